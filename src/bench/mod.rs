@@ -24,7 +24,7 @@ use pgfsbench_core::{
 use serde_json::Value;
 
 pub use crew::{Crew, QUIET_NS, Task};
-pub use phases::PhaseTime;
+pub use phases::{PhaseTime, Span};
 
 use crate::{
     board::{Board, Phase, Request},
@@ -66,8 +66,8 @@ pub struct Run {
     pub phases_there: Option<Value>,
     /// Whether another server has said how the run ended, which nothing here knows better.
     pub ended_there: bool,
-    /// The steps before a run on a target could begin, as phases.
-    pub steps: Vec<Value>,
+    /// What was done in a run on a target beside the run of the server there.
+    pub steps: Vec<Span>,
     pub looked_at_room: Instant,
     /// When the next second of the window is over; None outside of it.
     pub next_second: Option<Instant>,

@@ -12,7 +12,23 @@ pub struct PhaseTime {
     pub ended_ns: Option<u64>,
 }
 
+/// What was done in a run on a target before or after the run of the server there, and is told as a phase of it.
+pub struct Span {
+    pub name: &'static str,
+    pub began_ns: u64,
+    pub ended_ns: u64,
+}
+
 impl Run {
+    /// As it is stored among the phases of a run.
+    pub fn phase_of(&self, span: &Span) -> Value {
+        json!({
+            "phase": span.name,
+            "started_ms": clock::ms(self.started_ns, span.began_ns),
+            "ms": clock::ms(span.began_ns, span.ended_ns),
+        })
+    }
+
     /// A phase begins, and the one before it is over; it has so many steps.
     pub fn enter(&mut self, phase: Phase, total: u64) {
         self.end_phase();

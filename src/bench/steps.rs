@@ -11,6 +11,7 @@ use crate::{
     clock,
     errors::{Fault, sqlstate},
     pg::report,
+    run::plan::nothing_carries_out,
 };
 
 impl Run {
@@ -19,19 +20,16 @@ impl Run {
         self.course.set(plan::steps(&self.spec, place));
     }
 
-    /// Begins the next step of the plan. A workload carries out what comes, until what it has measured is stored.
+    /// Begins the next step of the plan. Whoever carries a run out does what comes, until what was measured is stored.
     pub fn next_step(&mut self) -> Option<Act> {
-        let act = self.course.next()?;
-        self.step(act);
-        Some(act)
+        self.course
+            .begin(clock::ms(self.started_ns, clock::now_ns()))
     }
 
-    /// A step begins.
-    pub fn step(&mut self, act: Act) {
+    /// Tells a step of removing what a run has made that has failed: its plan does not hold any more.
+    pub fn tell_removal(&mut self, act: Act) {
         let started_ms = clock::ms(self.started_ns, clock::now_ns());
-        if !self.course.begin(act, started_ms) {
-            self.is_not_as_planned(act.action());
-        }
+        self.course.tell_step(act, started_ms);
     }
 
     /// The server on the target has begun these. Its run was begun then.
@@ -41,32 +39,18 @@ impl Run {
             begun.started_ms += offset;
         }
         if !self.course.take_over(there) {
-            // Another server may tell what it likes: no fault of ours, and none that an assertion may see.
-            self.warn_of_plan("what the server did");
+            // Another server may tell what it likes: no fault of ours.
+            self.warn_of_plan();
         }
     }
 
-    /// The end of a run that is done: nothing that was planned is left.
-    pub fn check_plan_is_done(&self) {
-        if !self.course.is_through() {
-            self.is_not_as_planned("the end");
-        }
-    }
-
-    /// A fault of ours, and none of what was measured.
-    fn is_not_as_planned(&self, what: &str) {
-        self.warn_of_plan(what);
-        debug_assert!(false, "{what} is not as planned");
-    }
-
-    fn warn_of_plan(&self, what: &str) {
-        let next = self.course.next().map_or("the end", Act::action);
+    fn warn_of_plan(&self) {
         report::log_warning(
             &Fault::new(
                 sqlstate::INTERNAL,
                 format!("run {} is not as planned", self.run_id),
             )
-            .detail(format!("This is done: {what}; and was to be done: {next}.")),
+            .detail("The server on the target has told other steps than those that were planned."),
         );
     }
 
@@ -78,10 +62,7 @@ impl Run {
             Act::FillWal => self.fill_wal(),
             // Before the clients, whose worker slots it would need beside theirs.
             Act::Checkpoint => self.checkpoint(),
-            other => Err(Fault::new(
-                sqlstate::INTERNAL,
-                format!("nothing carries out step \"{}\"", other.action()),
-            )),
+            other => Err(nothing_carries_out(other)),
         }
     }
 

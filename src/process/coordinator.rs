@@ -8,17 +8,13 @@ mod take_up;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use pgfsbench_core::{
-    finding,
-    run::plan::Place,
-    spec::{Act, Spec},
-};
+use pgfsbench_core::{finding, run::plan::Place, spec::Spec};
 use serde_json::Value;
 
 pub use errand::main;
 
 use crate::{
-    bench::{Run, extension_dropped, the_extension},
+    bench::{Run, Span, extension_dropped, the_extension},
     board::{Board, Phase, Request, outcome::Outcome},
     clock,
     errors::{Fault, sqlstate},
@@ -100,14 +96,17 @@ impl Run {
         let began_ns = clock::now_ns();
         let is_done = matches!(outcome, Outcome::Done(_));
         let left = self.clean_up(is_done)?;
-        if is_done {
-            self.check_plan_is_done();
-        }
         if is_done || is_stored_as_failed {
             self.end_phase();
             let is_own = is_done && self.spec.is_here();
             let is_released = is_done && has_server && left == Left::Nothing;
-            let release = is_released.then(|| self.step_since("release", began_ns));
+            let release = is_released.then(|| {
+                self.phase_of(&Span {
+                    name: "release",
+                    began_ns,
+                    ended_ns: clock::now_ns(),
+                })
+            });
             self.store_steps(is_own.then(|| self.phase_times()), release);
         }
         free_run_area(self.board, self.index);
@@ -198,36 +197,37 @@ impl Run {
         }
     }
 
+    /// Removes or keeps what was made: by the plan, or if the run has failed, by the journal.
     fn clean_up(&mut self, done: bool) -> Result<Left, Fault> {
-        let mut what_is_left = Left::Nothing;
+        let mut left = Left::Nothing;
         let Some(entry) = self.entry.take() else {
-            return Ok(what_is_left);
+            return Ok(left);
         };
-        if done && self.spec.keep {
-            self.step(Act::OpenDatabase);
-            cleanup::open_work_database(&entry)?;
-        } else if done && self.spec.stage.goes_with_its_server() {
-            // The asking server reads the result now, and then removes this server.
-        } else {
-            let mut began_ns = 0;
-            what_is_left = cleanup::remove_what_was_made(&entry, &mut |act| {
+        let mut began_ns = 0;
+        if done {
+            while let Some(act) = self.next_step() {
                 began_ns = clock::now_ns();
-                self.step(act);
+                left = left.max(cleanup::carry_out(&entry, act)?);
+            }
+        } else {
+            left = cleanup::remove_what_was_made(&entry, &mut |act| {
+                began_ns = clock::now_ns();
+                self.tell_removal(act);
             })?;
-            if entry.prepared.is_some() {
-                self.tell_errand("release", began_ns);
-            }
-            if what_is_left != Left::Nothing {
-                let left = finding::not_released(&self.spec.target);
-                report::or_log("could not store a finding", || {
-                    xact::transaction(|| store::insert(self.run_id, &[left]))
-                });
-            }
-            if what_is_left == Left::Something {
-                return Ok(what_is_left);
-            }
         }
-        journal::remove(entry.home, entry.run_id)?;
-        Ok(what_is_left)
+        if entry.prepared.is_some() {
+            // It was the last step.
+            self.tell_errand("release", began_ns);
+        }
+        if left != Left::Nothing {
+            let finding = finding::not_released(&self.spec.target);
+            report::or_log("could not store a finding", || {
+                xact::transaction(|| store::insert(self.run_id, &[finding]))
+            });
+        }
+        if left != Left::Something {
+            journal::remove(entry.home, entry.run_id)?;
+        }
+        Ok(left)
     }
 }

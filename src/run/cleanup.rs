@@ -26,7 +26,7 @@ use crate::{
     },
     run::{
         journal::{self, Entry},
-        marker,
+        marker, plan,
     },
     store,
     target::{helper_job, remote_run::RemoteRun},
@@ -88,29 +88,36 @@ pub enum Left {
 /// its filesystem, or a run on another server. `begins` is told of each step.
 pub fn remove_what_was_made(entry: &Entry, begins: &mut dyn FnMut(Act)) -> Result<Left, Fault> {
     let mut left = Left::Nothing;
-    if let Some(file) = &entry.wal_file {
-        begins(Act::DropFile);
-        file.remove()?;
-    }
-    if let Some(server) = &entry.server
-        && !server.remove(entry.prepared.is_some(), begins)?
-    {
-        left = Left::Something;
-    }
-    if let Some(target) = &entry.prepared {
-        begins(Act::Job(Errand::Release));
-        left = left.max(release(entry, target));
+    for act in entry.made().removal() {
+        begins(act);
+        left = left.max(carry_out(entry, act)?);
     }
     if let Some(remote) = &entry.remote_run {
         end_there(remote);
     }
-    if entry.server.is_some() || entry.prepared.is_some() || entry.remote_run.is_some() {
-        return Ok(left);
+    Ok(left)
+}
+
+/// A step at the end of a run, on what its journal entry speaks of.
+pub fn carry_out(entry: &Entry, act: Act) -> Result<Left, Fault> {
+    let not_made = || plan::nothing_carries_out(act);
+    let server = || entry.server.as_ref().ok_or_else(not_made);
+    match act {
+        Act::OpenDatabase => open_work_database(entry)?,
+        Act::DropDatabase => drop_work_database(entry)?,
+        Act::DropFile => entry.wal_file.as_ref().ok_or_else(not_made)?.remove()?,
+        Act::StopServer => server()?.stop()?,
+        Act::RemoveServer => {
+            if !server()?.remove(entry.prepared.is_some())? {
+                return Ok(Left::Something);
+            }
+        }
+        Act::Job(Errand::Release) => {
+            let target = entry.prepared.as_ref().ok_or_else(not_made)?;
+            return Ok(release(entry, target));
+        }
+        _ => return Err(not_made()),
     }
-    if entry.work_database_oid != 0 {
-        begins(Act::DropDatabase);
-    }
-    drop_work_database(entry)?;
     Ok(Left::Nothing)
 }
 

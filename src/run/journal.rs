@@ -9,6 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use pgfsbench_core::run::plan::Made;
 use serde::{Deserialize, Serialize};
 
 use super::wal_file::WalFile;
@@ -61,6 +62,16 @@ impl Entry {
             prepared: None,
             remote_run: None,
             wal_file: None,
+        }
+    }
+
+    /// What it speaks of, but for a run on another server.
+    pub fn made(&self) -> Made {
+        Made {
+            file: self.wal_file.is_some(),
+            server: self.server.is_some(),
+            filesystem: self.prepared.is_some(),
+            database: self.work_database_oid != 0,
         }
     }
 }

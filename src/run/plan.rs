@@ -11,11 +11,12 @@ use pgfsbench_core::{
 use serde_json::Value;
 
 use crate::{
-    errors::Fault,
+    errors::{Fault, sqlstate},
     target::{
         self, On, Target, helper_job, prepared_data,
         server::{
-            TargetServer, programs,
+            TargetServer,
+            programs::{self, Programs},
             settings::{self, Settings},
         },
     },
@@ -33,6 +34,14 @@ pub struct Step {
     pub action: String,
     /// The command line or statement; or, in words, what is done without one.
     pub command: Option<String>,
+}
+
+/// A step that a plan has where it cannot be: a fault of ours.
+pub fn nothing_carries_out(act: Act) -> Fault {
+    Fault::new(
+        sqlstate::INTERNAL,
+        format!("nothing carries out step \"{}\"", act.action()),
+    )
 }
 
 /// What is known of a target on which a server is put. In a transaction, with the owner's rights.
@@ -65,18 +74,9 @@ pub fn to_prepare(spec: &Spec) -> Result<Option<(prepared_data::Wanted, u64)>, F
     if matches!(target.on, On::Connection(_)) {
         return Ok(None);
     }
-    let (bindir, user) = programs_of(&target)?;
+    let Programs { bindir, user } = Programs::of(&target)?;
     let wanted = prepared_data::wanted(spec, &target, &bindir, &user)?;
     Ok(Some((wanted, prepared_data::bytes_to_load(spec))))
-}
-
-/// The directory of the programs of a target's server, and whose it is.
-fn programs_of(target: &Target) -> Result<(PathBuf, String), Fault> {
-    let bindir = match &target.bindir {
-        Some(bindir) => bindir.clone(),
-        None => programs::own_bindir()?,
-    };
-    Ok((bindir, programs::operating_system_user()?))
 }
 
 /// The steps of a run. `by_helper` is what the helper says of its own. In a transaction, with the owner's rights.
@@ -95,7 +95,7 @@ pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault>
             PathBuf::from(made.unwrap_or_default())
         }
     };
-    let (bindir, user) = programs_of(&target)?;
+    let Programs { bindir, user } = Programs::of(&target)?;
     let wanted = prepared_data::wanted(spec, &target, &bindir, &user)?;
     let (is_there, has_room) =
         prepared_data::look_for(&wanted, prepared_data::bytes_to_load(spec))?;

@@ -88,7 +88,7 @@ const BESIDE_WORKLOADS: [&str; 4] = [
 const FSYNC_IS_A_SETTING: [&str; 4] = [
     "api/doctor/queries/server.sql",
     "doctor/server.rs",
-    "process/coordinator/on_target/data.rs",
+    "process/coordinator/on_target/put.rs",
     "target/settings.rs",
 ];
 

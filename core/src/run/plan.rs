@@ -77,6 +77,34 @@ fn all(acts: &[Act]) -> Vec<Step> {
     acts.iter().copied().map(Step::from).collect()
 }
 
+/// What was made that is to be removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// A file beside the WAL.
+    pub file: bool,
+    /// A server on a target.
+    pub server: bool,
+    /// The filesystem of a target.
+    pub filesystem: bool,
+    /// A work database in this server.
+    pub database: bool,
+}
+
+impl Made {
+    /// The steps that remove it.
+    pub fn removal(self) -> Vec<Act> {
+        // Files go before their filesystem does: unmounting would write whatever of them is in memory only.
+        let by: [(bool, &[Act]); 4] = [
+            (self.file, &[Act::DropFile]),
+            (self.server, &[Act::StopServer, Act::RemoveServer]),
+            (self.filesystem, &[Act::Job(Errand::Release)]),
+            (self.database, &[Act::DropDatabase]),
+        ];
+        let wanted = by.into_iter().filter(|(is_made, _)| *is_made);
+        wanted.flat_map(|(_, acts)| acts).copied().collect()
+    }
+}
+
 /// With a server that is put on the target.
 fn on_target(spec: &Spec, near: Near) -> Vec<Step> {
     let mut steps = Vec::new();
@@ -104,18 +132,7 @@ fn on_target(spec: &Spec, near: Near) -> Vec<Step> {
         add(&[Act::ForgetData]);
     }
     add(drop_caches);
-    if near.has_other_programs {
-        add(&[Act::AskForSettings]);
-    }
-    if near.wants_statements {
-        add(&[Act::AskForStatements]);
-    }
-    add(&[
-        Act::WriteSettings,
-        Act::AskForMemory,
-        Act::StartServer,
-        Act::CreateExtension,
-    ]);
+    add(&start(near));
     steps.extend(of_server(&there(spec, near)));
     let mut add = |acts: &[Act]| steps.extend(all(acts));
     if spec.options.crash {
@@ -128,12 +145,65 @@ fn on_target(spec: &Spec, near: Near) -> Vec<Step> {
         }
         add(&[Act::StartAgain, Act::VerifyAgain]);
     }
-    // Files go before their filesystem does: unmounting would write whatever of them is in memory only.
-    add(&[Act::Collect, Act::StopServer, Act::RemoveServer]);
-    if near.is_made {
-        add(&[Act::Job(Errand::Release)]);
-    }
+    add(&[Act::Collect]);
+    let made = Made {
+        server: true,
+        filesystem: near.is_made,
+        ..Made::default()
+    };
+    add(&made.removal());
     steps
+}
+
+/// From data that are there to a server that has them and the extension.
+fn start(near: Near) -> Vec<Act> {
+    let mut acts = Vec::new();
+    if near.has_other_programs {
+        acts.push(Act::AskForSettings);
+    }
+    if near.wants_statements {
+        acts.push(Act::AskForStatements);
+    }
+    acts.extend([
+        Act::WriteSettings,
+        Act::AskForMemory,
+        Act::StartServer,
+        Act::CreateExtension,
+    ]);
+    acts
+}
+
+/// What [`Act::LoadOnce`] is made of until there is a server that loads.
+pub fn loading(near: Near) -> Vec<Act> {
+    let mut acts = vec![Act::MakeDirectory, Act::Initdb];
+    acts.extend(start(near));
+    acts
+}
+
+/// The phase of a run that a step outside of the server there is told as, where it is; `before` is the last that was told.
+pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> {
+    let goes_on = |phases: &[&str]| before.filter(|before| phases.contains(before));
+    match act {
+        Act::LoadOnce => Some("load_once"),
+        Act::Job(Errand::ReleaseEarlier | Errand::Prepare) | Act::MakeDirectory => {
+            Some("filesystem")
+        }
+        Act::CopyData => Some("copy"),
+        Act::Sync | Act::ForgetData => goes_on(&["copy"]),
+        Act::Job(Errand::DropCaches) => goes_on(&["remount"]),
+        Act::Connect
+        | Act::Look
+        | Act::AskForSettings
+        | Act::AskForStatements
+        | Act::WriteSettings
+        | Act::AskForMemory
+        | Act::StartServer => Some("server"),
+        Act::CrashServer => Some("stop"),
+        Act::Job(Errand::Remount) | Act::ForgetAgain => Some("remount"),
+        Act::StartAgain => Some("recovery"),
+        Act::VerifyAgain => Some("verify"),
+        _ => None,
+    }
 }
 
 /// What the server on a target is asked for.
@@ -197,23 +267,31 @@ fn of_server(spec: &Spec) -> Vec<Step> {
 }
 
 /// What becomes of what the server has made.
-fn end(spec: &Spec) -> Option<Step> {
+fn end(spec: &Spec) -> Vec<Step> {
     if spec.keep || spec.stage == Stage::LoadOnly {
-        return Some(Step::new(
-            Act::OpenDatabase,
-            "ALTER DATABASE fsbench_work_N ALLOW_CONNECTIONS true",
-        ));
+        let how = "ALTER DATABASE fsbench_work_N ALLOW_CONNECTIONS true";
+        return vec![Step::new(Act::OpenDatabase, how)];
     }
     if spec.stage.goes_with_its_server() {
-        return None;
+        return Vec::new();
     }
-    Some(match spec.workload.uses_database() {
-        true => Step::new(
-            Act::DropDatabase,
-            "DROP DATABASE fsbench_work_N WITH (FORCE)",
-        ),
-        false => Step::new(Act::DropFile, "remove it"),
-    })
+    let is_database = spec.workload.uses_database();
+    let made = Made {
+        file: !is_database,
+        database: is_database,
+        ..Made::default()
+    };
+    let removal = made.removal().into_iter();
+    removal
+        .map(|act| Step::new(act, how_removed(act)))
+        .collect()
+}
+
+fn how_removed(act: Act) -> &'static str {
+    match act {
+        Act::DropDatabase => "DROP DATABASE fsbench_work_N WITH (FORCE)",
+        _ => "remove it",
+    }
 }
 
 /// A step that was begun.
@@ -227,7 +305,7 @@ pub struct Begun {
     pub started_ms: f64,
 }
 
-/// A run on its way through its plan.
+/// A run on its way through its plan, which is the only one that says what is done next.
 #[derive(Debug, Default)]
 pub struct Course {
     plan: Vec<Step>,
@@ -236,8 +314,6 @@ pub struct Course {
     begun: Vec<Begun>,
     /// Whether what is left of the plan does not hold any more, since the run has failed.
     is_given_up: bool,
-    /// Whether what is begun is a part of a step that was told.
-    is_within: bool,
 }
 
 impl Course {
@@ -252,22 +328,20 @@ impl Course {
         self.plan.get(self.at).map(|step| step.act)
     }
 
-    /// A step begins. False if it is not the turn of it, which is a fault of the plan or of the code that carries it out.
-    pub fn begin(&mut self, act: Act, started_ms: f64) -> bool {
-        if self.is_within {
-            return true;
-        }
+    /// The next step begins.
+    pub fn begin(&mut self, started_ms: f64) -> Option<Act> {
+        let act = self.next()?;
+        self.at += 1;
+        self.tell_step(act, started_ms);
+        Some(act)
+    }
+
+    /// A step begins that no plan has: what a run has made that has failed is removed.
+    pub fn tell_step(&mut self, act: Act, started_ms: f64) {
         // Of the helper's errands its own steps are told, when they are over.
         if act.who() != Who::Helper {
             self.tell(act.who(), act.action(), started_ms);
         }
-        self.pass(act)
-    }
-
-    fn pass(&mut self, act: Act) -> bool {
-        let is_next = self.next() == Some(act);
-        self.at += usize::from(is_next);
-        is_next || self.is_given_up
     }
 
     /// Another process has begun a step, for one that is begun here.
@@ -297,16 +371,6 @@ impl Course {
         is_as_planned && is_through || self.is_given_up
     }
 
-    /// What is begun until [`Self::leave`] is a part of the step that was begun last.
-    pub fn go_within(&mut self) {
-        self.is_within = true;
-    }
-
-    /// The end of that.
-    pub fn leave(&mut self) {
-        self.is_within = false;
-    }
-
     /// What comes before that step is left out: a result of the run says why.
     pub fn skip_to(&mut self, act: Act) {
         let rest = self.plan.get(self.at..).unwrap_or_default();
@@ -316,12 +380,6 @@ impl Course {
     /// The run has failed: only what was made is still removed.
     pub fn give_up(&mut self) {
         self.is_given_up = true;
-        self.is_within = false;
-    }
-
-    /// Whether everything was done that was planned, or nothing can be said of that.
-    pub fn is_through(&self) -> bool {
-        self.is_given_up || self.at == self.plan.len()
     }
 
     /// What was begun so far.

@@ -4,53 +4,61 @@
 mod connection;
 mod crash;
 mod data;
+mod filesystem;
+mod put;
 mod remote;
 
-use crash::Crashed;
-use remote::{Measured, Whose};
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
-
-use pgfsbench_core::spec::{Act, Cache, Errand, Stage, Who};
+use pgfsbench_core::{
+    run::plan::{Near, Place, phase_of},
+    spec::{Act, Data, Errand, Stage},
+};
 use serde_json::{Value, json};
 
 use crate::{
-    bench::Run,
+    bench::{Run, Span},
     board::{Phase, outcome::Outcome},
     clock,
     errors::{Fault, sqlstate},
-    pg::{config, libpq::Connection, report, session, xact},
-    random,
+    pg::{config, session, xact},
     run::{
         journal::{self, Entry},
-        judgement, preflight,
+        judgement, plan, preflight,
     },
-    store::{self, definition},
-    target::{
-        self, On, Target, helper_job,
-        server::{
-            TargetServer, programs,
-            settings::{self, Settings},
-        },
-    },
-    watch::statements,
+    store,
+    target::{self, On, Target, helper_job, server::programs::Programs},
 };
+use crash::Crashed;
+use data::Supply;
+use put::Put;
+use remote::{Measured, Whose};
 
-/// The programs of a target server, and who it belongs to.
-struct Programs {
-    bindir: PathBuf,
-    /// Whether they are those of this server too.
-    own: bool,
-    user: String,
+/// How far a run on a server of our own has come.
+struct Underway<'a> {
+    near: Near,
+    /// Where the data come from that are copied; None where there are none.
+    supply: Option<Supply>,
+    server: Put<'a>,
+    measured: Option<Measured>,
+    crashed: Option<Crashed>,
 }
 
-/// A server that was put on a target, and runs.
-struct Put {
-    server: TargetServer,
-    connection: Connection,
-    /// What is to be done there.
-    stage: Stage,
-    /// What tells the script that has created the extension in its data; empty where there is none yet.
-    script: String,
+impl Underway<'_> {
+    /// What the server there is to do.
+    fn stage(&self) -> Stage {
+        let prepared = self
+            .supply
+            .as_ref()
+            .and_then(|supply| supply.prepared.as_ref());
+        prepared.map_or(Stage::WholeOfTarget, |prepared| prepared.stage.clone())
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy)]
+enum Turn {
+    Ours(Act),
+    /// The server's that is measured, which tells afterwards what it has done.
+    OfServer,
 }
 
 impl Run {
@@ -58,9 +66,9 @@ impl Run {
     pub(super) fn carry_out_on_target(&mut self) -> Result<Outcome, Fault> {
         self.begin()?;
         self.enter(Phase::Provision, 0);
-        let (target, own_bindir) = xact::transaction(|| {
+        let target = xact::transaction(|| {
             preflight::check_target(&self.spec)?;
-            Ok((target::find(&self.spec.target)?, programs::own_bindir()?))
+            target::find(&self.spec.target)
         })?;
         let is_protected = target.power_loss_protected;
         if matches!(target.on, On::Directory(_) | On::Made { .. }) {
@@ -71,7 +79,7 @@ impl Run {
         }
         match &target.on {
             On::Connection(connection) => self.carry_out_on_connection(connection),
-            On::Directory(_) | On::Made { .. } => self.carry_out_near(target, own_bindir),
+            On::Directory(_) | On::Made { .. } => self.carry_out_near(target),
         }?;
         xact::transaction(|| {
             if is_protected {
@@ -89,184 +97,130 @@ impl Run {
         Ok(())
     }
 
-    /// On a server of our own on this machine.
-    fn carry_out_near(&mut self, target: Target, own_bindir: PathBuf) -> Result<(), Fault> {
-        let bindir = target.bindir.clone().unwrap_or_else(|| own_bindir.clone());
-        let programs = Programs {
-            own: bindir == own_bindir,
-            bindir,
-            user: programs::operating_system_user()?,
-        };
-        let Put {
-            server,
-            mut connection,
-            stage,
-            script,
-        } = self.put_server(&target, &programs)?;
-        let result = self
-            .make_sure_it_is_ours(&mut connection, &script)
-            .and_then(|()| self.have_it_run(&mut connection, Whose::Own(&stage)))
-            .and_then(|measured| {
-                let crashed = match self.spec.options.crash {
-                    true => Some(self.crash(&target, &programs, &server, connection, &measured)?),
-                    false => {
-                        drop(connection);
-                        None
-                    }
-                };
-                self.store_measured(&measured, crashed.as_ref())
-            });
-        result.map_err(|fault| server.explain(fault))
-    }
-
-    /// Makes and starts the server on the target, with or without data.
-    fn put_server(&mut self, target: &Target, programs: &Programs) -> Result<Put, Fault> {
+    /// On a server of our own on this machine, step by step of the plan.
+    fn carry_out_near(&mut self, target: Target) -> Result<(), Fault> {
+        let programs = xact::transaction(|| Programs::of(&target))?;
         if matches!(target.on, On::Made { .. }) {
             // Before data are loaded for nothing.
             let patience = self.patience();
             helper_job::wait_for_helper(patience, &mut || self.look_around())?;
         }
-        let prepared = self.prepared_data(target, programs)?;
-        if let On::Directory(directory) = &target.on {
-            // Loading may have taken room on the same filesystem.
-            xact::transaction(|| preflight::check_target_room(&self.spec, directory))?;
-        }
-        let began = self.begin_step();
-        let directory = self.filesystem_of(target)?;
-        self.end_step("filesystem", began);
-        self.check_cold(target)?;
-        let server = TargetServer::at(&directory, &random::mark())?;
-        self.record(|entry| entry.server = Some(server.clone()))?;
-        self.step(Act::MakeDirectory);
-        server.make_directories()?;
-        let (stage, script) = match prepared {
-            Some(prepared) => {
-                self.copy(&prepared, &server)?;
-                (prepared.stage, prepared.script)
-            }
-            None => {
-                self.step(Act::Initdb);
-                server.make_cluster(
-                    &programs.bindir,
-                    &programs.user,
-                    target.data_checksums,
-                    &mut || self.look_around(),
-                )?;
-                self.step(Act::Sync);
-                server.sync(&mut || self.look_around())?;
-                (Stage::WholeOfTarget, String::new())
-            }
+        let (source, supply) = self.supply_of(&target, &programs)?;
+        let near = xact::transaction(|| plan::near(&target, source))?;
+        self.plan(Place::Near(near));
+        let mut at = Underway {
+            near,
+            supply,
+            server: Put::on(&target, &programs),
+            measured: None,
+            crashed: None,
         };
-        if target.drop_caches {
-            self.send_helper(&target.name, Errand::DropCaches, &json!({}))?;
+        loop {
+            match self.turn()? {
+                Turn::OfServer => {
+                    let stage = at.stage();
+                    let connection = at.server.connected()?;
+                    let measured = self.have_it_run(connection, Whose::Own(&stage));
+                    at.measured = Some(measured.map_err(|fault| at.server.explain(fault))?);
+                }
+                Turn::Ours(Act::Collect) => {
+                    drop(at.server.connection.take());
+                    self.note_copy(&at);
+                    return self.store_measured(at.measured.as_ref(), at.crashed.as_ref());
+                }
+                Turn::Ours(act) => {
+                    let began_ns = clock::now_ns();
+                    self.take_step(&mut at, act)?;
+                    self.end_step(act, began_ns);
+                }
+            }
         }
-        let began = self.begin_step();
-        let of_target =
-            xact::transaction(|| settings::of_target(&target.settings, &self.spec.settings))?;
-        let connection = self.start_server(&server, programs, of_target, &[])?;
-        self.end_step("server", began);
-        Ok(Put {
-            server,
-            connection,
-            stage,
-            script,
-        })
     }
 
-    /// Starts a server whose data directory is there, with this server's settings, those of the target, and further ones,
-    /// each winning over those before.
-    fn start_server(
-        &mut self,
-        server: &TargetServer,
-        programs: &Programs,
-        of_target: BTreeMap<String, String>,
-        further: &[(&'static str, String)],
-    ) -> Result<Connection, Fault> {
-        let mut copied = xact::transaction(settings::copied)?;
-        if !programs.own {
-            self.step(Act::AskForSettings);
-            let mut look = || self.look_around();
-            let known = server.known_settings(&programs.bindir, &mut look)?;
-            copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
+    /// Whose turn it is by the plan; a step of ours begins.
+    fn turn(&mut self) -> Result<Turn, Fault> {
+        if self.course.next().is_some_and(Act::is_told_by_server) {
+            return Ok(Turn::OfServer);
         }
-        let mut records_statements = false;
-        if xact::transaction(statements::is_loaded)? {
-            // Statements are recorded there if they are here, so that the cost of that is paid there, too.
-            self.step(Act::AskForStatements);
-            let mut look = || self.look_around();
-            records_statements =
-                server.offers(&programs.bindir, statements::EXTENSION, &mut look)?;
-        }
-        let run = self.run_id.to_string();
-        let mut needed = settings::needed(&self.spec, &run, records_statements);
-        needed.extend(further.iter().cloned());
-        self.step(Act::WriteSettings);
-        server.configure(&Settings {
-            copied,
-            of_target,
-            needed,
-        })?;
-        self.step(Act::AskForMemory);
-        let mut look = || self.look_around();
-        if let Some(bytes) = server.shared_memory_bytes(&programs.bindir, &mut look)? {
-            xact::transaction(|| preflight::check_shared_memory(bytes))?;
-        }
-        self.step(Act::StartServer);
-        let mut look = || self.look_around();
-        server.start(&programs.bindir, &programs.user, &mut look)
+        let act = self.next_step().ok_or_else(|| self.stored_nothing())?;
+        Ok(Turn::Ours(act))
     }
 
-    /// A file below the filesystem would keep the data in the page cache.
-    fn check_cold(&self, target: &Target) -> Result<(), Fault> {
-        let (workload, cache) = (self.spec.workload, self.spec.options.cache);
-        if workload.sets_cache() {
-            // Caches are dropped once, and the data are read before each unit of work.
-            let filesystem = self
-                .storage
-                .as_ref()
-                .map(|made| &made["result"]["filesystem"]);
-            let filesystem = filesystem.and_then(Value::as_str).unwrap_or_default();
-            let is_cached_below = self.is_cached_below();
-            return Ok(workload.check_cache(&self.spec, filesystem, is_cached_below)?);
+    /// Takes a step of ours, before or after the run there.
+    fn take_step(&mut self, at: &mut Underway, act: Act) -> Result<(), Fault> {
+        if act == Act::CrashServer {
+            at.crashed = Some(Crashed::of(at.measured.as_ref())?);
         }
-        if cache != Cache::Cold || target.drop_caches || !self.is_cached_below() {
-            return Ok(());
+        let result = self.try_step(at, act);
+        match &mut at.crashed {
+            Some(crashed) => self.note_problem(&at.server, crashed, result),
+            None => result.map_err(|fault| at.server.explain(fault)),
         }
-        Err(Fault::new(
-            sqlstate::NOT_IN_THIS_STATE,
-            format!("the page cache of target \"{}\" cannot be cold", target.name),
-        )
-        .detail("Its image is read and written through the page cache of another filesystem, or the filesystem has a cache of its own.")
-        .hint("Have the machine's page cache emptied: fsbench.alter_target() with drop_caches => true, which pgfsbench-helper must allow."))
     }
 
-    /// Whether something below the mounted filesystem, or a cache of its own, keeps what is read and written.
-    fn is_cached_below(&self) -> bool {
-        let made = self.storage.as_ref().map(|storage| &storage["result"]);
-        made.is_some_and(|made| {
-            [&made["direct_io"], &made["log"]["direct_io"]].contains(&&json!(false))
-                || made["filesystem"] == json!("zfs")
-        })
+    fn try_step(&mut self, at: &mut Underway, act: Act) -> Result<(), Fault> {
+        let server = &mut at.server;
+        match (act, &mut at.crashed) {
+            (Act::LoadOnce, _) => self.load_once(at),
+            (Act::Job(Errand::ReleaseEarlier), _) => self.release_earlier(&server.target.name),
+            (Act::Job(Errand::Prepare), _) => {
+                server.place = self.make_filesystem(server.target)?;
+                Ok(())
+            }
+            (Act::Job(Errand::DropCaches), crashed) => {
+                self.send_helper(&server.target.name, Errand::DropCaches, &json!({}))?;
+                if let Some(crashed) = crashed {
+                    crashed.recovery.cache_cold = Some(true);
+                }
+                Ok(())
+            }
+            (Act::MakeDirectory, _) => {
+                self.check_place(server.target, &server.place)?;
+                self.put_server(server, act)
+            }
+            (Act::CopyData, _) => self.copy(at),
+            (Act::ForgetData, _) => server.there()?.forget_pages(),
+            (Act::CrashServer, Some(crashed)) => self.crash(server, crashed),
+            (Act::ForgetAgain, _) => server.there()?.sync_and_forget(&mut || self.look_around()),
+            (Act::Job(Errand::Remount), Some(crashed)) => {
+                self.remount(&server.target.name, crashed)
+            }
+            (Act::StartAgain, Some(crashed)) => self.start_again(server, crashed),
+            (Act::VerifyAgain, Some(crashed)) => self.verify_again(server.connected()?, crashed),
+            _ => self.put_server(server, act),
+        }
     }
 
-    /// A step of what comes before the run on the target; gives when it began.
-    fn begin_step(&self) -> u64 {
-        clock::now_ns()
+    /// Remembers that a step is over, for the phases of the run.
+    fn end_step(&mut self, act: Act, began_ns: u64) {
+        let before = self.steps.last().map(|span| span.name);
+        let Some(name) = phase_of(act, before) else {
+            return;
+        };
+        let ended_ns = clock::now_ns();
+        match self.steps.last_mut() {
+            Some(last) if last.name == name => last.ended_ns = ended_ns,
+            _ => self.steps.push(Span {
+                name,
+                began_ns,
+                ended_ns,
+            }),
+        }
     }
 
-    /// Remembers a step, for the phases of the run; gives how long it took in milliseconds.
-    fn end_step(&mut self, name: &str, began_ns: u64) -> f64 {
-        let step = self.step_since(name, began_ns);
-        let ms = step["ms"].as_f64();
-        self.steps.push(step);
-        ms.unwrap_or_default()
-    }
-
-    /// A step that is over now, as it is stored among the phases of a run.
-    pub(super) fn step_since(&self, name: &str, began_ns: u64) -> Value {
-        let started_ms = clock::ms(self.started_ns, began_ns);
-        let ms = clock::ms(began_ns, clock::now_ns());
-        json!({"phase": name, "started_ms": started_ms, "ms": ms})
+    /// What is stored of the data that were copied.
+    fn note_copy(&mut self, at: &Underway) {
+        let prepared = at
+            .supply
+            .as_ref()
+            .and_then(|supply| supply.prepared.as_ref());
+        let Some(prepared) = prepared else { return };
+        let span = self.steps.iter().find(|span| span.name == "copy");
+        let copy_ms = span.map(|span| clock::ms(span.began_ns, span.ended_ns));
+        let options = &self.spec.options;
+        let is_clone = options.data == Data::Cloned;
+        let copied = json!({"copied_bytes": prepared.bytes, "copy_ms": copy_ms, "cache": options.cache, "cloned": is_clone});
+        self.note("data", copied);
     }
 
     /// Adds to what is stored about the storage of the run.
@@ -287,105 +241,15 @@ impl Run {
         written
     }
 
-    /// The directory for the server: of a filesystem that is there, or of one that the helper makes now.
-    fn filesystem_of(&mut self, target: &Target) -> Result<PathBuf, Fault> {
-        let request = match &target.on {
-            On::Directory(directory) => return Ok(directory.clone()),
-            On::Connection(_) => {
-                return Err(Fault::new(
-                    sqlstate::INTERNAL,
-                    "a connection has no directory",
-                ));
-            }
-            On::Made { request, .. } => request,
-        };
-        self.release_earlier(&target.name)?;
-        self.record(|entry| entry.prepared = Some(target.name.clone()))?;
-        let made = self.send_helper(&target.name, Errand::Prepare, request)?;
-        let directory = PathBuf::from(made["directory"].as_str().unwrap_or_default());
-        target::is_trustworthy(&directory).map_err(|detail| {
-            Fault::new(
-                sqlstate::SYSTEM,
-                "the directory that the helper has made cannot be used",
-            )
-            .detail(detail)
-            .hint("Look whether this server sees the mounts of the machine: a service with PrivateMounts does not.")
-        })?;
-        xact::transaction(|| preflight::check_target_room(&self.spec, &directory))?;
-        xact::transaction(|| {
-            store::set_device_identity(&target.name, &made)?;
-            definition::set_definition(self.run_id)
-        })?;
-        self.note("request", request.clone());
-        self.note("result", made);
-        Ok(directory)
-    }
-
-    /// Releases first what an earlier run could not have released; a target that somebody has prepared to look at stays.
-    fn release_earlier(&mut self, target: &str) -> Result<(), Fault> {
-        match xact::transaction(|| helper_job::prepared_by(target))? {
-            None => Ok(()),
-            Some(Some(_)) => self
-                .send_helper(target, Errand::ReleaseEarlier, &json!({}))
-                .map(|_| ()),
-            Some(None) => Err(Fault::new(
-                sqlstate::IN_USE,
-                format!("target \"{target}\" is prepared already"),
-            )
-            .detail("Somebody has called fsbench.prepare_target() to look at it.")
-            .hint("Call fsbench.release_target() first.")),
-        }
-    }
-
-    /// How long the helper may take to be there.
-    fn patience(&self) -> Duration {
-        Duration::from_millis(self.spec.options.wait_for_helper_ms)
-    }
-
-    /// Has the helper do something, and tells its steps.
-    fn send_helper(
-        &mut self,
-        target: &str,
-        errand: Errand,
-        request: &Value,
-    ) -> Result<Value, Fault> {
-        self.step(Act::Job(errand));
-        let action = match errand {
-            Errand::Prepare => "prepare",
-            Errand::DropCaches => "drop_caches",
-            Errand::Remount => "remount",
-            Errand::Release | Errand::ReleaseEarlier => "release",
-        };
-        let run_id = Some(self.run_id);
-        let patience = self.patience();
-        let began_ns = clock::now_ns();
-        let mut look = || self.look_around();
-        let result = helper_job::ask(run_id, target, action, request, patience, &mut look);
-        self.tell_errand(action, began_ns);
-        result
-    }
-
-    /// Tells the steps that the helper took in its last job of this kind for this run.
-    pub(super) fn tell_errand(&mut self, action: &str, began_ns: u64) {
-        let steps = report::or_log("could not read the steps of a job", || {
-            xact::transaction(|| helper_job::steps(self.run_id, action))
-        });
-        let mut started_ms = clock::ms(self.started_ns, began_ns);
-        for (step, ms) in steps.unwrap_or_default() {
-            let action = step.replace('_', " ");
-            self.course.tell(Who::Helper, &action, started_ms);
-            started_ms += ms;
-        }
-    }
-
     /// Stores it, with what came of a crash after it.
     fn store_measured(
         &mut self,
-        measured: &Measured,
+        measured: Option<&Measured>,
         crashed: Option<&Crashed>,
     ) -> Result<(), Fault> {
         self.enter(Phase::Collect, 0);
-        self.step(Act::Collect);
+        let none = || Fault::new(sqlstate::INTERNAL, "nothing was measured");
+        let measured = measured.ok_or_else(none)?;
         let Measured {
             document, tables, ..
         } = measured;

@@ -5,7 +5,30 @@ use std::path::{Path, PathBuf};
 use crate::{
     errors::{Fault, sqlstate},
     pg::{passwd, sql},
+    target::Target,
 };
+
+/// Those of a target's server.
+pub struct Programs {
+    /// Their directory.
+    pub bindir: PathBuf,
+    /// Its superuser, as whom they run.
+    pub user: String,
+}
+
+impl Programs {
+    /// Of that target. In a transaction.
+    pub fn of(target: &Target) -> Result<Self, Fault> {
+        let bindir = match &target.bindir {
+            Some(bindir) => bindir.clone(),
+            None => own_bindir()?,
+        };
+        Ok(Self {
+            bindir,
+            user: operating_system_user()?,
+        })
+    }
+}
 
 /// Directory of this server's programs.
 pub fn own_bindir() -> Result<PathBuf, Fault> {

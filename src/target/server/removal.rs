@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::{spec::Act, target::commands};
+use pgfsbench_core::target::commands;
 use rustix::{
     fs::{AtFlags, CWD, StatxFlags, statx},
     process::{Pid, Signal, kill_process},
@@ -52,24 +52,38 @@ impl Owner {
 }
 
 impl TargetServer {
-    /// Ends whatever runs in the directory, and removes it. Nothing is wrong when there is nothing; false when its filesystem is
-    /// not mounted now, so that what is on it is not known. `goes_with_filesystem`: the helper removes that next, and what cannot
-    /// be removed here does not matter. `begins` is told of each step.
-    pub fn remove(
-        &self,
-        goes_with_filesystem: bool,
-        begins: &mut dyn FnMut(Act),
-    ) -> Result<bool, Fault> {
+    /// Whether it was made by this data directory's server, and not by one of which that is a copy.
+    fn is_own(&self) -> Result<bool, Fault> {
         let own = session::data_directory();
         let owner = Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?;
-        if owner == self.owner {
-            begins(Act::StopServer);
-            self.stop()?;
-            if let Err(error) = shared_memory::remove_left(&self.data()) {
-                let path = self.data();
-                report::log_warning(&of_file("remove shared memory of", &path, &error));
-            }
-            if !goes_with_filesystem && !self.is_reachable() {
+        Ok(owner == self.owner)
+    }
+
+    /// Ends whatever runs in the directory. Nothing is wrong when there is nothing.
+    pub fn stop(&self) -> Result<(), Fault> {
+        if !self.is_own()? {
+            return Ok(());
+        }
+        self.end_processes()?;
+        if let Err(error) = shared_memory::remove_left(&self.data()) {
+            let path = self.data();
+            report::log_warning(&of_file("remove shared memory of", &path, &error));
+        }
+        Ok(())
+    }
+
+    /// Removes the directory, in which nothing runs any more. Nothing is wrong when there is nothing; false when its filesystem is
+    /// not mounted now, so that what is on it is not known. `goes_with_filesystem`: the helper removes that next, and what cannot
+    /// be removed here does not matter.
+    pub fn remove(&self, goes_with_filesystem: bool) -> Result<bool, Fault> {
+        let mut is_known = true;
+        if self.is_own()? {
+            if goes_with_filesystem {
+                self.remove_what_goes_anyway();
+            } else if self.is_reachable() {
+                remove_tree(&self.directory)?;
+            } else {
+                is_known = false;
                 report::log_warning(
                     &Fault::new(
                         sqlstate::NOT_IN_THIS_STATE,
@@ -81,13 +95,6 @@ impl TargetServer {
                     .detail("Its filesystem is not mounted where it was.")
                     .hint("It is removed at the next start of the server at which it is mounted."),
                 );
-                remove_tree(&self.socket_directory())?;
-                return Ok(false);
-            }
-            begins(Act::RemoveServer);
-            match goes_with_filesystem {
-                true => self.remove_what_goes_anyway(),
-                false => remove_tree(&self.directory)?,
             }
         } else if self.directory.exists() {
             report::log_warning(
@@ -103,7 +110,7 @@ impl TargetServer {
             );
         }
         remove_tree(&self.socket_directory())?;
-        Ok(true)
+        Ok(is_known)
     }
 
     /// Removes files that go with their filesystem, so that unmounting it need not write what of them is in memory only. By a program, which
@@ -134,7 +141,7 @@ impl TargetServer {
     }
 
     /// Ends its processes: the postmaster by an immediate shutdown, since its data are removed, or what else is there.
-    fn stop(&self) -> Result<(), Fault> {
+    fn end_processes(&self) -> Result<(), Fault> {
         let began = Instant::now();
         let mut asked = Vec::new();
         loop {

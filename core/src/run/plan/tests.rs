@@ -160,41 +160,53 @@ fn data_come_from_where_they_are() {
     assert_eq!(source(&without_tables, true, true), Loaded);
 }
 
-/// Goes through a plan as a run does.
-fn carried_out(plan: &[Step]) -> Course {
+/// A course with that plan, of which nothing is begun.
+fn course(plan: &[Step]) -> Course {
     let mut course = Course::default();
     course.set(plan.to_vec());
-    while let Some(act) = course.next() {
-        assert!(course.begin(act, 1.0), "{act:?}");
-    }
     course
 }
 
+/// Begins the steps of ours until the server on the target has its turn, or to the end.
+fn begin_ours(course: &mut Course) {
+    while course.next().is_some_and(|act| !act.is_told_by_server()) {
+        course.begin(1.0);
+    }
+}
+
 #[test]
-fn a_run_that_keeps_to_its_plan_tells_its_steps() {
+fn what_is_begun_is_the_plan_in_its_order() {
     let plan = steps(&spec("scan", "default", json!({})), Place::Here);
-    let course = carried_out(&plan);
-    assert!(course.is_through());
+    let mut course = course(&plan);
+    let begun: Vec<Act> = std::iter::from_fn(|| course.begin(1.0)).collect();
+    let planned: Vec<Act> = plan.iter().map(|step| step.act).collect();
+    assert_eq!(begun, planned);
     let told: Vec<&str> = course.begun().iter().map(|b| &b.action[..]).collect();
     assert_eq!(told, actions(&plan));
 }
 
 #[test]
-fn a_step_that_is_not_planned_or_left_out_is_seen() {
-    let plan = steps(&spec("tpcb", "default", json!({})), Place::Here);
-    let mut course = Course::default();
-    course.set(plan);
-    assert!(!course.begin(Act::Load, 0.0));
-    assert!(course.begin(Act::MakeDatabase, 0.0));
-    assert!(!course.is_through());
-    // A run that has failed only clears up.
+fn of_a_run_that_has_failed_removal_is_told_too() {
+    let mut course = course(&steps(&spec("tpcb", "default", json!({})), Place::Here));
+    assert_eq!(course.begin(0.0), Some(Act::MakeDatabase));
     course.give_up();
-    assert!(course.begin(Act::DropDatabase, 0.0) && course.is_through());
-    assert_eq!(course.begun().len(), 3);
+    let made = Made {
+        database: true,
+        filesystem: true,
+        ..Made::default()
+    };
+    let removal = made.removal();
+    assert_eq!(removal, [Act::Job(Errand::Release), Act::DropDatabase]);
+    for act in removal {
+        course.tell_step(act, 0.0);
+    }
+    // Of its errand the helper tells the steps.
+    let told: Vec<&str> = course.begun().iter().map(|b| &b.action[..]).collect();
+    assert_eq!(told, ["make the work database", "drop the work database"]);
 }
 
 #[test]
-fn what_the_server_on_the_target_tells_is_compared_too() {
+fn what_the_server_on_the_target_tells_is_compared() {
     let plan = steps(&spec("fsync", "there", json!({})), near(Source::Loaded));
     let begun = |action: &str| Begun {
         who: "server".into(),
@@ -203,33 +215,84 @@ fn what_the_server_on_the_target_tells_is_compared_too() {
     };
     let there = ["make the file", "checkpoint", "launch", "measure", "store"];
     let told = |actions: &[&str]| {
-        let mut course = Course::default();
-        course.set(plan.clone());
-        while let Some(act) = course.next().filter(|act| !act.is_told_by_server()) {
-            course.begin(act, 0.0);
-        }
-        course.take_over(actions.iter().map(|action| begun(action)).collect())
+        let mut course = course(&plan);
+        begin_ours(&mut course);
+        let is_as_planned = course.take_over(actions.iter().map(|action| begun(action)).collect());
+        // Whatever it tells, the turn is ours then.
+        assert_eq!(course.next(), Some(Act::Collect));
+        is_as_planned
     };
     assert!(told(&there));
     assert!(!told(&there[..4]) && !told(&there[1..]) && !told(&[&there[..], &["x"]].concat()));
 }
 
 #[test]
-fn parts_of_a_step_are_not_told_and_what_a_crash_left_no_chance_is_skipped() {
+fn what_a_crash_left_no_chance_is_skipped() {
     let plan = steps(
         &spec("tpcb", "there", json!({"crash": true})),
         near(Source::LoadedOnce),
     );
-    let mut course = Course::default();
-    course.set(plan);
-    course.begin(Act::LoadOnce, 0.0);
-    course.go_within();
-    assert!(course.begin(Act::StartServer, 0.0));
-    course.leave();
-    assert_eq!(course.next(), Some(Act::MakeDirectory));
+    let mut course = course(&plan);
+    assert_eq!(course.begin(0.0), Some(Act::LoadOnce));
     course.skip_to(Act::Collect);
-    assert!(course.begin(Act::Collect, 0.0));
+    assert_eq!(course.begin(0.0), Some(Act::Collect));
     assert_eq!(course.begun().len(), 2);
+}
+
+#[test]
+fn a_server_that_loads_comes_into_being_as_one_on_the_target_does() {
+    let near = Near {
+        data: Source::Loaded,
+        has_other_programs: true,
+        wants_statements: true,
+        ..Near::default()
+    };
+    let plan = steps(&spec("tpcb", "there", json!({})), Place::Near(near));
+    let of_target: Vec<Act> = plan
+        .iter()
+        .map(|step| step.act)
+        // All files are synced together when the data are loaded.
+        .filter(|act| *act != Act::Sync)
+        .take_while(|act| !act.is_told_by_server())
+        .collect();
+    assert_eq!(loading(near), of_target);
+}
+
+#[test]
+fn steps_are_told_as_phases() {
+    let plan = steps(
+        &spec("tpcb", "there", json!({"cache": "cold", "crash": true})),
+        Place::Near(Near {
+            is_made: true,
+            drops_caches: true,
+            data: Source::LoadedOnce,
+            ..Near::default()
+        }),
+    );
+    let mut phases = Vec::new();
+    for step in plan {
+        if let Some(phase) = phase_of(step.act, phases.last().copied())
+            && phases.last() != Some(&phase)
+        {
+            phases.push(phase);
+        }
+    }
+    assert_eq!(
+        phases,
+        [
+            "load_once",
+            "filesystem",
+            "copy",
+            "server",
+            "stop",
+            "remount",
+            "recovery",
+            "verify"
+        ]
+    );
+    // Where nothing is copied, what is synced is no phase.
+    assert_eq!(phase_of(Act::Sync, Some("filesystem")), None);
+    assert_eq!(phase_of(Act::Job(Errand::DropCaches), Some("copy")), None);
 }
 
 /// What is made, and the step that removes it.
@@ -280,29 +343,21 @@ fn anything() -> impl Strategy<Value = (Spec, Near)> {
 
 /// Goes through a plan as a run does. `is_here`: in this server, which begins each step; another one tells its steps afterwards.
 fn passes_its_course(plan: &[Step], is_here: bool) -> Result<(), TestCaseError> {
-    let mut course = Course::default();
-    course.set(plan.to_vec());
-    let mut rest = plan;
-    while let [step, after @ ..] = rest {
-        let by_server = rest.iter().take_while(|step| step.act.is_told_by_server());
-        let there = match is_here {
-            true => 0,
-            false => by_server.count(),
-        };
-        if there == 0 {
-            prop_assert!(course.begin(step.act, 0.0), "{:?}", step.act);
-            rest = after;
+    let mut course = course(plan);
+    while let Some(next) = course.next() {
+        if is_here || !next.is_told_by_server() {
+            prop_assert_eq!(course.begin(0.0), Some(next));
             continue;
         }
-        let begun = rest[..there].iter().map(|step| Begun {
+        let rest = plan[course.at..].iter();
+        let there = rest.take_while(|step| step.act.is_told_by_server());
+        let begun = there.map(|step| Begun {
             who: Who::Server.as_str().into(),
             action: step.act.action().into(),
             started_ms: 0.0,
         });
-        prop_assert!(course.take_over(begun.collect()), "{:?}", step.act);
-        rest = &rest[there..];
+        prop_assert!(course.take_over(begun.collect()), "{next:?}");
     }
-    prop_assert!(course.is_through());
     let told: Vec<&str> = course.begun().iter().map(|b| &b.action[..]).collect();
     let not_by_helper = plan.iter().filter(|step| step.act.who() != Who::Helper);
     let planned: Vec<&str> = not_by_helper.map(|step| step.act.action()).collect();

@@ -4,12 +4,17 @@ use pgfsbench_core::{quoting, refusal::quoted, run::plan::Place, spec::Act};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::remote::{Whose, read};
+use super::{
+    Turn,
+    remote::{Whose, read},
+};
 use crate::{
     bench::Run,
+    clock,
     errors::{Fault, sqlstate},
     pg::{libpq::Connection, sql, xact},
     random,
+    run::plan,
     target::remote_run::RemoteRun,
 };
 
@@ -38,17 +43,7 @@ impl Run {
         };
         self.note("connection", json!(connection));
         self.plan(Place::Connection);
-        self.step(Act::Connect);
-        let mut link = remote.connect(&remote.label, &mut || self.look_around())?;
-        self.step(Act::Look);
-        self.check_there(&mut link)?;
-        self.end_step("server", self.started_ns);
-        let label = remote.label.clone();
-        self.record(|entry| entry.remote_run = Some(remote))?;
-        self.step(Act::Start);
-        let result = self
-            .have_it_run(&mut link, Whose::Other(&label))
-            .and_then(|measured| self.store_measured(&measured, None));
+        let result = self.carry_out_there(&remote);
         if (result.is_ok() || self.ended_there)
             && let Some(entry) = &mut self.entry
         {
@@ -56,6 +51,37 @@ impl Run {
             entry.remote_run = None;
         }
         result
+    }
+
+    /// Step by step of the plan.
+    fn carry_out_there(&mut self, remote: &RemoteRun) -> Result<(), Fault> {
+        let label = &remote.label;
+        let mut link = None;
+        let mut measured = None;
+        loop {
+            let turn = self.turn()?;
+            let began_ns = clock::now_ns();
+            match (turn, &mut link) {
+                (Turn::Ours(Act::Connect), link) => {
+                    *link = Some(remote.connect(label, &mut || self.look_around())?);
+                }
+                (Turn::Ours(Act::Look), Some(link)) => self.check_there(link)?,
+                (Turn::Ours(Act::Start), _) => {
+                    self.record(|entry| entry.remote_run = Some(remote.clone()))?;
+                }
+                (Turn::OfServer, Some(link)) => {
+                    measured = Some(self.have_it_run(link, Whose::Other(label))?);
+                }
+                (Turn::Ours(Act::Collect), _) => {
+                    return self.store_measured(measured.as_ref(), None);
+                }
+                (Turn::Ours(act), _) => return Err(plan::nothing_carries_out(act)),
+                (Turn::OfServer, None) => return Err(plan::nothing_carries_out(Act::Start)),
+            }
+            if let Turn::Ours(act) = turn {
+                self.end_step(act, began_ns);
+            }
+        }
     }
 
     /// Refuses a server that cannot carry the run out, and says what it lacks.

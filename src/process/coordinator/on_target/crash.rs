@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Programs,
+    put::Put,
     remote::{Measured, read},
 };
 use crate::{
@@ -19,9 +19,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{libpq::Connection, sql, xact},
     run::cancellation,
-    store,
-    target::{On, Target, server::TargetServer},
-    workload,
+    store, workload,
 };
 
 /// The row of the run there, just before the crash.
@@ -41,13 +39,33 @@ const BEFORE: &str = "SELECT jsonb_build_object('committed', transactions_total 
 /// After recovery the server goes on where the WAL ends that it has applied, with a checkpoint.
 const REDO_END: &str = "SELECT redo_lsn FROM pg_control_checkpoint()";
 
-/// The result of a crash.
+/// A crash, and what came of it so far.
 pub(super) struct Crashed {
-    recovery: Recovery,
+    before: Before,
+    pub(super) recovery: Recovery,
     balances: Option<Value>,
+    /// Why the first transaction after it could not be made.
+    refused: Option<String>,
 }
 
 impl Crashed {
+    /// One that is about to come after what was measured.
+    pub fn of(measured: Option<&Measured>) -> Result<Self, Fault> {
+        let document = measured.map(|measured| &measured.document[..]);
+        let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
+        let before: Before = read(&before.unwrap_or_default())?;
+        Ok(Self {
+            recovery: Recovery {
+                stopped_after_ms: before.since_window_ms,
+                transactions_committed: before.committed,
+                ..Recovery::default()
+            },
+            before,
+            balances: None,
+            refused: None,
+        })
+    }
+
     /// In a transaction, after the run itself.
     pub fn store(&self, run_id: i64) -> Result<(), Fault> {
         store::insert_recovery(run_id, &self.recovery, self.balances.as_ref())
@@ -55,71 +73,63 @@ impl Crashed {
 }
 
 impl Run {
-    /// Crashes the server of the target, and has it recover. The window is measured: whatever goes wrong from here on is a result,
-    /// too. Only who cancels the run wants none.
-    pub(super) fn crash(
+    /// Crashes the server of the target. The window is measured: whatever goes wrong from here on is a result, too.
+    pub(super) fn crash(&mut self, server: &mut Put, crashed: &mut Crashed) -> Result<(), Fault> {
+        drop(server.connection.take());
+        self.enter(Phase::Recovery, 0);
+        let began_ns = clock::now_ns();
+        server.there()?.crash(&mut || self.look_around())?;
+        crashed.recovery.stop_ms = Some(clock::ms(began_ns, clock::now_ns()));
+        Ok(())
+    }
+
+    /// Of a step of the crash or after it. Only who cancels the run wants no result.
+    pub(super) fn note_problem(
         &mut self,
-        target: &Target,
-        programs: &Programs,
-        server: &TargetServer,
-        connection: Connection,
-        measured: &Measured,
-    ) -> Result<Crashed, Fault> {
-        drop(connection);
-        let before = xact::transaction(|| sql::read(BEFORE, &[Some(&measured.document)]))?;
-        let before: Before = read(&before.unwrap_or_default())?;
-        let mut crashed = Crashed {
-            recovery: Recovery {
-                stopped_after_ms: before.since_window_ms,
-                transactions_committed: before.committed,
-                ..Recovery::default()
-            },
-            balances: None,
-        };
-        let recovered = self.crash_and_recover(target, programs, server, &before, &mut crashed);
-        if let Err(fault) = recovered {
+        server: &Put,
+        crashed: &mut Crashed,
+        result: Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if let Err(fault) = result {
             if fault.is_cancel() || cancellation::is_cancelled(self.request) {
                 return Err(fault);
             }
-            crashed.recovery.problem = Some(in_words(server.explain(fault)));
+            crashed.recovery.problem = Some(in_words(server.there()?.explain(fault)));
         }
         if crashed.recovery.problem.is_some() {
             // That is the result.
             self.course.skip_to(Act::Collect);
         }
-        Ok(crashed)
+        Ok(())
     }
 
-    fn crash_and_recover(
+    /// Unmounts the filesystem, and mounts it again: nothing of it is in the page cache.
+    pub(super) fn remount(&mut self, target: &str, crashed: &mut Crashed) -> Result<(), Fault> {
+        let result = self.send_helper(target, Errand::Remount, &json!({}))?;
+        let recovery = &mut crashed.recovery;
+        recovery.unmounted = true;
+        recovery.unmount_ms = result["unmount_ms"].as_f64();
+        recovery.mount_ms = result["mount_ms"].as_f64();
+        recovery.cache_cold = Some(!self.is_cached_below());
+        Ok(())
+    }
+
+    /// Starts the server again, and has it make a transaction.
+    pub(super) fn start_again(
         &mut self,
-        target: &Target,
-        programs: &Programs,
-        server: &TargetServer,
-        before: &Before,
+        server: &mut Put,
         crashed: &mut Crashed,
     ) -> Result<(), Fault> {
         let recovery = &mut crashed.recovery;
-        self.enter(Phase::Recovery, 0);
-        let began = self.begin_step();
-        self.step(Act::CrashServer);
-        server.crash(&mut || self.look_around())?;
-        recovery.stop_ms = Some(self.end_step("stop", began));
-        let began = self.begin_step();
-        let mounted = self.forget_filesystem(target, server)?;
-        self.end_step("remount", began);
-        recovery.unmounted = mounted.remounted;
-        recovery.unmount_ms = mounted.unmount_ms;
-        recovery.mount_ms = mounted.mount_ms;
-        recovery.cache_cold = mounted.is_cold;
-        let began = self.begin_step();
-        self.step(Act::StartAgain);
-        let recovered = server.recover(
+        let programs = server.programs;
+        let made = server.there()?;
+        let recovered = made.recover(
             &programs.bindir,
             &programs.user,
-            &before.work_database,
+            &crashed.before.work_database,
             &mut || self.look_around(),
         );
-        let log = server.recovery_log();
+        let log = made.recovery_log();
         let lsn = |lsn: Option<u64>| lsn.map(lsn_text);
         recovery.recovery_ms = log.recovery_ms;
         recovery.redo_ms = log.redo_ms;
@@ -127,8 +137,8 @@ impl Run {
         recovery.redo_done_lsn = lsn(log.redo_done_lsn);
         recovery.server_log = log.lines.clone();
         let recovered = recovered?;
-        let mut connection = match recovered.connection {
-            Ok(connection) => connection,
+        let connection = match recovered.connection {
+            Ok(connection) => server.connection.insert(connection),
             // It does not even have that database any more.
             Err(fault) => {
                 recovery.balances_verified = Some(false);
@@ -137,55 +147,40 @@ impl Run {
             }
         };
         let workload = workload::of(&self.spec)?;
-        let first = self.ask_data(&mut connection, workload.first_transaction())?;
+        let first = self.ask_data(connection, workload.first_transaction())?;
         let now = clock::now_ns();
         recovery.first_transaction_ms = first.is_ok().then(|| clock::ms(recovered.started_ns, now));
-        let redo_end = recovery_log::parse_lsn(&self.ask(&mut connection, REDO_END, &[])?);
+        crashed.refused = first.err();
+        let redo_end = recovery_log::parse_lsn(&self.ask(connection, REDO_END, &[])?);
         recovery.redo_end_lsn = lsn(redo_end);
         recovery.wal_replayed_bytes = log.replayed_bytes(redo_end);
-        self.end_step("recovery", began);
-        let began = self.begin_step();
-        self.step(Act::VerifyAgain);
-        let found = self.ask_data(&mut connection, workload.question())?;
-        self.end_step("verify", began);
+        Ok(())
+    }
+
+    /// Looks whether everything is there that was committed before.
+    pub(super) fn verify_again(
+        &mut self,
+        connection: &mut Connection,
+        crashed: &mut Crashed,
+    ) -> Result<(), Fault> {
+        let workload = workload::of(&self.spec)?;
+        let found = self.ask_data(connection, workload.question())?;
+        let recovery = &mut crashed.recovery;
         let different = match found {
             Err(problem) => Some(problem),
             Ok(text) => {
                 let answer: Value = read(&text)?;
-                let found = workload.compare(&self.spec, &answer, before.committed)?;
+                let found = workload.compare(&self.spec, &answer, crashed.before.committed)?;
                 recovery.transactions_found = found.transactions;
                 crashed.balances = Some(answer);
                 found.different
             }
         };
         // Data that are all there, and that cannot be changed, are not what they were either.
-        let problem = different.or(first.err());
+        let problem = different.or(crashed.refused.take());
         recovery.balances_verified = Some(problem.is_none());
         recovery.problem = problem;
         Ok(())
-    }
-
-    /// Has nothing of the filesystem in the page cache: unmounts and mounts it, if it was made for the run.
-    fn forget_filesystem(
-        &mut self,
-        target: &Target,
-        server: &TargetServer,
-    ) -> Result<Mounted, Fault> {
-        if !matches!(target.on, On::Made { .. }) {
-            self.step(Act::ForgetAgain);
-            server.sync_and_forget(&mut || self.look_around())?;
-            return Ok(Mounted::default());
-        }
-        let result = self.send_helper(&target.name, Errand::Remount, &json!({}))?;
-        if target.drop_caches {
-            self.send_helper(&target.name, Errand::DropCaches, &json!({}))?;
-        }
-        Ok(Mounted {
-            remounted: true,
-            unmount_ms: result["unmount_ms"].as_f64(),
-            mount_ms: result["mount_ms"].as_f64(),
-            is_cold: Some(target.drop_caches || !self.is_cached_below()),
-        })
     }
 
     /// An answer about the data, or what is wrong with them; everything else is an error.
@@ -208,13 +203,4 @@ fn in_words(fault: Fault) -> String {
         Some(detail) => format!("{}: {detail}", fault.message),
         None => fault.message,
     }
-}
-
-/// The steps on the filesystem; None if a step was not made, or is not known.
-#[derive(Default)]
-struct Mounted {
-    remounted: bool,
-    unmount_ms: Option<f64>,
-    mount_ms: Option<f64>,
-    is_cold: Option<bool>,
 }

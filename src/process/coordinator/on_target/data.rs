@@ -1,113 +1,111 @@
 //! The data of a run on a target: loaded once, by a server of its own in the place for prepared data, and copied from there.
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::atomic::Ordering::{Acquire, Relaxed},
 };
 
 use pgfsbench_core::{
-    run::plan::{Place as Where, Source, source},
-    spec::{Act, Cache, Data, Stage},
+    run::plan::{self, Source, source},
+    spec::{Cache, Data, Stage},
 };
-use serde_json::json;
 
-use super::{Programs, Whose};
+use super::{Underway, remote::Whose};
 use crate::{
     bench::Run,
     board::Phase,
     errors::{Fault, sqlstate},
     host::location,
-    pg::{libpq::Connection, xact},
-    random,
-    run::{marker, plan},
+    pg::libpq::Connection,
+    run::marker,
     target::{
         Target,
         prepared_data::{self, Loaded, Place, Wanted},
-        server::TargetServer,
+        server::programs::Programs,
     },
     watch::statements,
 };
 
-/// Settings of the server that loads, which is shut down and synced before anybody uses its files.
-const FOR_LOADING: [(&str, &str); 6] = [
-    ("wal_level", "minimal"),
-    ("max_wal_senders", "0"),
-    ("min_wal_size", "32MB"),
-    ("fsync", "off"),
-    ("full_page_writes", "off"),
-    ("autovacuum", "off"),
-];
+/// Where data come from that are copied.
+pub(super) struct Supply {
+    /// Keeps them from being removed meanwhile.
+    place: Place,
+    wanted: Wanted,
+    /// None until they are loaded.
+    pub prepared: Option<Prepared>,
+}
 
 /// Data that can be copied.
-pub struct Prepared {
-    /// Keeps it from being removed meanwhile.
-    _place: Place,
+pub(super) struct Prepared {
     /// The data directory.
-    pub data: PathBuf,
+    data: PathBuf,
     /// Bytes in it.
     pub bytes: u64,
     /// The stage that the run there carries out on it.
     pub stage: Stage,
     /// What tells the script that has created the extension in it; empty if it is not known.
-    pub script: String,
+    script: String,
 }
 
-impl Run {
-    /// Makes the plan, now that it is known where the data come from.
-    fn plan_near(&mut self, target: &Target, source: Source) -> Result<(), Fault> {
-        let near = xact::transaction(|| plan::near(target, source))?;
-        self.plan(Where::Near(near));
-        Ok(())
-    }
-
-    /// The data to be copied, loaded now if they are not there yet; None when the target is to load them itself.
-    pub(super) fn prepared_data(
-        &mut self,
-        target: &Target,
-        programs: &Programs,
-    ) -> Result<Option<Prepared>, Fault> {
-        let loaded = Source::Loaded;
-        if source(&self.spec, true, true) == loaded {
-            self.plan_near(target, loaded)?;
-            return match self.spec.has_tables() {
-                true => self.not_copied("The option \"data\" is \"loaded\"."),
-                false => Ok(None),
-            };
-        }
-        let wanted = prepared_data::wanted(&self.spec, target, &programs.bindir, &programs.user)?;
-        let place = Place::open(&mut || self.look_around())?;
-        let experiment = self.request.of_experiment.load(Acquire);
-        let needed_by = || (experiment != 0).then(|| marker::path(experiment));
-        let mut found = place.find(&wanted, needed_by())?;
-        match found {
-            Some(_) => self.plan_near(target, Source::Copied)?,
-            None => {
-                let bytes = prepared_data::bytes_to_load(&self.spec);
-                if let Err(why) = place.make_room(bytes, &mut || self.look_around())? {
-                    self.plan_near(target, loaded)?;
-                    return self.not_copied(&why);
-                }
-                self.plan_near(target, Source::LoadedOnce)?;
-                self.load_once(target, programs, &place, wanted.clone())?;
-                found = place.find(&wanted, needed_by())?;
-            }
-        }
-        Ok(found.map(|(data, note)| Prepared {
-            _place: place,
+impl Supply {
+    /// Looks for the data, which whoever needs them keeps from being removed.
+    fn find(&mut self, experiment: i64) -> Result<(), Fault> {
+        let needed_by = (experiment != 0).then(|| marker::path(experiment));
+        let found = self.place.find(&self.wanted, needed_by)?;
+        self.prepared = found.map(|(data, note)| Prepared {
             data,
             bytes: note.bytes,
             stage: Stage::OnLoaded {
                 database: note.database,
-                scale: wanted.scale,
+                scale: self.wanted.scale,
             },
             script: note.script,
-        }))
+        });
+        Ok(())
+    }
+
+    /// The data, which are there.
+    fn prepared(&self) -> Result<&Prepared, Fault> {
+        let none = || Fault::new(sqlstate::INTERNAL, "no data were loaded");
+        self.prepared.as_ref().ok_or_else(none)
+    }
+}
+
+impl Run {
+    /// Where the data of the run come from; no [`Supply`] when the target is to load them itself.
+    pub(super) fn supply_of(
+        &mut self,
+        target: &Target,
+        programs: &Programs,
+    ) -> Result<(Source, Option<Supply>), Fault> {
+        if source(&self.spec, true, true) == Source::Loaded {
+            if self.spec.has_tables() {
+                self.check_not_copied("The option \"data\" is \"loaded\".")?;
+            }
+            return Ok((Source::Loaded, None));
+        }
+        let wanted = prepared_data::wanted(&self.spec, target, &programs.bindir, &programs.user)?;
+        let place = Place::open(&mut || self.look_around())?;
+        let mut supply = Supply {
+            place,
+            wanted,
+            prepared: None,
+        };
+        supply.find(self.request.of_experiment.load(Acquire))?;
+        if supply.prepared.is_some() {
+            return Ok((Source::Copied, Some(supply)));
+        }
+        let bytes = prepared_data::bytes_to_load(&self.spec);
+        if let Err(why) = supply.place.make_room(bytes, &mut || self.look_around())? {
+            self.check_not_copied(&why)?;
+            return Ok((Source::Loaded, None));
+        }
+        Ok((Source::LoadedOnce, Some(supply)))
     }
 
     /// The target loads the data itself, unless the cache is to be cold; where the workload sees to that, it is, however the data came
     /// there.
-    fn not_copied(&self, why: &str) -> Result<Option<Prepared>, Fault> {
+    fn check_not_copied(&self, why: &str) -> Result<(), Fault> {
         if self.spec.options.data == Data::Cloned {
             return Err(
                 Fault::new(sqlstate::NOT_IN_THIS_STATE, "there are no data to be cloned")
@@ -116,7 +114,7 @@ impl Run {
             );
         }
         if self.spec.workload.sets_cache() || self.spec.options.cache == Cache::Warm {
-            return Ok(None);
+            return Ok(());
         }
         Err(Fault::new(
             sqlstate::NOT_IN_THIS_STATE,
@@ -129,45 +127,33 @@ impl Run {
     }
 
     /// Has a server load the data in the place for them, and shuts it down.
-    fn load_once(
-        &mut self,
-        target: &Target,
-        programs: &Programs,
-        place: &Place,
-        wanted: Wanted,
-    ) -> Result<(), Fault> {
-        let began = self.begin_step();
-        self.step(Act::LoadOnce);
-        self.course.go_within();
-        let server = TargetServer::at(place.directory(), &random::mark())?;
-        self.record(|entry| entry.server = Some(server.clone()))?;
-        server.make_directories()?;
-        server.make_cluster(
-            &programs.bindir,
-            &programs.user,
-            target.data_checksums,
-            &mut || self.look_around(),
-        )?;
-        let for_loading = FOR_LOADING.map(|(name, value)| (name, value.to_owned()));
-        let mut connection = self.start_server(&server, programs, BTreeMap::new(), &for_loading)?;
-        let loaded = self.load_there(&mut connection);
-        drop(connection);
-        let loaded = loaded.map_err(|fault| server.explain(fault))?;
+    pub(super) fn load_once(&mut self, at: &mut Underway) -> Result<(), Fault> {
+        let Some(supply) = &mut at.supply else {
+            return Err(Fault::new(sqlstate::INTERNAL, "no data are to be loaded"));
+        };
+        let mut loading = at.server.to_load(supply.place.directory().to_owned());
+        for act in plan::loading(at.near) {
+            self.put_server(&mut loading, act)
+                .map_err(|fault| loading.explain(fault))?;
+        }
+        let loaded = self.load_there(loading.connected()?);
+        let loaded = loaded.map_err(|fault| loading.explain(fault))?;
+        drop(loading.connection.take());
+        let server = loading.there()?;
         self.enter(Phase::Provision, 0);
-        server.shut_down(&programs.bindir, &mut || self.look_around())?;
+        server.shut_down(&loading.programs.bindir, &mut || self.look_around())?;
         server.sync(&mut || self.look_around())?;
-        place.keep(&server.data(), wanted, loaded)?;
+        let wanted = supply.wanted.clone();
+        supply.place.keep(&server.data(), wanted, loaded)?;
         // Only the directory of its socket is left of it.
-        server.remove(false, &mut |_| ())?;
+        server.stop()?;
+        server.remove(false)?;
         self.record(|entry| entry.server = None)?;
-        self.course.leave();
-        self.end_step("load_once", began);
-        Ok(())
+        supply.find(self.request.of_experiment.load(Acquire))
     }
 
     /// Loads them, and leaves the extension as if it had just been created.
     fn load_there(&mut self, connection: &mut Connection) -> Result<Loaded, Fault> {
-        self.make_sure_it_is_ours(connection, "")?;
         let run_id = self.start_there(connection, Whose::Own(&Stage::LoadOnly))?;
         self.follow(connection, &run_id, true)?;
         let database = self.ask(
@@ -183,12 +169,16 @@ impl Run {
     }
 
     /// Copies them to the target.
-    pub(super) fn copy(&mut self, prepared: &Prepared, server: &TargetServer) -> Result<(), Fault> {
-        let began = self.begin_step();
+    pub(super) fn copy(&mut self, at: &mut Underway) -> Result<(), Fault> {
+        let Some(supply) = &at.supply else {
+            return Err(Fault::new(sqlstate::INTERNAL, "no data are to be copied"));
+        };
+        let prepared = supply.prepared()?;
+        at.server.script.clone_from(&prepared.script);
+        let server = at.server.there()?;
         let before = free(&server.directory);
         let is_clone = self.spec.options.data == Data::Cloned;
         self.enter(Phase::Provision, prepared.bytes);
-        self.step(Act::CopyData);
         let mut look = || {
             let copied = before.saturating_sub(free(&server.directory));
             let done = copied.min(prepared.bytes);
@@ -197,19 +187,7 @@ impl Run {
         };
         server
             .copy_cluster(&prepared.data, is_clone, &mut look)
-            .map_err(|fault| if is_clone { not_cloned(fault) } else { fault })?;
-        self.step(Act::Sync);
-        server.sync(&mut || self.look_around())?;
-        if self.spec.options.cache == Cache::Cold {
-            self.step(Act::ForgetData);
-            server.forget_pages()?;
-        }
-        let ms = self.end_step("copy", began);
-        self.note(
-            "data",
-            json!({"copied_bytes": prepared.bytes, "copy_ms": ms, "cache": self.spec.options.cache, "cloned": is_clone}),
-        );
-        Ok(())
+            .map_err(|fault| if is_clone { not_cloned(fault) } else { fault })
     }
 }
 

@@ -9,7 +9,7 @@ use pgfsbench_core::{
     allowance::Allowance,
     refusal::quoted,
     run::{plan::Begun, there},
-    spec::{Act, Asked, Options, ResultTable, Stage},
+    spec::{Asked, Options, ResultTable, Stage},
     units::format_bytes,
 };
 use serde::Deserialize;
@@ -194,7 +194,6 @@ impl Run {
             .detail(format!("Its cluster_name is {}.", quoted(&name)))
             .hint("Take variables like PGHOSTADDR out of this server's environment."));
         }
-        self.step(Act::CreateExtension);
         self.create_extension(connection, script)?;
         let has_statements = self.ask(connection, statements::LOADED, &[])?;
         if has_statements == "t" {
@@ -420,7 +419,8 @@ impl Run {
     /// The phases here up to the start of the run there, and then its own.
     pub(super) fn phases_with_those_of(&self, document: &str, before_ns: u64) -> Value {
         let later_ms = clock::ms(self.started_ns, before_ns);
-        there::phases(&self.steps, document, later_ms).into()
+        let steps: Vec<Value> = self.steps.iter().map(|span| self.phase_of(span)).collect();
+        there::phases(&steps, document, later_ms).into()
     }
 
     pub(super) fn ask(

@@ -1,0 +1,147 @@
+//! The filesystem of a target: the helper makes it, and empties the page cache.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use pgfsbench_core::spec::{Cache, Errand, Who};
+use serde_json::{Value, json};
+
+use crate::{
+    bench::Run,
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{report, xact},
+    run::preflight,
+    store::{self, definition},
+    target::{self, On, Target, helper_job},
+};
+
+impl Run {
+    /// Has the helper make the filesystem; gives the directory for the server.
+    pub(super) fn make_filesystem(&mut self, target: &Target) -> Result<PathBuf, Fault> {
+        let On::Made { request, .. } = &target.on else {
+            let message = format!("the filesystem of target \"{}\" is not made", target.name);
+            return Err(Fault::new(sqlstate::INTERNAL, message));
+        };
+        if xact::transaction(|| helper_job::prepared_by(&target.name))? == Some(None) {
+            return Err(Fault::new(
+                sqlstate::IN_USE,
+                format!("target \"{}\" is prepared already", target.name),
+            )
+            .detail("Somebody has called fsbench.prepare_target() to look at it.")
+            .hint("Call fsbench.release_target() first."));
+        }
+        self.record(|entry| entry.prepared = Some(target.name.clone()))?;
+        let made = self.send_helper(&target.name, Errand::Prepare, request)?;
+        let directory = PathBuf::from(made["directory"].as_str().unwrap_or_default());
+        target::is_trustworthy(&directory).map_err(|detail| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                "the directory that the helper has made cannot be used",
+            )
+            .detail(detail)
+            .hint("Look whether this server sees the mounts of the machine: a service with PrivateMounts does not.")
+        })?;
+        xact::transaction(|| {
+            store::set_device_identity(&target.name, &made)?;
+            definition::set_definition(self.run_id)
+        })?;
+        self.note("request", request.clone());
+        self.note("result", made);
+        Ok(directory)
+    }
+
+    /// Releases what an earlier run could not have released; a target that somebody has prepared to look at stays.
+    pub(super) fn release_earlier(&mut self, target: &str) -> Result<(), Fault> {
+        // The helper may have done it by itself since the plan was made.
+        if matches!(
+            xact::transaction(|| helper_job::prepared_by(target))?,
+            Some(Some(_))
+        ) {
+            self.send_helper(target, Errand::ReleaseEarlier, &json!({}))?;
+        }
+        Ok(())
+    }
+
+    /// How long the helper may take to be there.
+    pub(super) fn patience(&self) -> Duration {
+        Duration::from_millis(self.spec.options.wait_for_helper_ms)
+    }
+
+    /// Has the helper do something, and tells its steps.
+    pub(super) fn send_helper(
+        &mut self,
+        target: &str,
+        errand: Errand,
+        request: &Value,
+    ) -> Result<Value, Fault> {
+        let action = match errand {
+            Errand::Prepare => "prepare",
+            Errand::DropCaches => "drop_caches",
+            Errand::Remount => "remount",
+            Errand::Release | Errand::ReleaseEarlier => "release",
+        };
+        let run_id = Some(self.run_id);
+        let patience = self.patience();
+        let began_ns = clock::now_ns();
+        let mut look = || self.look_around();
+        let result = helper_job::ask(run_id, target, action, request, patience, &mut look);
+        self.tell_errand(action, began_ns);
+        result
+    }
+
+    /// Tells the steps that the helper took in its last job of this kind for this run.
+    pub(in crate::process::coordinator) fn tell_errand(&mut self, action: &str, began_ns: u64) {
+        let steps = report::or_log("could not read the steps of a job", || {
+            xact::transaction(|| helper_job::steps(self.run_id, action))
+        });
+        let mut started_ms = clock::ms(self.started_ns, began_ns);
+        for (step, ms) in steps.unwrap_or_default() {
+            let action = step.replace('_', " ");
+            self.course.tell(Who::Helper, &action, started_ms);
+            started_ms += ms;
+        }
+    }
+
+    /// Refuses a place on which the run does not fit, or on which the page cache cannot be as it is asked for.
+    pub(super) fn check_place(&self, target: &Target, place: &Path) -> Result<(), Fault> {
+        // Loading the data may have taken room on the same filesystem.
+        xact::transaction(|| preflight::check_target_room(&self.spec, place))?;
+        self.check_cold(target)
+    }
+
+    /// A file below the filesystem would keep the data in the page cache.
+    fn check_cold(&self, target: &Target) -> Result<(), Fault> {
+        let (workload, cache) = (self.spec.workload, self.spec.options.cache);
+        if workload.sets_cache() {
+            // Caches are dropped once, and the data are read before each unit of work.
+            let filesystem = self
+                .storage
+                .as_ref()
+                .map(|made| &made["result"]["filesystem"]);
+            let filesystem = filesystem.and_then(Value::as_str).unwrap_or_default();
+            let is_cached_below = self.is_cached_below();
+            return Ok(workload.check_cache(&self.spec, filesystem, is_cached_below)?);
+        }
+        if cache != Cache::Cold || target.drop_caches || !self.is_cached_below() {
+            return Ok(());
+        }
+        Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            format!("the page cache of target \"{}\" cannot be cold", target.name),
+        )
+        .detail("Its image is read and written through the page cache of another filesystem, or the filesystem has a cache of its own.")
+        .hint("Have the machine's page cache emptied: fsbench.alter_target() with drop_caches => true, which pgfsbench-helper must allow."))
+    }
+
+    /// Whether something below the mounted filesystem, or a cache of its own, keeps what is read and written.
+    pub(super) fn is_cached_below(&self) -> bool {
+        let made = self.storage.as_ref().map(|storage| &storage["result"]);
+        made.is_some_and(|made| {
+            [&made["direct_io"], &made["log"]["direct_io"]].contains(&&json!(false))
+                || made["filesystem"] == json!("zfs")
+        })
+    }
+}
