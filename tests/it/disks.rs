@@ -2,7 +2,7 @@
 
 use crate::common::{row, run, server_in};
 use crate::held::Held;
-use pgfsbench_tests::{assert_columns, program, server_owner, skip};
+use pgfsbench_tests::{Partition, assert_columns, program, server_owner, skip};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -16,8 +16,7 @@ const SHORT_RUN: &str = "scale => 1, clients => 1, transactions => 300, warmup =
 struct Disks {
     place: TempDir,
     loops: Vec<String>,
-    /// A device node that was made for want of one.
-    node: Option<PathBuf>,
+    partition: Option<Partition>,
 }
 
 fn must(command: &mut Command) -> String {
@@ -45,7 +44,7 @@ impl Disks {
         let mut disks = Self {
             place,
             loops: Vec::new(),
-            node: None,
+            partition: None,
         };
         for number in 0..count {
             let image = disks.place.path().join(format!("image{number}"));
@@ -72,18 +71,8 @@ impl Disks {
 
     /// A partition that takes most of the first disk.
     fn partition(&mut self) -> String {
-        let disk = self.loops[0].clone();
-        must(Command::new("addpart").args([&disk, "1", "2048", "1400000"]));
-        let partition = format!("{disk}p1");
-        if !Path::new(&partition).exists() {
-            let name = disk.trim_start_matches("/dev/");
-            let number = fs::read_to_string(format!("/sys/block/{name}/{name}p1/dev"));
-            let number = number.expect("the partition has a number");
-            let (major, minor) = number.trim().split_once(':').expect("two numbers");
-            must(Command::new("mknod").args([&partition, "b", major, minor]));
-            self.node = Some(partition.clone().into());
-        }
-        partition
+        let partition = Partition::add(&self.loops[0], 1, 2048, 1_400_000);
+        self.partition.insert(partition).path()
     }
 }
 
@@ -97,12 +86,9 @@ impl Drop for Disks {
                 .arg("--lazy")
                 .arg(self.place.path().join("mnt")),
         );
+        self.partition = None;
         for device in &self.loops {
-            quietly(Command::new("delpart").args([device, "1"]));
             quietly(Command::new("losetup").args(["--detach", device]));
-        }
-        if let Some(node) = &self.node {
-            let _ = fs::remove_file(node);
         }
     }
 }

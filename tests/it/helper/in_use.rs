@@ -3,12 +3,12 @@
 
 use super::disk::{Disk, on_device};
 use super::lab::{copy_program, detach, on_image, system};
-use pgfsbench_tests::{LET_GO_OF_OTHERS_DEVICES, program, skip};
+use pgfsbench_tests::{LET_GO_OF_OTHERS_DEVICES, Partition, program, skip};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// An action that is carried out when the test ends, in whichever way.
@@ -160,28 +160,6 @@ fn what_a_process_calls_itself_is_shown_harmlessly() {
     );
 }
 
-/// A partition of the disk, with a node of its own where nobody makes one.
-fn partition(disk: &Disk) -> (String, impl Drop + use<>) {
-    system("addpart", &[&disk.device, "1", "2048", "400000"]);
-    let path = format!("{}p1", disk.device);
-    let name = name_of(&disk.device).to_owned();
-    let is_missing = !Path::new(&path).exists();
-    if is_missing {
-        let number = fs::read_to_string(format!("/sys/block/{name}/{name}p1/dev"));
-        let number = number.expect("the partition has a number");
-        let (major, minor) = number.trim().split_once(':').expect("two numbers");
-        system("mknod", &[&path, "b", major, minor]);
-    }
-    let (device, node) = (disk.device.clone(), PathBuf::from(&path));
-    let undone = Undone(move || {
-        quietly("delpart", &[&device, "1"]);
-        if is_missing {
-            let _ = fs::remove_file(&node);
-        }
-    });
-    (path, undone)
-}
-
 #[test]
 fn disks_and_their_partitions_are_used_together() {
     let test = "disks_and_their_partitions_are_used_together";
@@ -191,7 +169,8 @@ fn disks_and_their_partitions_are_used_together() {
     if program("addpart").is_none() {
         return skip(test, "there is no addpart");
     }
-    let (partition, removed) = partition(&disk);
+    let removed = Partition::add(&disk.device, 1, 2048, 400_000);
+    let partition = removed.path();
     let name = name_of(&disk.device);
     disk.allow_with(&partition, "wipe = true");
     let holder = Holder::of(File::open(&disk.device).expect("the disk"));

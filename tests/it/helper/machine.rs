@@ -1,6 +1,5 @@
 //! Settings of this machine that tests change: put back whatever becomes of the test.
 
-use super::lab::system;
 use rustix::process::getpgrp;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -169,36 +168,5 @@ impl Queue {
         let text = fs::read_to_string(self.directory.join("scheduler")).unwrap_or_default();
         text.split_whitespace()
             .any(|word| word.trim_matches(['[', ']']) == scheduler)
-    }
-}
-
-/// Two partitions of a loop device, as a disk has them; they outlive it unless they are removed.
-pub struct Partitions {
-    device: String,
-    pub names: [String; 2],
-}
-
-impl Partitions {
-    pub fn new(device: &str, megabytes: u64) -> Self {
-        let half = (megabytes << 20) / 512 / 2;
-        let device = device.to_owned();
-        let names = [format!("{device}p1"), format!("{device}p2")];
-        let partitions = Self { device, names };
-        for (number, start) in [("1", 2048), ("2", half)] {
-            let length = (half - 2048).to_string();
-            let start = start.to_string();
-            system("addpart", &[&partitions.device, number, &start, &length]);
-        }
-        partitions
-    }
-}
-
-impl Drop for Partitions {
-    fn drop(&mut self) {
-        for number in ["1", "2"] {
-            let _ = Command::new("delpart")
-                .args([&self.device, number])
-                .output();
-        }
     }
 }

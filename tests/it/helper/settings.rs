@@ -2,8 +2,8 @@
 
 use super::disk::{Disk, MEGABYTES};
 use super::lab::{Lab, on_image};
-use super::machine::{Machine, Partitions, Queue, kernel};
-use pgfsbench_tests::skip;
+use super::machine::{Machine, Queue, kernel};
+use pgfsbench_tests::{Partition, skip};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -170,8 +170,11 @@ fn two_targets_on_one_disk_do_not_lose_what_was_there() {
         return;
     };
     let machine = Machine::new();
-    let partitions = Partitions::new(&disk.device, MEGABYTES);
-    let [first, second] = &partitions.names;
+    let half = (MEGABYTES << 20) / 512 / 2;
+    let partitions = [(1, 2048), (2, half)];
+    let partitions =
+        partitions.map(|(number, start)| Partition::add(&disk.device, number, start, half - 2048));
+    let [first, second] = &partitions.each_ref().map(Partition::path);
     allow(&disk, &[first, second]);
     disk.lab
         .ok(&prepare("first", first, &[&asked[..], &KERNEL].concat()));
