@@ -67,7 +67,7 @@ pub struct Run {
     /// Whether another server has said how the run ended, which nothing here knows better.
     pub ended_there: bool,
     /// What was done in a run on a target beside the run of the server there.
-    pub steps: Vec<Span>,
+    pub spans: Vec<Span>,
     pub looked_at_room: Instant,
     /// When the next second of the window is over; None outside of it.
     pub next_second: Option<Instant>,
@@ -123,7 +123,7 @@ impl Run {
             storage: None,
             phases_there: None,
             ended_there: false,
-            steps: Vec::new(),
+            spans: Vec::new(),
             looked_at_room: Instant::now(),
             next_second: None,
             window_ended_ns: None,

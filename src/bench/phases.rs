@@ -19,16 +19,18 @@ pub struct Span {
     pub ended_ns: u64,
 }
 
-impl Run {
-    /// As it is stored among the phases of a run.
-    pub fn phase_of(&self, span: &Span) -> Value {
+impl Span {
+    /// As it is stored among the phases of a run that began then.
+    pub fn as_phase(&self, started_ns: u64) -> Value {
         json!({
-            "phase": span.name,
-            "started_ms": clock::ms(self.started_ns, span.began_ns),
-            "ms": clock::ms(span.began_ns, span.ended_ns),
+            "phase": self.name,
+            "started_ms": clock::ms(started_ns, self.began_ns),
+            "ms": clock::ms(self.began_ns, self.ended_ns),
         })
     }
+}
 
+impl Run {
     /// A phase begins, and the one before it is over; it has so many steps.
     pub fn enter(&mut self, phase: Phase, total: u64) {
         self.end_phase();

@@ -20,7 +20,7 @@ impl Run {
         self.course.set(plan::steps(&self.spec, place));
     }
 
-    /// Begins the next step of the plan. Whoever carries a run out does what comes, until what was measured is stored.
+    /// Begins the next step of the plan. Whoever carries a run out does what comes: a workload or the coordinator until what was measured is stored, and the coordinator the rest.
     pub fn next_step(&mut self) -> Option<Act> {
         self.course
             .begin(clock::ms(self.started_ns, clock::now_ns()))
@@ -38,7 +38,7 @@ impl Run {
         for begun in &mut there {
             begun.started_ms += offset;
         }
-        if !self.course.take_over(there) {
+        if !self.course.take_over(there) && !self.ended_there {
             // Another server may tell what it likes: no fault of ours.
             self.warn_of_plan();
         }

@@ -61,7 +61,6 @@ impl Run {
             Ok(outcome) => outcome,
             Err(fault) => {
                 xact::abort();
-                self.course.give_up();
                 let fault = self.explain(fault);
                 let phases = self
                     .phases_there
@@ -100,13 +99,13 @@ impl Run {
             self.end_phase();
             let is_own = is_done && self.spec.is_here();
             let is_released = is_done && has_server && left == Left::Nothing;
-            let release = is_released.then(|| {
-                self.phase_of(&Span {
-                    name: "release",
-                    began_ns,
-                    ended_ns: clock::now_ns(),
-                })
+            let ended_ns = clock::now_ns();
+            let release = is_released.then_some(Span {
+                name: "release",
+                began_ns,
+                ended_ns,
             });
+            let release = release.map(|span| span.as_phase(self.started_ns));
             self.store_steps(is_own.then(|| self.phase_times()), release);
         }
         free_run_area(self.board, self.index);

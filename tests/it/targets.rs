@@ -1,6 +1,6 @@
 //! Targets in directories: a server of its own is put there, measured, and gone again. What is no such place is refused.
 
-use crate::common::{assert_refused, execute, rows};
+use crate::common::{assert_refused, execute, rows, wait_for_phase};
 use crate::directory_target::Place;
 use pgfsbench_tests::{
     Leaves, TestServer, assert_columns, controldata, in_single_user_mode, refusal, server_owner,
@@ -326,6 +326,19 @@ fn a_target_in_use_is_neither_changed_nor_dropped() {
     assert_eq!(value(&mut client, altered), "here");
     let is_set = "SELECT power_loss_protected FROM fsbench.target WHERE target = 'here'";
     assert_eq!(value(&mut client, is_set), "t");
+}
+
+#[test]
+fn prepared_data_are_anybodys_again_once_they_are_copied() {
+    let place = Place::new("");
+    let run = place.server.start_run(LONG_RUN);
+    let mut client = place.server.connect("postgres");
+    wait_for_phase(&mut client, "measure");
+    let drop = "SELECT fsbench.drop_prepared_data() > 0";
+    assert_eq!(value(&mut client, drop), "t");
+    let cancel = format!("SELECT fsbench.cancel({run})");
+    assert_eq!(value(&mut client, &cancel), "t");
+    place.nothing_is_left("a run whose data were dropped");
 }
 
 #[test]

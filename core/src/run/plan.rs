@@ -180,7 +180,7 @@ pub fn loading(near: Near) -> Vec<Act> {
     acts
 }
 
-/// The phase of a run that a step outside of the server there is told as, where it is; `before` is the last that was told.
+/// The phase of a run under which a step outside of the server there is told; None if under none. `before` is the last of these.
 pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> {
     let goes_on = |phases: &[&str]| before.filter(|before| phases.contains(before));
     match act {
@@ -305,15 +305,13 @@ pub struct Begun {
     pub started_ms: f64,
 }
 
-/// A run on its way through its plan, which is the only one that says what is done next.
+/// A run on its way through its plan, which says what is done next as long as nothing fails.
 #[derive(Debug, Default)]
 pub struct Course {
     plan: Vec<Step>,
     /// How many of them were begun, or left out.
     at: usize,
     begun: Vec<Begun>,
-    /// Whether what is left of the plan does not hold any more, since the run has failed.
-    is_given_up: bool,
 }
 
 impl Course {
@@ -368,18 +366,13 @@ impl Course {
         while self.next().is_some_and(Act::is_told_by_server) {
             self.at += 1;
         }
-        is_as_planned && is_through || self.is_given_up
+        is_as_planned && is_through
     }
 
     /// What comes before that step is left out: a result of the run says why.
     pub fn skip_to(&mut self, act: Act) {
         let rest = self.plan.get(self.at..).unwrap_or_default();
         self.at += rest.iter().position(|step| step.act == act).unwrap_or(0);
-    }
-
-    /// The run has failed: only what was made is still removed.
-    pub fn give_up(&mut self) {
-        self.is_given_up = true;
     }
 
     /// What was begun so far.

@@ -28,7 +28,7 @@ use crate::{
     target::{self, On, Target, helper_job, server::programs::Programs},
 };
 use crash::Crashed;
-use data::Supply;
+use data::{Prepared, Supply};
 use put::Put;
 use remote::{Measured, Whose};
 
@@ -43,13 +43,15 @@ struct Underway<'a> {
 }
 
 impl Underway<'_> {
+    /// The data that are copied.
+    fn prepared(&self) -> Option<&Prepared> {
+        self.supply.as_ref()?.prepared.as_ref()
+    }
+
     /// What the server there is to do.
     fn stage(&self) -> Stage {
-        let prepared = self
-            .supply
-            .as_ref()
-            .and_then(|supply| supply.prepared.as_ref());
-        prepared.map_or(Stage::WholeOfTarget, |prepared| prepared.stage.clone())
+        let copied = self.prepared().map(|prepared| prepared.stage.clone());
+        copied.unwrap_or(Stage::WholeOfTarget)
     }
 }
 
@@ -104,6 +106,7 @@ impl Run {
             // Before data are loaded for nothing.
             let patience = self.patience();
             helper_job::wait_for_helper(patience, &mut || self.look_around())?;
+            self.prepared_earlier(&target.name)?;
         }
         let (source, supply) = self.supply_of(&target, &programs)?;
         let near = xact::transaction(|| plan::near(&target, source))?;
@@ -130,8 +133,9 @@ impl Run {
                 }
                 Turn::Ours(act) => {
                     let began_ns = clock::now_ns();
-                    self.take_step(&mut at, act)?;
-                    self.end_step(act, began_ns);
+                    if self.take_step(&mut at, act)? {
+                        self.end_step(act, began_ns);
+                    }
                 }
             }
         }
@@ -146,16 +150,18 @@ impl Run {
         Ok(Turn::Ours(act))
     }
 
-    /// Takes a step of ours, before or after the run there.
-    fn take_step(&mut self, at: &mut Underway, act: Act) -> Result<(), Fault> {
+    /// Takes a step of ours, before or after the run there. False if it has failed and that is a result of the crash.
+    fn take_step(&mut self, at: &mut Underway, act: Act) -> Result<bool, Fault> {
         if act == Act::CrashServer {
             at.crashed = Some(Crashed::of(at.measured.as_ref())?);
         }
         let result = self.try_step(at, act);
+        let is_done = result.is_ok();
         match &mut at.crashed {
-            Some(crashed) => self.note_problem(&at.server, crashed, result),
-            None => result.map_err(|fault| at.server.explain(fault)),
+            Some(crashed) => self.note_problem(&at.server, crashed, result)?,
+            None => result.map_err(|fault| at.server.explain(fault))?,
         }
+        Ok(is_done)
     }
 
     fn try_step(&mut self, at: &mut Underway, act: Act) -> Result<(), Fault> {
@@ -193,14 +199,14 @@ impl Run {
 
     /// Remembers that a step is over, for the phases of the run.
     fn end_step(&mut self, act: Act, began_ns: u64) {
-        let before = self.steps.last().map(|span| span.name);
+        let before = self.spans.last().map(|span| span.name);
         let Some(name) = phase_of(act, before) else {
             return;
         };
         let ended_ns = clock::now_ns();
-        match self.steps.last_mut() {
+        match self.spans.last_mut() {
             Some(last) if last.name == name => last.ended_ns = ended_ns,
-            _ => self.steps.push(Span {
+            _ => self.spans.push(Span {
                 name,
                 began_ns,
                 ended_ns,
@@ -210,12 +216,10 @@ impl Run {
 
     /// What is stored of the data that were copied.
     fn note_copy(&mut self, at: &Underway) {
-        let prepared = at
-            .supply
-            .as_ref()
-            .and_then(|supply| supply.prepared.as_ref());
-        let Some(prepared) = prepared else { return };
-        let span = self.steps.iter().find(|span| span.name == "copy");
+        let Some(prepared) = at.prepared() else {
+            return;
+        };
+        let span = self.spans.iter().find(|span| span.name == "copy");
         let copy_ms = span.map(|span| clock::ms(span.began_ns, span.ended_ns));
         let options = &self.spec.options;
         let is_clone = options.data == Data::Cloned;

@@ -76,7 +76,9 @@ impl Run {
                     return self.store_measured(measured.as_ref(), None);
                 }
                 (Turn::Ours(act), _) => return Err(plan::nothing_carries_out(act)),
-                (Turn::OfServer, None) => return Err(plan::nothing_carries_out(Act::Start)),
+                (Turn::OfServer, None) => {
+                    return Err(Fault::new(sqlstate::INTERNAL, "no server is connected"));
+                }
             }
             if let Turn::Ours(act) = turn {
                 self.end_step(act, began_ns);

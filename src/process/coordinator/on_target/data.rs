@@ -13,7 +13,7 @@ use pgfsbench_core::{
 use super::{Underway, remote::Whose};
 use crate::{
     bench::Run,
-    board::Phase,
+    board::{Phase, Request},
     errors::{Fault, sqlstate},
     host::location,
     pg::libpq::Connection,
@@ -28,8 +28,8 @@ use crate::{
 
 /// Where data come from that are copied.
 pub(super) struct Supply {
-    /// Keeps them from being removed meanwhile.
-    place: Place,
+    /// Keeps them from being removed until they are copied.
+    place: Option<Place>,
     wanted: Wanted,
     /// None until they are loaded.
     pub prepared: Option<Prepared>,
@@ -48,10 +48,17 @@ pub(super) struct Prepared {
 }
 
 impl Supply {
-    /// Looks for the data, which whoever needs them keeps from being removed.
-    fn find(&mut self, experiment: i64) -> Result<(), Fault> {
+    /// The place, which is this process's alone until the data are copied.
+    fn place(&self) -> Result<&Place, Fault> {
+        let none = || Fault::new(sqlstate::INTERNAL, "the prepared data were let go of");
+        self.place.as_ref().ok_or_else(none)
+    }
+
+    /// Looks for the data, for an experiment's run if it is one.
+    fn find(&mut self, request: &Request) -> Result<(), Fault> {
+        let experiment = request.of_experiment.load(Acquire);
         let needed_by = (experiment != 0).then(|| marker::path(experiment));
-        let found = self.place.find(&self.wanted, needed_by)?;
+        let found = self.place()?.find(&self.wanted, needed_by)?;
         self.prepared = found.map(|(data, note)| Prepared {
             data,
             bytes: note.bytes,
@@ -87,16 +94,19 @@ impl Run {
         let wanted = prepared_data::wanted(&self.spec, target, &programs.bindir, &programs.user)?;
         let place = Place::open(&mut || self.look_around())?;
         let mut supply = Supply {
-            place,
+            place: Some(place),
             wanted,
             prepared: None,
         };
-        supply.find(self.request.of_experiment.load(Acquire))?;
+        supply.find(self.request)?;
         if supply.prepared.is_some() {
             return Ok((Source::Copied, Some(supply)));
         }
         let bytes = prepared_data::bytes_to_load(&self.spec);
-        if let Err(why) = supply.place.make_room(bytes, &mut || self.look_around())? {
+        if let Err(why) = supply
+            .place()?
+            .make_room(bytes, &mut || self.look_around())?
+        {
             self.check_not_copied(&why)?;
             return Ok((Source::Loaded, None));
         }
@@ -131,7 +141,7 @@ impl Run {
         let Some(supply) = &mut at.supply else {
             return Err(Fault::new(sqlstate::INTERNAL, "no data are to be loaded"));
         };
-        let mut loading = at.server.to_load(supply.place.directory().to_owned());
+        let mut loading = at.server.to_load(supply.place()?.directory().to_owned());
         for act in plan::loading(at.near) {
             self.put_server(&mut loading, act)
                 .map_err(|fault| loading.explain(fault))?;
@@ -144,12 +154,13 @@ impl Run {
         server.shut_down(&loading.programs.bindir, &mut || self.look_around())?;
         server.sync(&mut || self.look_around())?;
         let wanted = supply.wanted.clone();
-        supply.place.keep(&server.data(), wanted, loaded)?;
+        supply.place()?.keep(&server.data(), wanted, loaded)?;
         // Only the directory of its socket is left of it.
         server.stop()?;
         server.remove(false)?;
         self.record(|entry| entry.server = None)?;
-        supply.find(self.request.of_experiment.load(Acquire))
+        supply.find(self.request)?;
+        supply.prepared().map(drop)
     }
 
     /// Loads them, and leaves the extension as if it had just been created.
@@ -170,7 +181,7 @@ impl Run {
 
     /// Copies them to the target.
     pub(super) fn copy(&mut self, at: &mut Underway) -> Result<(), Fault> {
-        let Some(supply) = &at.supply else {
+        let Some(supply) = &mut at.supply else {
             return Err(Fault::new(sqlstate::INTERNAL, "no data are to be copied"));
         };
         let prepared = supply.prepared()?;
@@ -187,7 +198,10 @@ impl Run {
         };
         server
             .copy_cluster(&prepared.data, is_clone, &mut look)
-            .map_err(|fault| if is_clone { not_cloned(fault) } else { fault })
+            .map_err(|fault| if is_clone { not_cloned(fault) } else { fault })?;
+        // From here on others may have them, and may remove them.
+        supply.place = None;
+        Ok(())
     }
 }
 

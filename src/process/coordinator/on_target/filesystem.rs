@@ -25,14 +25,8 @@ impl Run {
             let message = format!("the filesystem of target \"{}\" is not made", target.name);
             return Err(Fault::new(sqlstate::INTERNAL, message));
         };
-        if xact::transaction(|| helper_job::prepared_by(&target.name))? == Some(None) {
-            return Err(Fault::new(
-                sqlstate::IN_USE,
-                format!("target \"{}\" is prepared already", target.name),
-            )
-            .detail("Somebody has called fsbench.prepare_target() to look at it.")
-            .hint("Call fsbench.release_target() first."));
-        }
+        // That job of an earlier run may have ended since the plan was made.
+        self.release_earlier(&target.name)?;
         self.record(|entry| entry.prepared = Some(target.name.clone()))?;
         let made = self.send_helper(&target.name, Errand::Prepare, request)?;
         let directory = PathBuf::from(made["directory"].as_str().unwrap_or_default());
@@ -53,13 +47,23 @@ impl Run {
         Ok(directory)
     }
 
-    /// Releases what an earlier run could not have released; a target that somebody has prepared to look at stays.
+    /// The run that has prepared the target, and is over; refuses one that somebody has prepared to look at.
+    pub(super) fn prepared_earlier(&self, target: &str) -> Result<Option<i64>, Fault> {
+        match xact::transaction(|| helper_job::prepared_by(target))? {
+            Some(None) => Err(Fault::new(
+                sqlstate::IN_USE,
+                format!("target \"{target}\" is prepared already"),
+            )
+            .detail("Somebody has called fsbench.prepare_target() to look at it.")
+            .hint("Call fsbench.release_target() first.")),
+            run_id => Ok(run_id.flatten()),
+        }
+    }
+
+    /// Releases what an earlier run could not have released.
     pub(super) fn release_earlier(&mut self, target: &str) -> Result<(), Fault> {
         // The helper may have done it by itself since the plan was made.
-        if matches!(
-            xact::transaction(|| helper_job::prepared_by(target))?,
-            Some(Some(_))
-        ) {
+        if self.prepared_earlier(target)?.is_some() {
             self.send_helper(target, Errand::ReleaseEarlier, &json!({}))?;
         }
         Ok(())
@@ -107,7 +111,7 @@ impl Run {
 
     /// Refuses a place on which the run does not fit, or on which the page cache cannot be as it is asked for.
     pub(super) fn check_place(&self, target: &Target, place: &Path) -> Result<(), Fault> {
-        // Loading the data may have taken room on the same filesystem.
+        // Loading the data may have taken room on that of a directory.
         xact::transaction(|| preflight::check_target_room(&self.spec, place))?;
         self.check_cold(target)
     }

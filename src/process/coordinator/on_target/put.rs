@@ -31,7 +31,7 @@ const FOR_LOADING: [(&str, &str); 6] = [
     ("autovacuum", "off"),
 ];
 
-/// How far it has come.
+/// How far a server has come that is put somewhere.
 pub(super) struct Put<'a> {
     pub target: &'a Target,
     pub programs: &'a Programs,
@@ -44,6 +44,7 @@ pub(super) struct Put<'a> {
     server: Option<TargetServer>,
     /// Which settings its programs know, where they are not those of this server.
     known: Option<Vec<String>>,
+    /// Statements are recorded there if they are here, so that the cost of that is paid there, too.
     records_statements: bool,
     /// While it runs.
     pub connection: Option<Connection>,
@@ -100,67 +101,66 @@ impl<'a> Put<'a> {
 
 impl Run {
     /// Takes a step on the way to a server that runs and has the extension.
-    pub(super) fn put_server(&mut self, at: &mut Put, act: Act) -> Result<(), Fault> {
-        let bindir = &at.programs.bindir;
-        let user = &at.programs.user;
+    pub(super) fn put_server(&mut self, put: &mut Put, act: Act) -> Result<(), Fault> {
+        let bindir = &put.programs.bindir;
+        let user = &put.programs.user;
         let mut look = || self.look_around();
         match act {
             Act::MakeDirectory => {
-                let server = TargetServer::at(&at.place, &random::mark())?;
+                let server = TargetServer::at(&put.place, &random::mark())?;
                 self.record(|entry| entry.server = Some(server.clone()))?;
-                at.server.insert(server).make_directories()?;
+                put.server.insert(server).make_directories()?;
             }
             Act::Initdb => {
-                let checksums = at.target.data_checksums;
-                at.there()?
+                let checksums = put.target.data_checksums;
+                put.there()?
                     .make_cluster(bindir, user, checksums, &mut look)?;
             }
-            Act::Sync => at.there()?.sync(&mut look)?,
+            Act::Sync => put.there()?.sync(&mut look)?,
             Act::AskForSettings => {
-                at.known = Some(at.there()?.known_settings(bindir, &mut look)?);
+                put.known = Some(put.there()?.known_settings(bindir, &mut look)?);
             }
             Act::AskForStatements => {
-                let server = at.there()?;
-                at.records_statements = server.offers(bindir, statements::EXTENSION, &mut look)?;
+                let server = put.there()?;
+                put.records_statements = server.offers(bindir, statements::EXTENSION, &mut look)?;
             }
-            Act::WriteSettings => self.write_settings(at)?,
+            Act::WriteSettings => self.write_settings(put)?,
             Act::AskForMemory => {
-                if let Some(bytes) = at.there()?.shared_memory_bytes(bindir, &mut look)? {
+                if let Some(bytes) = put.there()?.shared_memory_bytes(bindir, &mut look)? {
                     xact::transaction(|| preflight::check_shared_memory(bytes))?;
                 }
             }
             Act::StartServer => {
-                at.connection = Some(at.there()?.start(bindir, user, &mut look)?);
+                put.connection = Some(put.there()?.start(bindir, user, &mut look)?);
             }
             Act::CreateExtension => {
-                let script = at.script.clone();
-                self.make_sure_it_is_ours(at.connected()?, &script)?;
+                let script = put.script.clone();
+                self.make_sure_it_is_ours(put.connected()?, &script)?;
             }
             other => return Err(plan::nothing_carries_out(other)),
         }
         Ok(())
     }
 
-    /// This server's settings, those of the target, and further ones, each winning over those before. Statements are recorded there if they are here,
-    /// so that the cost of that is paid there, too.
-    fn write_settings(&self, at: &Put) -> Result<(), Fault> {
+    /// This server's settings, those of the target, and further ones, each winning over those before.
+    fn write_settings(&self, put: &Put) -> Result<(), Fault> {
         let mut copied = xact::transaction(settings::copied)?;
-        if let Some(known) = &at.known {
+        if let Some(known) = &put.known {
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
         }
         let run = self.run_id.to_string();
-        let mut needed = settings::needed(&self.spec, &run, at.records_statements);
-        let of_target = match at.is_for_loading {
+        let mut needed = settings::needed(&self.spec, &run, put.records_statements);
+        let of_target = match put.is_for_loading {
             true => {
                 let further = FOR_LOADING.map(|(name, value)| (name, value.to_owned()));
                 needed.extend(further);
                 BTreeMap::new()
             }
-            false => {
-                xact::transaction(|| settings::of_target(&at.target.settings, &self.spec.settings))?
-            }
+            false => xact::transaction(|| {
+                settings::of_target(&put.target.settings, &self.spec.settings)
+            })?,
         };
-        at.there()?.configure(&Settings {
+        put.there()?.configure(&Settings {
             copied,
             of_target,
             needed,

@@ -129,7 +129,6 @@ impl Run {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
             if let Some(told) = phases {
                 self.phases_there = Some(self.phases_with_those_of(&told, before_ns));
-                self.course.give_up();
                 self.take_over_steps(steps_in(&told), before_ns);
             }
         }
@@ -419,8 +418,9 @@ impl Run {
     /// The phases here up to the start of the run there, and then its own.
     pub(super) fn phases_with_those_of(&self, document: &str, before_ns: u64) -> Value {
         let later_ms = clock::ms(self.started_ns, before_ns);
-        let steps: Vec<Value> = self.steps.iter().map(|span| self.phase_of(span)).collect();
-        there::phases(&steps, document, later_ms).into()
+        let spans = self.spans.iter();
+        let spans: Vec<Value> = spans.map(|span| span.as_phase(self.started_ns)).collect();
+        there::phases(&spans, document, later_ms).into()
     }
 
     pub(super) fn ask(
