@@ -25,7 +25,7 @@ impl Run {
             let message = format!("the filesystem of target \"{}\" is not made", target.name);
             return Err(Fault::new(sqlstate::INTERNAL, message));
         };
-        // That job of an earlier run may have ended since the plan was made.
+        // A job of an earlier run may have ended since the plan was made.
         self.release_earlier(&target.name)?;
         self.record(|entry| entry.prepared = Some(target.name.clone()))?;
         let made = self.send_helper(&target.name, Errand::Prepare, request)?;
