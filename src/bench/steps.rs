@@ -20,7 +20,8 @@ impl Run {
         self.course.set(plan::steps(&self.spec, place));
     }
 
-    /// Begins the next step of the plan. Whoever carries a run out does what comes: a workload or the coordinator until what was measured is stored, and the coordinator the rest.
+    /// Begins the next step of the plan. Whoever carries a run out does what comes: a workload, or on a target the coordinator, until what
+    /// was measured is stored, and the coordinator the rest.
     pub fn next_step(&mut self) -> Option<Act> {
         self.course
             .begin(clock::ms(self.started_ns, clock::now_ns()))

@@ -182,15 +182,15 @@ pub fn loading(near: Near) -> Vec<Act> {
 
 /// The phase of a run under which a step outside of the server there is told; None if under none. `before` is the last of these.
 pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> {
-    let goes_on = |phases: &[&str]| before.filter(|before| phases.contains(before));
+    let goes_on = |phase| before.filter(|before| *before == phase);
     match act {
         Act::LoadOnce => Some("load_once"),
         Act::Job(Errand::ReleaseEarlier | Errand::Prepare) | Act::MakeDirectory => {
             Some("filesystem")
         }
         Act::CopyData => Some("copy"),
-        Act::Sync | Act::ForgetData => goes_on(&["copy"]),
-        Act::Job(Errand::DropCaches) => goes_on(&["remount"]),
+        Act::Sync | Act::ForgetData => goes_on("copy"),
+        Act::Job(Errand::DropCaches) => goes_on("remount"),
         Act::Connect
         | Act::Look
         | Act::AskForSettings
