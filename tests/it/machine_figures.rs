@@ -1,6 +1,6 @@
 //! Figures of the machine, per second, against the files that the kernel tells them in; and where these cannot be read.
 
-use crate::common::{row, run, server};
+use crate::common::{row, run, server_on_disk as server};
 use crate::held::Held;
 use pgfsbench_tests::{assert_columns, server_owner, skip};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Wait events of clients, with a flush that takes as long as it is told to.
 
-use crate::common::{execute, run};
-use pgfsbench_tests::{SHOWN, TestServer, assert_columns};
+use crate::common::{run, server_on_disk};
+use pgfsbench_tests::{SHOWN, assert_columns};
 use postgres::Client;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -54,13 +54,8 @@ fn assert_top(client: &mut Client, run: &str, event: &str) {
 
 #[test]
 fn the_wait_profile_finds_what_a_run_waits_for() {
-    let server = TestServer::start(
-        &[
-            pgfsbench_tests::PRELOADED,
-            &[("track_wal_io_timing", "on"), ("shared_buffers", "512MB")],
-        ]
-        .concat(),
-    );
+    // On a disk: in memory the server's flushes are none.
+    let server = server_on_disk(&[("track_wal_io_timing", "on"), ("shared_buffers", "512MB")]);
     server.stop(pgfsbench_tests::Stop::Fast);
     let place = tempfile::TempDir::with_prefix_in("pgfsbench-flush.", pgfsbench_tests::scratch())
         .expect("a directory");
@@ -69,7 +64,6 @@ fn the_wait_profile_finds_what_a_run_waits_for() {
         .try_start_with(&[("LD_PRELOAD", &library)])
         .unwrap_or_else(|why| panic!("{why}"));
     let mut client = server.connect("postgres");
-    execute(&mut client, "CREATE EXTENSION pgfsbench");
     let writing = run(
         &mut client,
         "scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1",
