@@ -1,4 +1,4 @@
-//! A queue of thousands, and what becomes of those that wait: 1000 runs, and in `make soak` 4000, the most that may wait.
+//! A long queue, and what becomes of those that wait: 500 runs, and in `make soak` 4000, the most that may wait.
 
 use crate::common::{
     QUICK, assert_ended, assert_refused, execute, row, rows, server, wait_for_window,
@@ -8,8 +8,8 @@ use postgres::{Client, SimpleQueryMessage};
 use std::time::Duration;
 
 /// The number of runs that may wait here.
-fn thousands() -> usize {
-    if is_soak() { 4000 } else { 1000 }
+fn many() -> usize {
+    if is_soak() { 4000 } else { 500 }
 }
 const SESSIONS: usize = 4;
 const LONG_RUN: &str = "scale => 1, clients => 1, duration => '2 h', warmup => '0', rate => 1";
@@ -17,8 +17,8 @@ const LONG_RUN: &str = "scale => 1, clients => 1, duration => '2 h', warmup => '
 const VERY_LONG: Duration = LONG.saturating_mul(3);
 
 /// A server for that many.
-fn server_for_thousands() -> TestServer {
-    server(&[("pgfsbench.max_queued", &thousands().to_string())])
+fn server_for_many() -> TestServer {
+    server(&[("pgfsbench.max_queued", &many().to_string())])
 }
 
 /// Keeps the place with a long run, and fills the queue from several sessions. Gives the id of the long run.
@@ -31,7 +31,7 @@ fn fill(server: &TestServer, client: &mut Client) -> String {
                 &database,
                 &format!(
                     "SELECT count(fsbench.start({QUICK})) FROM generate_series(1, {})",
-                    thousands() / SESSIONS
+                    many() / SESSIONS
                 ),
             )
         })
@@ -45,15 +45,15 @@ fn fill(server: &TestServer, client: &mut Client) -> String {
 const OPEN: &str = "SELECT count(*) FROM fsbench.progress";
 
 #[test]
-fn thousands_wait_in_their_order_and_can_be_cancelled() {
-    let thousands = thousands();
-    let server = server_for_thousands();
+fn many_wait_in_their_order_and_can_be_cancelled() {
+    let many = many();
+    let server = server_for_many();
     let mut client = server.connect("postgres");
     execute(&mut client, "SET client_min_messages = warning");
     let long = fill(&server, &mut client);
     let places = "SELECT count(*), count(DISTINCT runs_before), min(runs_before), max(runs_before) \
                   FROM fsbench.progress WHERE status = 'queued'";
-    let all = format!("{thousands}|{thousands}|1|{thousands}");
+    let all = format!("{many}|{many}|1|{many}");
     assert_eq!(row(&mut client, places), all);
     assert_refused(
         &mut client,
@@ -61,8 +61,8 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
         "53400",
         &[
             "too many benchmark runs are queued",
-            &format!("{thousands} runs wait for their turn"),
-            &format!("pgfsbench.max_queued is {thousands}"),
+            &format!("{many} runs wait for their turn"),
+            &format!("pgfsbench.max_queued is {many}"),
             "HINT: ",
             "fsbench.cancel()",
         ],
@@ -71,8 +71,8 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
     let stay = rows(
         &mut client,
         &format!(
-            "SELECT run_id FROM fsbench.progress WHERE runs_before IN (1, {}, {thousands}) ORDER BY runs_before",
-            thousands / 2
+            "SELECT run_id FROM fsbench.progress WHERE runs_before IN (1, {}, {many}) ORDER BY runs_before",
+            many / 2
         ),
     );
     let cancel = format!(
@@ -80,7 +80,7 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
          WHERE status = 'queued' AND run_id NOT IN ({})) c WHERE is_cancelled",
         stay.join(", ")
     );
-    let others = thousands - stay.len();
+    let others = many - stay.len();
     assert_eq!(row(&mut client, &cancel), others.to_string());
     wait_until("the others are gone", VERY_LONG, || {
         (row(&mut client, OPEN) == "4").then_some(())
@@ -95,7 +95,7 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
     assert_eq!(
         rows(&mut client, ends),
         [
-            format!("cancelled|{}", thousands + 1 - stay.len()),
+            format!("cancelled|{}", many + 1 - stay.len()),
             format!("done|{}", stay.len())
         ]
     );
@@ -103,9 +103,9 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
 }
 
 #[test]
-fn thousands_that_wait_end_with_the_server_or_their_database() {
-    let thousands = thousands();
-    let server = server_for_thousands();
+fn many_that_wait_end_with_the_server_or_their_database() {
+    let many = many();
+    let server = server_for_many();
     let mut client = server.connect("postgres");
     execute(&mut client, "SET client_min_messages = warning");
     fill(&server, &mut client);
@@ -118,7 +118,7 @@ fn thousands_that_wait_end_with_the_server_or_their_database() {
         (row(&mut client, open) == "0").then_some(())
     });
     let ends = "SELECT status, count(*) FROM fsbench.run_log GROUP BY 1";
-    assert_eq!(row(&mut client, ends), format!("failed|{}", thousands + 1));
+    assert_eq!(row(&mut client, ends), format!("failed|{}", many + 1));
     execute(&mut client, "CREATE DATABASE other");
     let mut other = server.connect("other");
     execute(&mut other, "CREATE EXTENSION pgfsbench");
@@ -129,7 +129,7 @@ fn thousands_that_wait_end_with_the_server_or_their_database() {
         "55006",
         &[
             "cannot drop extension \"pgfsbench\" while runs are queued or on",
-            &format!("of run 1 to {}.", thousands + 1),
+            &format!("of run 1 to {}.", many + 1),
             "SELECT fsbench.cancel_experiment(experiment) FROM fsbench.experiments",
             "SELECT fsbench.cancel(run_id) FROM fsbench.progress",
         ],

@@ -4,7 +4,8 @@
 use crate::common::assert_refused;
 use crate::directory_target::Place;
 use crate::held::Held;
-use pgfsbench_tests::{LONG, Leaves, LoopFs, Signal, Stop, TestServer, skip, value};
+use pgfsbench_tests::{LONG, Leaves, LoopFs, Signal, TestServer, is_soak, skip, value, wait_until};
+use std::path::Path;
 
 const RUN: &str =
     r#"scale => 2, clients => 2, transactions => 50, options => '{"maintenance": true}'"#;
@@ -26,16 +27,18 @@ fn bring_to(server: &TestServer, steps_done: u32) -> (String, i32) {
 fn whoever_ends_a_run_in_a_step_leaves_nothing() {
     let server = TestServer::with_extension(&[]);
     for done in 0..4_u32 {
-        let further = [
+        let endings = [
+            ("cancel", "cancelled 57014"),
+            ("kill -9 the worker", "failed 57P02"),
             ("terminate the coordinator", "failed 57P01"),
             ("terminate the worker", "failed 57P01; worker failed"),
             ("immediate stop", "failed 57P02"),
-        ][done as usize % 3];
-        for (how, wanted) in [
-            ("cancel", "cancelled 57014"),
-            ("kill -9 the worker", "failed 57P02"),
-            further,
-        ] {
+        ];
+        // Two of them in each step, so that each is done in one step at least; `make soak` has all.
+        let is_sampled = |number: usize| is_soak() || (number + 3 * done as usize) % 5 < 2;
+        for (how, wanted) in (endings.into_iter().enumerate())
+            .filter_map(|(number, ending)| is_sampled(number).then_some(ending))
+        {
             eprintln!("{how} after {done} steps");
             let (run, checkpointer) = bring_to(&server, done);
             let server = &server;
@@ -59,9 +62,14 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
                     server.crash(worker);
                 }
                 _ => {
+                    // The step cannot end before all of them have.
+                    let (postmaster, coordinator) = (server.postmaster(), server.coordinator());
+                    server.signal(postmaster, Signal::QUIT);
+                    wait_until("the coordinator is gone", LONG, || {
+                        (!Path::new(&format!("/proc/{coordinator}")).exists()).then_some(())
+                    });
                     go_on();
-                    server.stop(Stop::Immediate);
-                    server.start_again();
+                    server.settle(postmaster);
                 }
             }
             server.nothing_is_left(how);

@@ -10,10 +10,10 @@ use std::fs;
 /// Arguments of short runs of every workload that make each step that a run here can have.
 const HERE: &[&str] = &[
     "workload => 'tpcb', scale => 1, clients => 2, transactions => 20",
-    "workload => 'tpcb', scale => 1, clients => 1, duration => '1 s', warmup => '1 s', options => '{\"maintenance\": true}'",
+    "workload => 'tpcb', scale => 1, clients => 1, duration => '300 ms', warmup => '300 ms', options => '{\"maintenance\": true}'",
     "workload => 'tpcb-simple-update', scale => 1, clients => 1, transactions => 20, keep => true",
-    "workload => 'select-only', scale => 1, clients => 1, duration => '1 s', warmup => '100 ms'",
-    "workload => 'commit', clients => 2, duration => '1 s', warmup => '1 s', rate => 100, label => 'x'",
+    "workload => 'select-only', scale => 1, clients => 1, duration => '300 ms', warmup => '100 ms'",
+    "workload => 'commit', clients => 2, duration => '300 ms', warmup => '300 ms', rate => 100, label => 'x'",
     "workload => 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1, 2]}'",
     "workload => 'scan', scale => 1, options => '{\"degrees\": [1], \"repeats\": 1}'",
 ];
@@ -23,7 +23,7 @@ const THERE: &[&str] = &[
     "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, settings => '{\"work_mem\": \"7MB\"}'",
     "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, options => '{\"cache\": \"cold\", \"maintenance\": true}'",
     "workload => 'select-only', scale => 1, clients => 1, transactions => 20, options => '{\"data\": \"loaded\"}'",
-    "workload => 'tpcb-simple-update', scale => 1, clients => 1, duration => '1 s', warmup => '1 s', options => '{\"crash\": true}'",
+    "workload => 'tpcb-simple-update', scale => 1, clients => 1, duration => '300 ms', warmup => '300 ms', options => '{\"crash\": true}'",
     "workload => 'commit', clients => 1, transactions => 20, options => '{\"crash\": true}'",
     "workload => 'commit', clients => 1, transactions => 20",
     "workload => 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1]}'",

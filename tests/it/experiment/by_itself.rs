@@ -6,11 +6,13 @@ use super::{
 };
 use crate::common::{execute, program, row, rows, server};
 use crate::robustness::hold::wait_for_lock;
-use pgfsbench_tests::{LONG, Stop, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, Stop, assert_columns, is_soak, wait_until};
 
 #[test]
 fn after_a_restart_of_the_server() {
-    for stop in [Some(Stop::Fast), Some(Stop::Immediate), None] {
+    // Nobody is asked in an immediate stop, as in a kill: `make soak` has it.
+    let immediate = is_soak().then_some(Some(Stop::Immediate));
+    for stop in [Some(Stop::Fast), None].into_iter().chain(immediate) {
         let server = server(&[]);
         let mut client = server.connect("postgres");
         let _places = targets(&mut client, &["a", "b"]);

@@ -228,7 +228,7 @@ impl Killer {
 
 #[test]
 fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works() {
-    let (count, seed) = kills(10);
+    let (count, seed) = kills(6);
     let test = "whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works";
     let Some(mut killer) = Killer::new(test, seed) else {
         return;
