@@ -1,6 +1,8 @@
 //! Results are stored for good: dumped, restored elsewhere, and added to there.
 
-use crate::common::{QUICK, assert_refused, execute, program, row, rows, run, server};
+use crate::common::{
+    QUICK, assert_refused, execute, program, row, rows, run, server, server_on_disk,
+};
 use pgfsbench_tests::{PRELOADED, TestServer, assert_columns, refusal};
 use postgres::Client;
 
@@ -70,7 +72,7 @@ fn everything(client: &mut Client) -> Vec<String> {
 
 #[test]
 fn dumped_restored_and_run_again() {
-    let old = server(&[]);
+    let old = server_on_disk(&[]);
     let mut client = old.connect("postgres");
     execute(
         &mut client,

@@ -73,7 +73,7 @@ fn the_environment_is_what_the_system_tells() {
 
 #[test]
 fn the_same_machine_and_configuration_are_known_again() {
-    let server = server(&[]);
+    let server = server_on_disk(&[]);
     let mut client = server.connect("postgres");
     let mut fingerprints = |arguments: &str| {
         let id = run(&mut client, arguments);

@@ -62,13 +62,14 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
                     server.crash(worker);
                 }
                 _ => {
-                    // The step cannot end before all of them have.
+                    // The step cannot end before the coordinator has.
                     let (postmaster, coordinator) = (server.postmaster(), server.coordinator());
                     server.signal(postmaster, Signal::QUIT);
                     wait_until("the coordinator is gone", LONG, || {
                         (!Path::new(&format!("/proc/{coordinator}")).exists()).then_some(())
                     });
-                    go_on();
+                    // The postmaster kills who has not ended after five seconds.
+                    server.try_signal(checkpointer, Signal::CONT);
                     server.settle(postmaster);
                 }
             }

@@ -54,7 +54,7 @@ fn assert_top(client: &mut Client, run: &str, event: &str) {
 
 #[test]
 fn the_wait_profile_finds_what_a_run_waits_for() {
-    // On a disk: in memory the server's flushes are none.
+    // On a disk: the workload fsync asks the kernel and no library, and in memory it has nothing to wait for.
     let server = server_on_disk(&[("track_wal_io_timing", "on"), ("shared_buffers", "512MB")]);
     server.stop(pgfsbench_tests::Stop::Fast);
     let place = tempfile::TempDir::with_prefix_in("pgfsbench-flush.", pgfsbench_tests::scratch())

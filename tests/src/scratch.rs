@@ -1,5 +1,5 @@
-//! The directory of the tests' files: a tmpfs of their own if this machine has the room, since a filesystem takes a seventh of their
-//! processor time, and the disk most of what is left. Tests of disks use `DISK`, or a `LoopFs`.
+//! The directory of the tests' files: a tmpfs of their own if this machine has the room, since a test waits for a disk most of its time,
+//! and a filesystem on a device takes processor time. Tests of disks use `DISK`, or a `LoopFs`.
 
 use crate::server::{run, server_owner};
 use std::fs;
@@ -14,7 +14,7 @@ pub const DISK: &str = "/tmp";
 /// A filesystem in memory, whose files are memory.
 const MEMORY: &str = "/dev/shm";
 
-/// How large ours may become, as a part of the memory that is available; and how large it has to be.
+/// How large the tmpfs may become, as a part of the memory that is available; and how large it has to be.
 const SHARE: u64 = 2;
 const MOST: u64 = 12 << 30;
 const LEAST: u64 = 6 << 30;
@@ -30,7 +30,7 @@ fn given() -> Option<&'static Path> {
     given.as_deref()
 }
 
-/// The directory of images for loop devices: in memory if `scratch` is.
+/// The directory of images for loop devices: in memory where `scratch` is by itself.
 pub fn for_images() -> &'static Path {
     let is_in_memory = given().is_none() && in_memory().is_some();
     Path::new(if is_in_memory { MEMORY } else { DISK })
@@ -52,7 +52,7 @@ fn make_in_memory() -> Option<PathBuf> {
     let mount_point = TempDir::with_prefix_in("pgfsbench-scratch.", DISK).ok()?;
     remove_at_our_end(mount_point.path())?;
     // Like /tmp: the servers' owner may write there, and cannot touch what is ours.
-    let options = format!("size={bytes},mode=1777,noatime");
+    let options = format!("size={bytes},mode=1777,noatime,nosuid,nodev");
     // Large pages, where the kernel has them, spare a page fault for each small one.
     let is_mounted = [",huge=within_size", ""].iter().any(|huge| {
         let mut mount = Command::new("mount");

@@ -228,7 +228,7 @@ impl Killer {
 
 #[test]
 fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works() {
-    let (count, seed) = kills(6);
+    let (count, seed) = kills(VICTIMS.len() as u64);
     let test = "whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works";
     let Some(mut killer) = Killer::new(test, seed) else {
         return;
@@ -239,11 +239,12 @@ fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works()
     let crashed = killer.whole(CRASH).saturating_sub(copied);
     let mut kills: BTreeMap<Victim, BTreeMap<String, u64>> = BTreeMap::new();
     let (mut done, mut missed, mut failed) = (0, 0, 0);
+    let first = killer.any(VICTIMS.len());
     // Of how long a run took, how long it takes, in percent: the machine is slower or faster than it was.
     let mut share = 100u32;
     while done < count {
         let strike = Strike {
-            victim: VICTIMS[killer.any(VICTIMS.len())],
+            victim: VICTIMS[(first + done as usize) % VICTIMS.len()],
             target: filesystems[killer.any(filesystems.len())],
             percent: killer.any(110) as u64,
             crashes: killer.any(3) == 0,
