@@ -89,15 +89,26 @@ impl Counted {
     }
 }
 
+/// When the first second begins; None if the run ends without one. A short run may be over before this process has been scheduled: what it has counted
+/// is a record all the same.
+fn wait_for_start(run: &RunArea) -> Option<u64> {
+    loop {
+        // Read before the start, which is stored before it.
+        let is_over = stopped(run);
+        match run.sampled_from_ns.load(Acquire) {
+            _ if !run.is_current(frame::serial()) => return None,
+            0 if is_over => return None,
+            0 => process::wait(Duration::from_secs(1)),
+            start => return Some(start),
+        }
+    }
+}
+
 // One loop over the seconds of a run, told from its beginning to its end.
 #[allow(clippy::too_many_lines)]
 fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
-    let start = loop {
-        match run.sampled_from_ns.load(Acquire) {
-            _ if stopped(run) => return,
-            0 => process::wait(Duration::from_secs(1)),
-            start => break start,
-        }
+    let Some(start) = wait_for_start(run) else {
+        return;
     };
     let slots = watched.counting();
     let mut machine = Machine::open(run, watched.staying());

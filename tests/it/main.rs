@@ -43,6 +43,7 @@ mod report;
 mod report_in_a_browser;
 mod rights;
 mod robustness;
+mod sampler;
 mod scan;
 mod scan_cache;
 mod scan_robbed;
