@@ -1,4 +1,8 @@
-use super::{choice::tests::state, regime::with_short_cycles, *};
+use super::{
+    choice::tests::state,
+    regime::{regime, with_short_cycles},
+    *,
+};
 
 fn facts(fields: Value) -> Facts {
     serde_json::from_value(fields).unwrap()
@@ -42,6 +46,33 @@ fn short_cycles_are_a_regime_of_their_own() {
     assert!(minute.ends_with("than with PostgreSQL's 5 min"), "{minute}");
     let half = says(Some(30.0)).unwrap();
     assert!(half.contains("so the answer is provisional"), "{half}");
+}
+
+#[test]
+fn what_the_host_took_and_figures_that_were_not_steady_are_told_by_target_and_runs() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let with = |target: &str, warnings: &str| Row {
+        target: target.into(),
+        warnings: Some(warnings.into()),
+        ..Row::default()
+    };
+    let here = Here::default();
+    let says = |said: &[Row]| regime(&state, said, &[Facts::default()], &here);
+    assert_eq!(
+        says(&[with("ext4", "stealing, drifts (1 of 3 runs)")]),
+        [""; 0]
+    );
+    let said = [
+        with("ext4", "drift, steal (2 of 6 runs)"),
+        with("btrfs", "steal"),
+    ];
+    assert_eq!(
+        says(&said),
+        [
+            "tps rose or fell within the windows (ext4 in all runs), so that a longer warm-up or longer windows may give another ratio; the findings have the direction",
+            "the host took processors' time away (ext4 in 2 of 6 runs, btrfs in all runs): for that alone no run is made again, since on such a host all may have it; the findings have how much",
+        ]
+    );
 }
 
 #[test]
