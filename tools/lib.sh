@@ -38,7 +38,7 @@ fi
 browser_packages="chromium-headless-shell"
 
 # What only the tests take.
-check_packages="sysstat postgresql-plpython3-$main_version python3-jsonschema"
+check_packages="sysstat strace postgresql-plpython3-$main_version python3-jsonschema"
 
 # The version of pgfsbench: this is the only place where it stands.
 version_of_tree() { sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml"; }

@@ -347,6 +347,15 @@ pub fn terminate(pid: i32) {
     }
 }
 
+/// Waits until the server knows this background worker by its pid. The postmaster writes the pid down after the fork, and may be late with it: until
+/// then `pg_stat_activity` does not say what this process is, and `fsbench._check_new_run()` would take the row of its run for a copy.
+pub fn wait_until_known() {
+    // SAFETY: looks the pid up under the server's own lock.
+    while unsafe { pg_sys::GetBackgroundWorkerTypeByPid(my_pid()) }.is_null() {
+        wait(Duration::from_millis(1));
+    }
+}
+
 /// This process's pid.
 pub fn my_pid() -> i32 {
     // SAFETY: set at process start.

@@ -95,11 +95,18 @@ impl Conductor {
         };
         become_owner(extension.owner)?;
         if extension.version != cleanup::VERSION {
-            match cleanup::pause_experiments(&extension) {
-                true => self.leave_idle(),
-                false => self.stand_back(),
+            match cleanup::pause_experiments() {
+                Some(true) => {
+                    self.leave_idle();
+                    return Ok(());
+                }
+                // Somebody has just updated it.
+                Some(false) => {}
+                None => {
+                    self.stand_back();
+                    return Ok(());
+                }
             }
-            return Ok(());
         }
         self.clear_up(&extension)?;
         loop {

@@ -14,13 +14,20 @@ use crate::{
 /// Whether the request is to be cancelled. A session that waits for it and has ended cancels it by that, and a lease by
 /// running out.
 pub fn is_cancelled(request: &Request) -> bool {
-    let waiter = request.waiter.load(Acquire);
-    let waits = (waiter != 0).then(|| process::is_alive(waiter));
-    let why = unwanted(waits, request.lease(), clock::now_ns());
+    let why = unwanted(waits(request), request.lease(), clock::now_ns());
     if why != Cancel::No {
         request.set_cancel(why, "");
     }
     request.cancel() != Cancel::No
+}
+
+/// Whether the session that waits for it is still there; None when nobody waits.
+fn waits(request: &Request) -> Option<bool> {
+    let waiter = request.waiter.load(Acquire);
+    let is_there = process::is_alive(waiter);
+    // One that has only started the run says that it does not wait, and may have left, between the two.
+    let is_same = request.waiter.load(Acquire) == waiter;
+    (waiter != 0 && is_same).then_some(is_there)
 }
 
 /// Why the run was cancelled.

@@ -48,7 +48,13 @@ pub struct Extension {
 
 /// Looks the extension up; None when this database does not have it. In a transaction.
 pub fn extension() -> Result<Option<Extension>, Fault> {
-    let text = sql::read(
+    extension_by(sql::read)
+}
+
+fn extension_by(
+    read: fn(&str, &[Option<&str>]) -> Result<Option<String>, Fault>,
+) -> Result<Option<Extension>, Fault> {
+    let text = read(
         "SELECT oid::text || ' ' || extowner::text || ' ' || extversion FROM pg_catalog.pg_extension WHERE extname = 'pgfsbench'",
         &[],
     )?;
@@ -357,17 +363,27 @@ pub fn sweep(board: &Board) {
     shmem::announce();
 }
 
-/// Pauses the experiments of a database whose extension has another version than this library. What cannot be written is logged; false then. By its owner.
-pub fn pause_experiments(extension: &Extension) -> bool {
-    let why = format!(
-        "the library that the server has loaded is version {VERSION}, the extension in this database version {}; when both are the same (restart the server, and \
-         run ALTER EXTENSION pgfsbench UPDATE), resume_experiment goes on with it",
-        extension.version
-    );
-    let paused = report::or_log("could not pause experiments", || {
-        xact::transaction(|| store::experiment::pause_all(&why))
-    });
-    paused.is_some()
+/// Pauses the experiments of a database whose extension has another version than this library. False if it has the same by now; None if nothing could be
+/// written, which is logged. By its owner.
+pub fn pause_experiments() -> Option<bool> {
+    let pause = || {
+        let on = store::experiment::lock_all()?;
+        // Looked up again now that nobody resumes these: who has, has updated the extension before.
+        let Some(extension) = extension_by(sql::read_latest)? else {
+            return Ok(true);
+        };
+        if extension.version == VERSION {
+            return Ok(false);
+        }
+        let why = format!(
+            "the library that the server has loaded is version {VERSION}, the extension in this database version {}; when both are the same (restart the server, and \
+             run ALTER EXTENSION pgfsbench UPDATE), resume_experiment goes on with it",
+            extension.version
+        );
+        store::experiment::pause(&on, &why)?;
+        Ok(true)
+    };
+    report::or_log("could not pause experiments", || xact::transaction(pause))
 }
 
 /// Says so where a database has experiments to go on with, or says there why nobody does. Where the extension is gone nothing is left of them.
@@ -378,8 +394,7 @@ fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
         return marker::remove_of(|database| database == home && is_start);
     };
     process::become_undisturbed_owner(extension.owner)?;
-    if extension.version != VERSION {
-        pause_experiments(&extension);
+    if extension.version != VERSION && pause_experiments() != Some(false) {
         return Ok(());
     }
     if xact::transaction(store::experiment::any_is_on)? && !board.homes.tell(home) {
@@ -389,7 +404,7 @@ fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
         );
         xact::transaction(|| {
             store::experiment::keep_time_on()?;
-            store::experiment::pause_all(&why)
+            store::experiment::pause(&store::experiment::lock_all()?, &why)
         })?;
     }
     Ok(())

@@ -31,6 +31,7 @@ mod history;
 mod iostat;
 mod kept_database;
 mod lab;
+mod late_postmaster;
 mod long_queue;
 mod machine_figures;
 mod maintenance;

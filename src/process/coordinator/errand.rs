@@ -22,6 +22,7 @@ pub fn main(argument: i32, launch: u32) {
     }
     let request = &board.requests[argument as usize];
     process::connect(Database::Oid(request.home.load(Acquire)));
+    process::wait_until_known();
     if !claim(request, launch) {
         return;
     }

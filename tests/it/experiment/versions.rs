@@ -1,7 +1,8 @@
 //! The library and the extension of an experiment's database have different versions.
 
-use super::{SHORT, hold_first_run, outcomes, targets, wait_for_no_run, wait_for_runs};
+use super::{SHORT, hold_first_run, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
 use crate::common::{execute, row, server};
+use crate::robustness::hold::wait_for_lock_of;
 use pgfsbench_tests::{LONG, Stop, wait_until};
 use postgres::Client;
 
@@ -50,6 +51,29 @@ fn with_another_version_it_is_paused_and_says_why() {
             what_nobody_goes_on_with_is_resumed(&mut client);
         }
     }
+}
+
+#[test]
+fn an_update_while_it_is_being_paused_lets_it_go_on() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    let first = hold_first_run(&server, &mut client);
+    set_version(&mut client, "0.0.9");
+    let mut locker = server.connect("postgres");
+    execute(
+        &mut locker,
+        "BEGIN; SELECT FROM fsbench.experiment FOR UPDATE",
+    );
+    drop(first);
+    // It has seen the old version.
+    wait_for_lock_of(&server, "fsbench conductor");
+    set_version(&mut client, env!("CARGO_PKG_VERSION"));
+    execute(&mut locker, "ROLLBACK");
+    wait_for(&mut client, "e");
+    assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
+    let paused = "SELECT count(*) FROM fsbench.experiment_log WHERE event = 'paused'";
+    assert_eq!(row(&mut client, paused), "0");
 }
 
 /// Its row says that it is on, and nobody has been told.
