@@ -46,27 +46,24 @@ pub struct Extension {
     pub version: String,
 }
 
-/// Looks the extension up; None when this database does not have it. In a transaction.
-pub fn extension() -> Result<Option<Extension>, Fault> {
-    extension_by(sql::read)
-}
+const EXTENSION: &str = "SELECT oid::text || ' ' || extowner::text || ' ' || extversion FROM pg_catalog.pg_extension WHERE extname = 'pgfsbench'";
 
-fn extension_by(
-    read: fn(&str, &[Option<&str>]) -> Result<Option<String>, Fault>,
-) -> Result<Option<Extension>, Fault> {
-    let text = read(
-        "SELECT oid::text || ' ' || extowner::text || ' ' || extversion FROM pg_catalog.pg_extension WHERE extname = 'pgfsbench'",
-        &[],
-    )?;
-    Ok(text.and_then(|text| {
+impl Extension {
+    fn of_text(text: &str) -> Option<Self> {
         let (oid, text) = text.split_once(' ')?;
         let (owner, version) = text.split_once(' ')?;
-        Some(Extension {
+        Some(Self {
             oid: oid.parse().ok()?,
             owner: owner.parse().ok()?,
             version: version.to_owned(),
         })
-    }))
+    }
+}
+
+/// Looks the extension up; None when this database does not have it. In a transaction.
+pub fn extension() -> Result<Option<Extension>, Fault> {
+    let text = sql::read(EXTENSION, &[])?;
+    Ok(text.and_then(|text| Extension::of_text(&text)))
 }
 
 /// The state of a work database.
@@ -369,7 +366,8 @@ pub fn pause_experiments() -> Option<bool> {
     let pause = || {
         let on = store::experiment::lock_all()?;
         // Looked up again now that nobody resumes these: who has, has updated the extension before.
-        let Some(extension) = extension_by(sql::read_latest)? else {
+        let text = sql::read_latest(EXTENSION, &[])?;
+        let Some(extension) = text.and_then(|text| Extension::of_text(&text)) else {
             return Ok(true);
         };
         if extension.version == VERSION {
