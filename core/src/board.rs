@@ -9,6 +9,7 @@ mod checkpoint_ring;
 mod cut;
 mod figures;
 mod homes;
+pub mod place;
 mod ring;
 mod text;
 mod waits;

@@ -7,7 +7,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::board::{ClientSlot, ClientState};
+use pgfsbench_core::board::{ClientSlot, ClientState, place};
 
 use crate::{
     board::{Board, Request, TaskCell, TaskState},
@@ -168,10 +168,8 @@ fn leave() {
     if !board.run.is_current(serial()) {
         return;
     }
-    if place.is_open() {
-        place.end(&Err(errors::process_terminated()));
-    }
-    place.pid().store(0, Release);
+    let end = || place.end(&Err(errors::process_terminated()));
+    place::leave(place.pid(), process::my_pid(), || place.is_open(), end);
     if let Some(request) = shmem::active_request() {
         process::wake(request.coordinator.load(Acquire));
     }
