@@ -101,7 +101,7 @@ impl Conductor {
                     return Ok(());
                 }
                 // Somebody has just updated it.
-                Some(false) => {}
+                Some(false) => return self.work(),
                 None => {
                     self.stand_back();
                     return Ok(());
@@ -406,6 +406,12 @@ impl Conductor {
                 self.look_after(LATER);
                 Ok(After::Leave)
             }
+            _ if has_other_version()? => {
+                // Somebody has updated it since it was looked up. The next conductor pauses what is on.
+                locked(id, || store::forget_run(id, made))?;
+                self.look_after(Duration::ZERO);
+                Ok(After::Leave)
+            }
             _ => {
                 let why = match &fault.detail {
                     Some(detail) => format!("{}: {detail}", fault.message),
@@ -438,6 +444,12 @@ impl Conductor {
         shmem::announce();
         Ok(())
     }
+}
+
+/// Whether the extension has another version than this library.
+fn has_other_version() -> Result<bool, Fault> {
+    let found = xact::transaction(cleanup::extension)?;
+    Ok(found.is_some_and(|extension| extension.version != cleanup::VERSION))
 }
 
 fn become_owner(owner: u32) -> Result<(), Fault> {

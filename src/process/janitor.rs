@@ -410,7 +410,10 @@ impl Janitor {
             request.coordinator.load(Acquire),
         );
         let is_dead = decide::is_dead(worker, process::is_alive(pid));
-        if !is_dead || request.state() != RequestState::Working {
+        // It may have given the request back meanwhile, and another one may have taken it.
+        let is_its =
+            request.state() == RequestState::Working && request.coordinator.load(Acquire) == pid;
+        if !is_dead || !is_its {
             return;
         }
         // If there was no slot for one, none has died.

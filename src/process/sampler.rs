@@ -93,7 +93,7 @@ impl Counted {
 /// is a record all the same.
 fn wait_for_start(run: &RunArea) -> Option<u64> {
     loop {
-        // Read before the start, which is stored before it.
+        // The start is stored before the order to stop, so that this is asked first.
         let is_over = stopped(run);
         match run.sampled_from_ns.load(Acquire) {
             _ if !run.is_current(frame::serial()) => return None,
@@ -127,13 +127,21 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
         );
         before = now;
     }
+    if clock::now_ns() < start {
+        // It has ended in its warm-up.
+        return;
+    }
     before = Counted {
         at_ns: start,
         committed: before.committed,
-        machine: machine.look(),
-        io: IoBytes::now(),
         ..Counted::default()
     };
+    // Of a run that is over by now nobody knows what the machine had done when it began.
+    let is_late = stopped(run);
+    if !is_late {
+        before.machine = machine.look();
+        before.io = IoBytes::now();
+    }
     let mut next_look = start;
     // Clients record latencies in the window only, so that nothing of the warm-up has to be taken away.
     let mut second = 0;
@@ -141,7 +149,7 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
         let mut waits = Waits::new();
         let until = start + (u64::from(second) + 1) * SECOND_NS;
         let is_on = !alternately || is_sampled_alternately(until - 1, start);
-        if is_on && alternately {
+        if is_on && alternately && !is_late {
             before.machine = machine.look();
             before.io = IoBytes::now();
         }

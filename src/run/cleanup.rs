@@ -365,7 +365,7 @@ pub fn sweep(board: &Board) {
 pub fn pause_experiments() -> Option<bool> {
     let pause = || {
         let on = store::experiment::lock_all()?;
-        // Looked up again now that nobody resumes these: who has, has updated the extension before.
+        // Nobody can resume these now; who has resumed one before has updated the extension before that.
         let text = sql::read_latest(EXTENSION, &[])?;
         let Some(extension) = text.and_then(|text| Extension::of_text(&text)) else {
             return Ok(true);
@@ -401,8 +401,13 @@ fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
              goes on with it"
         );
         xact::transaction(|| {
+            let on = store::experiment::lock_all()?;
+            // A place may have become free, and a session may have been given it.
+            if board.homes.tell(home) {
+                return Ok(());
+            }
             store::experiment::keep_time_on()?;
-            store::experiment::pause(&store::experiment::lock_all()?, &why)
+            store::experiment::pause(&on, &why)
         })?;
     }
     Ok(())

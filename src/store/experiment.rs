@@ -200,23 +200,28 @@ pub fn keep_time_on() -> Result<(), Fault> {
     Ok(())
 }
 
+/// An array without experiments.
+const NONE: &str = "{}";
+
 /// Those that are on or queued, as an array of bigint; nobody else changes them before the end of the transaction. By columns that the tables have in
 /// each version.
 pub fn lock_all() -> Result<String, Fault> {
-    let none = || "{}".to_owned();
     if !any_is_on()? {
-        return Ok(none());
+        return Ok(NONE.to_owned());
     }
     let ids = sql::write(
         "SELECT array_agg(experiment_id) FROM (SELECT experiment_id FROM fsbench.experiment WHERE status IN ('running', 'queued') \
            ORDER BY experiment_id FOR NO KEY UPDATE) e",
         &[],
     )?;
-    Ok(ids.unwrap_or_else(none))
+    Ok(ids.unwrap_or_else(|| NONE.to_owned()))
 }
 
 /// Pauses these, by columns that the tables have in each version. With the rights of their owner.
 pub fn pause(ids: &str, why: &str) -> Result<(), Fault> {
+    if ids == NONE {
+        return Ok(());
+    }
     sql::write(
         "WITH paused AS (UPDATE fsbench.experiment SET status = 'paused', status_reason = $1 WHERE experiment_id = ANY ($2::bigint[]) RETURNING experiment_id) \
          INSERT INTO fsbench.experiment_log (experiment_id, event, message) SELECT experiment_id, 'paused', $1 FROM paused",

@@ -27,11 +27,11 @@ impl Late {
             .map(Self)
             .map_err(|error| error.to_string())?;
         wait_until("strace is attached, or has ended", LONG, || {
-            let said = fs::read_to_string(log.with_extension("err")).unwrap_or_default();
             let has_ended = late.0.try_wait().expect("its state").is_some();
+            let said = fs::read_to_string(log.with_extension("err")).unwrap_or_default();
             match said.contains(" attached") {
                 true => Some(Ok(())),
-                false => has_ended.then_some(Err(said)),
+                false => has_ended.then(|| Err(format!("needs ptrace: {}", said.trim()))),
             }
         })?;
         Ok(late)

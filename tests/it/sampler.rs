@@ -26,6 +26,14 @@ fn a_run_that_is_over_before_its_sampler_wakes_has_its_record() {
     wait_until("the client has left", LONG, || {
         (row(&mut client, &clients) == "0").then_some(())
     });
+    // Then the coordinator ends the window, and waits for the sampler.
+    let waits = format!("SELECT wait_event {}", of("coordinator"));
+    let mut in_a_row = 0;
+    wait_until("the coordinator waits", LONG, || {
+        let is_waiting = row(&mut client, &waits) == "Extension";
+        in_a_row = if is_waiting { in_a_row + 1 } else { 0 };
+        (in_a_row == 20).then_some(())
+    });
     server.signal(sampler, Signal::CONT);
     assert_ended(&mut client, &run, "done");
     let records = format!(

@@ -76,6 +76,33 @@ fn an_update_while_it_is_being_paused_lets_it_go_on() {
     assert_eq!(row(&mut client, paused), "0");
 }
 
+#[test]
+fn an_update_while_it_goes_on_pauses_it_and_fails_no_run() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    let first = hold_first_run(&server, &mut client);
+    let mut locker = server.connect("postgres");
+    execute(
+        &mut locker,
+        "BEGIN; SELECT FROM fsbench.experiment FOR UPDATE",
+    );
+    drop(first);
+    // It has seen that the version is the right one, and is about to say what became of the run.
+    wait_for_lock_of(&server, "fsbench conductor");
+    set_version(&mut client, "9.9.9");
+    execute(&mut locker, "ROLLBACK");
+    wait_until("it is paused", LONG, || {
+        let status = "SELECT status FROM fsbench.experiment";
+        (row(&mut client, status) == "paused").then_some(())
+    });
+    assert_eq!(outcomes(&mut client, "e"), ["measured 1"]);
+    set_version(&mut client, env!("CARGO_PKG_VERSION"));
+    execute(&mut client, "SELECT fsbench.resume_experiment('e')");
+    wait_for(&mut client, "e");
+    assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
+}
+
 /// Its row says that it is on, and nobody has been told.
 fn what_nobody_goes_on_with_is_resumed(client: &mut Client) {
     execute(
