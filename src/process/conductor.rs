@@ -96,17 +96,12 @@ impl Conductor {
         become_owner(extension.owner)?;
         if extension.version != cleanup::VERSION {
             match cleanup::pause_experiments() {
-                Some(true) => {
-                    self.leave_idle();
-                    return Ok(());
-                }
+                Some(true) => self.leave_idle(),
                 // Somebody has just updated it.
                 Some(false) => return self.work(),
-                None => {
-                    self.stand_back();
-                    return Ok(());
-                }
+                None => self.stand_back(),
             }
+            return Ok(());
         }
         self.clear_up(&extension)?;
         loop {

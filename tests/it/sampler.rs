@@ -18,8 +18,7 @@ fn a_run_that_is_over_before_its_sampler_wakes_has_its_record() {
     let run = row(&mut client, &format!("SELECT {start}"));
     wait_for_lock(&server);
     let of = |role: &str| format!("FROM pg_stat_activity WHERE backend_type = 'fsbench {role}'");
-    let sampler = row(&mut client, &format!("SELECT pid {}", of("sampler")));
-    let sampler = sampler.parse().expect("a pid");
+    let sampler = server.pid_of("fsbench sampler");
     server.hold(sampler);
     execute(&mut holder, "ROLLBACK");
     let clients = format!("SELECT count(*) {}", of("client"));

@@ -3,7 +3,7 @@
 use super::{SHORT, hold_first_run, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
 use crate::common::{execute, row, server};
 use crate::robustness::hold::wait_for_lock_of;
-use pgfsbench_tests::{LONG, Stop, wait_until};
+use pgfsbench_tests::{LONG, Stop, TestServer, wait_until};
 use postgres::Client;
 
 fn set_version(client: &mut Client, version: &str) {
@@ -11,6 +11,18 @@ fn set_version(client: &mut Client, version: &str) {
         client,
         &format!("UPDATE pg_extension SET extversion = '{version}' WHERE extname = 'pgfsbench'"),
     );
+}
+
+/// Lets the first run of an experiment end, and keeps the conductor from changing the experiment, until the session ends.
+fn hold_conductor(server: &TestServer, first: Client) -> Client {
+    let mut held = server.connect("postgres");
+    execute(
+        &mut held,
+        "BEGIN; SELECT FROM fsbench.experiment FOR UPDATE",
+    );
+    drop(first);
+    wait_for_lock_of(server, "fsbench conductor");
+    held
 }
 
 #[test]
@@ -60,16 +72,10 @@ fn an_update_while_it_is_being_paused_lets_it_go_on() {
     let _places = targets(&mut client, &["a", "b"]);
     let first = hold_first_run(&server, &mut client);
     set_version(&mut client, "0.0.9");
-    let mut locker = server.connect("postgres");
-    execute(
-        &mut locker,
-        "BEGIN; SELECT FROM fsbench.experiment FOR UPDATE",
-    );
-    drop(first);
     // It has seen the old version.
-    wait_for_lock_of(&server, "fsbench conductor");
+    let held = hold_conductor(&server, first);
     set_version(&mut client, env!("CARGO_PKG_VERSION"));
-    execute(&mut locker, "ROLLBACK");
+    drop(held);
     wait_for(&mut client, "e");
     assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
     let paused = "SELECT count(*) FROM fsbench.experiment_log WHERE event = 'paused'";
@@ -82,16 +88,10 @@ fn an_update_while_it_goes_on_pauses_it_and_fails_no_run() {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     let first = hold_first_run(&server, &mut client);
-    let mut locker = server.connect("postgres");
-    execute(
-        &mut locker,
-        "BEGIN; SELECT FROM fsbench.experiment FOR UPDATE",
-    );
-    drop(first);
     // It has seen that the version is the right one, and is about to say what became of the run.
-    wait_for_lock_of(&server, "fsbench conductor");
+    let held = hold_conductor(&server, first);
     set_version(&mut client, "9.9.9");
-    execute(&mut locker, "ROLLBACK");
+    drop(held);
     wait_until("it is paused", LONG, || {
         let status = "SELECT status FROM fsbench.experiment";
         (row(&mut client, status) == "paused").then_some(())
