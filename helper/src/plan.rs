@@ -338,6 +338,12 @@ pub fn check_device(
         Contents::Table(_) => Err(no(format!("device {path} holds {}", device.contents))
             .detail("A disk with a partition table is never erased.")
             .hint("Name one of its partitions in the helper's configuration, or remove the table by hand.")),
+        Contents::Partitions => Err(no(format!("device {path} holds {}", device.contents))
+            .detail("A disk with partitions is never erased.")
+            .hint(format!(
+                "Name one of them in the helper's configuration; or, if they are left from an earlier use of the device, have the kernel forget them: partx --delete {}",
+                quoting::shell(path)
+            ))),
         _ if is_ours || wipe => Ok(()),
         contents => Err(no(format!("device {path} holds {contents}"))
             .detail("pgfsbench did not write that.")

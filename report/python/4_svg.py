@@ -81,7 +81,7 @@ def verdict_svg(model, standalone):
     for number, row in enumerate(rows):
         y = top + step * number
         shade = colour(names.index(row['target']) if row['target'] in names else number)
-        out.append('<text x="%d" y="%d" fill="currentColor">%s</text>' % (left, y + 10, h('%s: %s' % (shortened(visible(row['target']), 26), verdict_words(row)))))
+        out.append('<text x="%d" y="%d" fill="currentColor">%s</text>' % (left, y + 10, h(label(row))))
         y += 26
         for block in points.get(row['target'], []):
             out.append('<circle class="block" cx="%s" cy="%s" r="3" fill="none" stroke="%s" opacity="0.7"><title>block %d, run %s: %.3f</title></circle>'
@@ -94,6 +94,12 @@ def verdict_svg(model, standalone):
         if row['ratio']:
             out.append('<circle class="estimate" cx="%s" cy="%d" r="5" fill="%s"><title>%s</title></circle>' % (x(row['ratio']), y, shade, h(ratio_in_words(row))))
     return ''.join(out + scale.ticks(bottom))
+
+
+def label(row):
+    """A name, and what is said of it: as long as fits, at the cost of the name."""
+    words = verdict_words(row)
+    return '%s: %s' % (shortened(visible(row['target']), max(4, min(26, 44 - len(words)))), words)
 
 
 def shortened(text, most):

@@ -195,12 +195,12 @@ fn check_can_be_tried(kind: Kind) -> Result<(), Fault> {
 fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
     let mut given = Given::read(call)?;
-    let name = check_changeable(given.target.take())?;
+    let name = lock_changeable(given.target.take())?;
     in_use::check_unused(ready.board, &name)?;
     in_use::check_not_prepared(ready.owner, &name)?;
     given.row.target.clone_from(&name);
-    let before =
-        target::read(&name)?.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "no such target"))?;
+    let before = target::read_latest(&name)?
+        .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "no such target"))?;
     let mut columns = object(&before)?;
     for argument in &given.reset {
         pgrx::check_for_interrupts!();
@@ -234,7 +234,7 @@ fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
 #[pg_extern(sql = false)]
 fn fsbench_drop_target(target: Option<Text>) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
-    let name = check_changeable(target.map(Into::into))?;
+    let name = lock_changeable(target.map(Into::into))?;
     in_use::check_unused(ready.board, &name)?;
     in_use::check_not_prepared(ready.owner, &name)?;
     sql::write(
@@ -252,15 +252,20 @@ fn exists(name: &str) -> Result<bool, Fault> {
     Ok(found.is_some())
 }
 
-/// The name of a target that is there and is not the built-in one.
-fn check_changeable(name: Option<String>) -> Result<String, Fault> {
+/// The name of a target that is there and is not the built-in one. Its row is locked before anybody asks who uses it: an experiment
+/// that is being recorded holds it.
+fn lock_changeable(name: Option<String>) -> Result<String, Fault> {
     let name = in_use::named(name)?;
     if name == pgfsbench_core::spec::DEFAULT_TARGET {
         return Err(invalid("target \"default\" cannot be changed or dropped")
             .detail("It is the filesystem of this server's own data directory.")
             .hint("Create targets of your own with fsbench.create_target()."));
     }
-    if !exists(&name)? {
+    let found = sql::write(
+        "SELECT 1 FROM fsbench.target WHERE target = $1 FOR UPDATE",
+        &[Some(&name)],
+    )?;
+    if found.is_none() {
         return Err(invalid(format!("target {} does not exist", quoted(&name)))
             .detail("There is no such row in fsbench.target.")
             .hint("See fsbench.target."));

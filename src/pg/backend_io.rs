@@ -24,11 +24,15 @@ static LAST: [AtomicU64; 6] = [const { AtomicU64::new(0) }; 6];
 /// See [`WalIo`].
 #[inline]
 pub fn wal_io() -> WalIo {
+    let (wal, buffers) = (
+        &raw const pg_sys::pgWalUsage,
+        &raw const pg_sys::pgBufferUsage,
+    );
     // SAFETY: counters of this process alone.
     let (records, written) = unsafe {
         (
-            (*&raw const pg_sys::pgWalUsage).wal_records as u64,
-            (*&raw const pg_sys::pgBufferUsage).shared_blks_written as u64,
+            (*wal).wal_records as u64,
+            (*buffers).shared_blks_written as u64,
         )
     };
     let known = |n: usize| LAST[n].load(Relaxed);

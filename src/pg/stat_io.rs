@@ -50,12 +50,13 @@ impl IoBytes {
             for of_kind in &statistics.stats {
                 for object in objects {
                     #[cfg(feature = "pg18")]
-                    let each = &of_kind.bytes[*object as usize];
+                    let each = of_kind.bytes[*object as usize];
                     #[cfg(not(feature = "pg18"))]
-                    let each = &of_kind.counts[*object as usize];
+                    let each = of_kind.counts[*object as usize]
+                        .map(|context| context.map(|blocks| blocks as u64));
                     bytes += each
                         .iter()
-                        .map(|context| context[operation as usize] as u64)
+                        .map(|context| context[operation as usize])
                         .sum::<u64>();
                 }
             }

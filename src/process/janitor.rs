@@ -221,8 +221,12 @@ impl Janitor {
 
     /// Whether a worker is there that does the queue's work in the database of this request.
     fn has_registrar(&self, request: &Request) -> bool {
-        self.board.registrar_home.load(Acquire) == request.home.load(Acquire)
-            && process::is_alive(self.board.registrar.load(Acquire))
+        // Another one may just take the place of one that leaves.
+        let (home, pid) = shmem::locked(|| {
+            let home = self.board.registrar_home.load(Acquire);
+            (home, self.board.registrar.load(Acquire))
+        });
+        home == request.home.load(Acquire) && process::is_alive(pid)
     }
 
     fn launch_next(&mut self) {

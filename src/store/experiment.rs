@@ -6,6 +6,7 @@ use pgfsbench_core::{
         steps::Aside,
         wal::Fixed,
     },
+    refusal::quoted,
     verdict::{Reason, looks::Look},
 };
 use serde::Deserialize;
@@ -108,6 +109,15 @@ pub fn using(target: &str) -> Result<Option<String>, Fault> {
 
 /// Inserts the row of an experiment, and those of its targets; gives its number.
 pub fn insert(row: &Recorded, targets: &[OfTarget]) -> Result<i64, Fault> {
+    let names: Vec<&str> = targets.iter().map(|t| t.target_name.as_str()).collect();
+    if let Some(missing) = hold(&names)? {
+        return Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            format!("target {} was dropped", quoted(&missing)),
+        )
+        .detail("Somebody dropped it while the experiment was being recorded.")
+        .hint("See fsbench.target."));
+    }
     let id = sql::write(
         "INSERT INTO fsbench.experiment SELECT n.* FROM (SELECT nextval('fsbench.experiment_id_seq') AS id) s, \
            jsonb_populate_record(NULL::fsbench.experiment, $1::jsonb || jsonb_build_object('experiment_id', s.id, \
@@ -124,6 +134,18 @@ pub fn insert(row: &Recorded, targets: &[OfTarget]) -> Result<i64, Fault> {
         &[Some(&id.to_string()), Some(&to_json_text(&targets)?)],
     )?;
     Ok(id)
+}
+
+/// Locks targets, so that they are neither changed nor dropped until the transaction ends; gives one that is not there. Runs may note
+/// meanwhile what device they found.
+pub fn hold(targets: &[&str]) -> Result<Option<String>, Fault> {
+    sql::write(
+        "WITH wanted AS (SELECT DISTINCT n.name FROM jsonb_array_elements_text($1::jsonb) AS n (name)), \
+           held AS MATERIALIZED (SELECT t.target FROM fsbench.target t WHERE t.target IN (SELECT w.name FROM wanted w) \
+             ORDER BY t.target FOR KEY SHARE OF t) \
+         SELECT min(w.name) FROM wanted w WHERE w.name NOT IN (SELECT h.target FROM held h)",
+        &[Some(&to_json_text(&targets)?)],
+    )
 }
 
 /// Sets columns of an experiment by name.

@@ -65,7 +65,7 @@ pub fn queued(run_id: i64) -> Result<Option<Queued>, Fault> {
 
 /// One of these runs that is to be made on a target.
 pub fn queued_on(target: &str, runs: &[i64]) -> Result<Option<i64>, Fault> {
-    let found = sql::read(
+    let found = sql::read_latest(
         "SELECT min(run_id) FROM fsbench.run_log WHERE target = $1 AND run_id = ANY ($2::bigint[])",
         &[Some(target), Some(&super::array(runs))],
     )?;

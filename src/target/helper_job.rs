@@ -314,7 +314,7 @@ pub fn prepared_by(target: &str) -> Result<Option<Option<i64>>, Fault> {
         run_id: Option<i64>,
         mount_point: Option<String>,
     }
-    let text = sql::read(include_str!("queries/prepared_by.sql"), &[Some(target)])?;
+    let text = sql::read_latest(include_str!("queries/prepared_by.sql"), &[Some(target)])?;
     let prepared: Option<Prepared> = text.map(|text| read_json("job", &text)).transpose()?;
     Ok(prepared
         .filter(|prepared| prepared.mount_point.as_deref().is_none_or(is_mounted))

@@ -21,7 +21,7 @@ use crate::errors::{Fault, sqlstate};
 
 pub use connection::check as check_connection;
 pub use place::{check_directory, is_trustworthy, mount_point};
-pub use row::{Kind, Row, checked, read, size};
+pub use row::{Kind, Row, checked, read, read_latest, size};
 pub use settings::check as check_settings;
 
 /// A target, checked.

@@ -13,10 +13,18 @@ use crate::{
 
 /// The row of a target; None when there is none. In a transaction, with the owner's rights.
 pub fn read(name: &str) -> Result<Option<Row>, Fault> {
-    let text = sql::read(
-        "SELECT to_jsonb(t) FROM fsbench.target t WHERE target = $1 AND kind <> 'default'",
-        &[Some(name)],
-    )?;
+    from_json(sql::read(ROW, &[Some(name)])?)
+}
+
+/// The same as it is now, for whoever has locked it.
+pub fn read_latest(name: &str) -> Result<Option<Row>, Fault> {
+    from_json(sql::read_latest(ROW, &[Some(name)])?)
+}
+
+const ROW: &str =
+    "SELECT to_jsonb(t) FROM fsbench.target t WHERE target = $1 AND kind <> 'default'";
+
+fn from_json(text: Option<String>) -> Result<Option<Row>, Fault> {
     text.map(|text| read_json("target", &text)).transpose()
 }
 

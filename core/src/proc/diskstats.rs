@@ -231,6 +231,11 @@ mod tests {
         }
     }
 
+    /// Of a line: as many as the bytes of sectors allow.
+    fn numbers() -> impl Strategy<Value = Vec<u64>> {
+        prop::collection::vec(0..=u64::MAX / SECTOR, 17)
+    }
+
     proptest! {
         #[test]
         fn never_panics(text in "[0-9 a-z\n-]*") {
@@ -239,14 +244,16 @@ mod tests {
         }
 
         #[test]
-        fn no_numbers_are_too_much(numbers in prop::collection::vec(any::<u64>(), 17), others in prop::collection::vec(any::<u64>(), 17)) {
-            let line = |numbers: Vec<u64>| {
+        fn no_numbers_are_too_much(numbers in numbers(), others in numbers(), sectors: u64) {
+            let line = |numbers: &[u64]| {
                 let words: Vec<String> = numbers.iter().map(u64::to_string).collect();
                 parse_diskstats(&format!("8 0 sda {}", words.join(" ")), (8, 0))
             };
-            if let (Some(before), Some(now)) = (line(numbers), line(others)) {
-                now.since(&before, 1000.0);
-            }
+            let [before, now] = [&numbers, &others].map(|numbers| line(numbers).expect("a line"));
+            now.since(&before, 1000.0);
+            // Sectors whose bytes are no number are no line.
+            let too_many = [&numbers[..2], &[sectors | 1 << 63], &numbers[3..]].concat();
+            prop_assert_eq!(line(&too_many), None);
         }
     }
 }

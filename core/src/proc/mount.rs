@@ -325,10 +325,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in "[0-9: /\\\\a-z\n-]*", path in "(/[a-z]{0,3})*") {
-            if let Ok(mounts) = parse_mountinfo(&text) {
-                mount_of(&mounts, &path, None);
-            }
+        fn never_panics(text in "[0-9: /\\\\a-z\n-]*") {
+            let _ = parse_mountinfo(&text);
+        }
+
+        /// Of those that lead to the path the one that is nearest to it; if there is none, none.
+        #[test]
+        fn no_other_is_nearer(places in prop::collection::vec("(/[ab]{1,2}){0,3}", 0..6), path in "(/[ab]{1,2}){1,4}") {
+            let line = |place: &String| format!("1 2 8:1 / /{} rw - ext4 x rw\n", place.trim_start_matches('/'));
+            let text: String = places.iter().map(line).collect();
+            let mounts = parse_mountinfo(&text).unwrap();
+            prop_assert_eq!(mounts.len(), places.len());
+            let leads = |m: &&Mount| std::path::Path::new(&path).starts_with(&m.mount_point);
+            let nearest = mounts.iter().filter(leads).map(|m| m.mount_point.len()).max();
+            prop_assert_eq!(mount_of(&mounts, &path, None).map(|m| m.mount_point.len()), nearest);
         }
 
         #[test]

@@ -57,7 +57,7 @@ impl Erasing {
         };
         is_same
             && match contents {
-                Contents::Table(_) => false,
+                Contents::Table(_) | Contents::Partitions => false,
                 Contents::Empty | Contents::Unknown(_) => true,
                 Contents::Signature(_) | Contents::Several(_) => {
                     contents.signatures().iter().all(is_known)
@@ -265,6 +265,7 @@ mod tests {
             (one("swap", ""), false),
             (one("btrfs", "new"), false),
             (Contents::Table("gpt".into()), false),
+            (Contents::Partitions, false),
             (
                 Contents::Several(vec![signature("ext4", "new"), signature("xfs", "old")]),
                 true,

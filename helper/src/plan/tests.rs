@@ -260,6 +260,9 @@ fn devices_that_are_refused() {
             refusal.message.ends_with("holds a partition table (gpt)"),
             "{refusal}"
         );
+        let refusal = says(path, with(a_device(Contents::Partitions), true));
+        let hint = refusal.hint.unwrap();
+        assert!(hint.ends_with(&format!("partx --delete {path}")), "{hint}");
         let mut used = a_device(Contents::Empty);
         used.in_use = Some("It is mounted on /.".into());
         let refusal = says(path, with(used, true));

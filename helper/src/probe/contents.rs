@@ -24,6 +24,8 @@ pub enum Contents {
     Empty,
     /// A partition table.
     Table(String),
+    /// Partitions that the kernel knows of, without a table that can be found: somebody told it, or the device held another medium then.
+    Partitions,
     /// A filesystem, swap space, member of a RAID or volume group, ...
     Signature(Signature),
     /// More than one of these.
@@ -50,6 +52,9 @@ impl std::fmt::Display for Contents {
         match self {
             Contents::Empty => f.write_str("nothing"),
             Contents::Table(kind) => write!(f, "a partition table ({kind})"),
+            Contents::Partitions => {
+                f.write_str("partitions, of which the kernel knows without a table")
+            }
             Contents::Signature(signature) => write!(f, "{signature}"),
             Contents::Several(signatures) => {
                 let all: Vec<String> = signatures.iter().map(Signature::to_string).collect();

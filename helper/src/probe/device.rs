@@ -129,9 +129,7 @@ impl Opened {
         fsync(&self.fd).map_err(|e| failed("sync", &self.node, e))?;
         let contents = contents::look(&self.path(), &self.fd, &self.node)?;
         let contents = match (has_partitions(self.number), contents) {
-            (true, contents) if !matches!(contents, Contents::Table(_)) => {
-                Contents::Table("the kernel shows partitions".into())
-            }
+            (true, contents) if !matches!(contents, Contents::Table(_)) => Contents::Partitions,
             (_, contents) => contents,
         };
         let device = sysfs(self.number).canonicalize().unwrap_or_default();

@@ -143,6 +143,12 @@ fn warn_of(path: &str, wipe: bool, facts: &DeviceFacts) {
                 "note: device {path} holds {contents}: the helper never erases that; name one of its partitions, or remove the table by hand"
             );
         }
+        (None, Contents::Partitions) => {
+            say!(
+                "note: device {path} holds {}: the helper never erases those; name one of them, or have the kernel forget them (partx --delete)",
+                facts.contents
+            );
+        }
         (None, contents) if !wipe => {
             say!(
                 "note: device {path} holds {contents}: unless pgfsbench has written that, the helper refuses it; if it may be erased, run setup again with --wipe"

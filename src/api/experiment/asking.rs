@@ -136,6 +136,11 @@ fn is_missing_here(fault: &Fault) -> bool {
 fn record(asked: &Asked) -> Result<i64, Fault> {
     let ready = guard::ready()?;
     xact::check_may_write(c"fsbench.experiment()");
+    // Before they are looked at. Planning tells of one that is not there.
+    let targets: Vec<&str> = (asked.targets.iter().flatten().flatten())
+        .map(String::as_str)
+        .collect();
+    session::with_rights_of(ready.owner, || store::hold(&targets))?;
     let teller = "fsbench.plan_experiment() with the same arguments";
     let planned = planned(&ready, asked).map_err(|why| why.into_fault(Some(teller)))?;
     guard::janitor_is_there(ready.board)?;

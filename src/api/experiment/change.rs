@@ -191,6 +191,11 @@ impl Change {
                     "Give more blocks than it was planned for, or than it has made before it was ended.",
                 ));
             }
+            if self.is(&["done", "cancelled"]) {
+                // Since it was over, its targets could be dropped; what is left of them stays from now on.
+                let targets: Vec<&str> = state.targets.iter().map(|t| t.target.as_str()).collect();
+                store::hold(&targets)?;
+            }
             let looks = state.experiment.looks().extended(blocks, wanted);
             store::update(
                 id,

@@ -26,7 +26,7 @@ use crate::{
         text::{Document, Said},
         xact,
     },
-    store::study as store,
+    store::{experiment, study as store},
     target::{self, devices},
 };
 
@@ -68,6 +68,9 @@ fn record(asked: &Asked) -> Result<String, Fault> {
     let by = session::role_name(session::role());
     let (ready, study) = (&started.ready, &started.study);
     session::with_rights_of(ready.owner, || {
+        // All of them in one order, before its experiments hold their own.
+        let targets: Vec<&str> = started.targets.iter().map(|t| t.name.as_str()).collect();
+        experiment::hold(&targets)?;
         store::insert(study, asked, &started.facts, &by)?;
         for target in &started.targets {
             store::insert_target(&study.study, &target.variant, &target.name)?;
