@@ -42,7 +42,7 @@ SELECT fsbench.cancel(:started);
 CALL fsbench.wait(:started);
 
 -- A timeout that comes none the less cancels the run.
-SET statement_timeout = '4 s';
+SET statement_timeout = '10 s';
 SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 100000000, rate => 20);
 RESET statement_timeout;
 SELECT max(run_id) AS last FROM fsbench.run_log \gset

@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 \set first 'scale => 2, clients => 3, transactions => 200, seed => 42'
 SELECT run_id AS a FROM fsbench.run(:first) \gset
 SELECT run_id AS b FROM fsbench.run(:first, settings => '{"synchronous_commit": "off"}', options => '{"fillfactor": 80}') \gset
-SELECT run_id AS c FROM fsbench.run(:first, warmup => '200 ms') \gset
+SELECT run_id AS c FROM fsbench.run(:first, warmup => '2 s') \gset
 SELECT run_id AS d FROM fsbench.run(:first, rate => 3000) \gset
 SELECT run_id AS e FROM fsbench.run(scale => 2, clients => 3, transactions => 200, seed => 43) \gset
 SELECT run_id AS f FROM fsbench.run(scale => 2, clients => 2, transactions => 300, seed => 42) \gset

@@ -95,7 +95,7 @@ SELECT count(*) AS queued, array_agg(runs_before ORDER BY run_id) = array_agg(n:
 FROM (SELECT run_id, runs_before, row_number() OVER (ORDER BY run_id) AS n FROM fsbench.progress WHERE status = 'queued') q;
 SELECT status, runs_before FROM fsbench.progress WHERE run_id = :first;
 -- One that waits for its turn is taken out of the queue with its statement.
-SET statement_timeout = '4s';
+SET statement_timeout = '10s';
 SELECT fsbench.run(scale => 1, clients => 1, transactions => 50, warmup => '0', options => '{"wait_turn": true}');
 RESET statement_timeout;
 SELECT bool_and(fsbench.cancel(run_id)) AS cancelled FROM (SELECT run_id FROM fsbench.progress ORDER BY run_id DESC) p;

@@ -45,7 +45,7 @@ SELECT code FROM fsbench.finding WHERE run_id = :kept AND code IN ('skipped_tran
 
 -- A limit that nothing keeps.
 SELECT run_id AS hopeless, rate IS NULL AS no_rate, low IS NULL AS no_low, high > 0 AS high, probes, left(says, 8) AS says
-FROM fsbench.sustainable_rate(latency_limit_ms => 0.0001, percentile => 90, scale => 1, clients => 2, duration => '1 s', warmup => '0') \gset
+FROM fsbench.sustainable_rate(latency_limit_ms => 0.0001, percentile => 90, scale => 1, clients => 2, duration => '3 s', warmup => '0') \gset
 \echo :no_rate :no_low :high :probes :says
 SELECT number, purpose, kept, round((rate / max(rate) OVER ())::numeric, 3) AS of_the_first
 FROM fsbench.probe WHERE run_id = :hopeless AND number > 0 ORDER BY number;

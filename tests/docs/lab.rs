@@ -1,6 +1,6 @@
 //! A helper beside a server, with images in a directory of its own. Takes root and loop devices.
 
-use pgfsbench_tests::{LONG, Signal, TestServer, program, server_owner, wait_until};
+use pgfsbench_tests::{LONG, Signal, TestServer, can_make, program, wait_until};
 use rustix::process::{Pid, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -32,19 +32,11 @@ pub fn server_program(name: &str) -> PathBuf {
     prefix.unwrap_or_else(default).join("bin").join(name)
 }
 
-/// Why no helper can work here.
-pub fn lacking() -> Option<&'static str> {
-    if server_owner().is_none() {
-        return Some("needs root");
-    }
-    (!Path::new("/dev/loop-control").exists()).then_some("needs loop devices")
-}
-
 impl Lab {
     /// A directory for a helper that does not serve yet.
     pub fn new(connection: &str) -> Self {
-        let place =
-            TempDir::with_prefix_in("pgfsbench-docs.", pgfsbench_tests::DISK).expect("a directory");
+        let place = TempDir::with_prefix_in("pgfsbench-docs.", pgfsbench_tests::on_disk())
+            .expect("a directory");
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
         let lab = Self {
             place,
@@ -80,6 +72,11 @@ impl Lab {
         let is_there = "SELECT EXISTS (SELECT FROM fsbench.helper_description)";
         server.wait_for("bench", is_there, LONG);
         lab
+    }
+
+    /// Whether this machine can make and mount a filesystem; why not.
+    pub fn can(&self, filesystem: &str) -> Result<(), String> {
+        can_make(&mut self.command("plan"), filesystem)
     }
 
     pub fn command(&self, subcommand: &str) -> Command {

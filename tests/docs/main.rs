@@ -12,6 +12,7 @@ mod shell;
 mod shown;
 mod small;
 
+use lab::Lab;
 use manual::{Beside, READERS, reader};
 use page::{Page, all_pages};
 use pgfsbench_tests::skip;
@@ -24,8 +25,16 @@ fn assert_none(faults: &[String]) {
 /// Reads a page as somebody would who types everything.
 fn read(name: &str) {
     let reader = reader(name);
-    if let Some(reason) = lab::lacking().filter(|_| reader.beside.contains(&Beside::Helper)) {
+    let has = |beside| reader.beside.contains(&beside);
+    if has(Beside::Helper)
+        && let Some(reason) = pgfsbench_tests::lacks_loop_devices()
+    {
         return skip(name, reason);
+    }
+    if has(Beside::Xfs)
+        && let Err(reason) = Lab::new("host=/nowhere").can("xfs")
+    {
+        return skip(name, &format!("of xfs: {reason}"));
     }
     let page = Page::read(name);
     assert_none(&Scene::new(reader).read(&page, reader));
@@ -91,6 +100,14 @@ fn blocks_that_are_not_run_are_listed_and_each_line_of_the_lists_is_needed() {
                 None => run += 1,
             }
         }
+    }
+    let pages: Vec<Page> = READERS
+        .iter()
+        .map(|reader| Page::read(reader.page))
+        .collect();
+    for words in manual::said_of_all_pages() {
+        let is_said = |page: &Page| page.blocks.iter().any(|block| block.text.contains(words));
+        assert!(pages.iter().any(is_said), "no page says {words}");
     }
     println!("{run} blocks are run, {listed} are not");
     assert!(run > 30 && listed < 12, "{run} run, {listed} not");

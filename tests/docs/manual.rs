@@ -11,6 +11,8 @@ pub enum Beside {
     /// The page itself makes the database and the extension.
     EmptyServer,
     Helper,
+    /// A kernel with the filesystem that the page makes.
+    Xfs,
     /// `{other}` is how to connect to it.
     OtherHost,
 }
@@ -87,7 +89,7 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/helper.md",
-        beside: &[Beside::Helper],
+        beside: &[Beside::Helper, Beside::Xfs],
         instead: &[
             ("'8GB'", "'1GB'"),
             ("'4GB'", "'1GB'"),
@@ -202,7 +204,7 @@ pub const READERS: &[Reader] = &[
     Reader {
         page: "docs/studies.md",
         // Which filesystems there are is known with it; its runs would take an hour.
-        beside: &[Beside::Helper],
+        beside: &[Beside::Helper, Beside::Xfs],
         instead: &[
             (
                 "SELECT fsbench.study('heron-2010', image_size => '4GB')",
@@ -249,7 +251,7 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/workloads.md",
-        beside: &[Beside::Helper],
+        beside: &[Beside::Helper, Beside::Xfs],
         instead: &[
             ("duration => '18 s'", "duration => '2 s'"),
             ("'4GB'", "'1GB'"),
@@ -282,6 +284,12 @@ const SAME: &[(&str, &[&str])] = &[
     ("fsbench.plan(", &["step", "who", "action"]),
     ("fsbench.diff(", &["area", "name", "matters", "why"]),
 ];
+
+/// What these lists look for.
+pub fn said_of_all_pages() -> impl Iterator<Item = &'static str> {
+    let lists = [THERE, MAY_BE_EMPTY, EXACT].into_iter().flatten().copied();
+    lists.chain(SAME.iter().map(|(words, _)| *words))
+}
 
 /// The reader of a page.
 pub fn reader(page: &str) -> &'static Reader {
@@ -337,12 +345,19 @@ impl Reader {
     }
 }
 
-/// The cells of these columns, without their figures.
+/// The cells of these columns, without their figures, and without rows of the processors' clock, which changes as it likes.
 fn only(table: &Table, columns: &[&str]) -> Vec<Vec<String>> {
     let places: Vec<usize> = (0..table.columns.len())
         .filter(|at| columns.contains(&table.columns[*at].as_str()))
         .collect();
-    let rows = table.rows.iter();
+    assert_eq!(
+        places.len(),
+        columns.len(),
+        "{columns:?} of {:?}",
+        table.columns
+    );
+    let is_clock = |row: &&Vec<String>| row.iter().any(|cell| cell.starts_with("cpu_mhz"));
+    let rows = table.rows.iter().filter(|row| !is_clock(row));
     rows.map(|row| places.iter().map(|at| masked(&row[*at])).collect())
         .collect()
 }

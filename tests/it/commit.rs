@@ -23,7 +23,7 @@ fn a_row_that_is_gone_or_in_the_place_of_another_one_fails_the_run() {
             &server,
             "workload => 'commit', clients => 2, transactions => 100, warmup => '0', rate => 100",
             "measure",
-            "done > 40",
+            "done > 120",
             "fsbench_commit IN EXCLUSIVE MODE",
         );
         let other = held.session();

@@ -1,6 +1,6 @@
 //! Shared by many tests: a server with the extension, and short ways to ask it.
 
-use pgfsbench_tests::{DISK, LONG, OwnedDirectory, TestServer, refusal, wait_until};
+use pgfsbench_tests::{LONG, OwnedDirectory, TestServer, on_disk, refusal, wait_until};
 pub use pgfsbench_tests::{ending, wait_for_phase};
 use postgres::{Client, SimpleQueryMessage};
 use std::io::Write;
@@ -17,7 +17,7 @@ pub fn server(settings: &[(&str, &str)]) -> TestServer {
 
 /// The same on the machine's disk: for what memory is not, durable, or read at all.
 pub fn server_on_disk(settings: &[(&str, &str)]) -> TestServer {
-    server_in(Path::new(DISK), None, settings)
+    server_in(on_disk(), None, settings)
 }
 
 /// The same with its data below this directory, and its WAL in another one.

@@ -2,11 +2,11 @@
 
 use crate::common::{row, run, server_in};
 use crate::held::Held;
-use pgfsbench_tests::{Partition, assert_columns, program, server_owner, skip};
+use pgfsbench_tests::{Partition, assert_columns, attach, lacks_loop_devices, program, skip};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
@@ -29,15 +29,15 @@ fn must(command: &mut Command) -> String {
 impl Disks {
     /// This many disks of 700 MB; None, and the test is skipped, if this machine cannot make them.
     fn new(test: &str, count: usize, programs: &[&str]) -> Option<Self> {
-        if server_owner().is_none() || !Path::new("/dev/loop-control").exists() {
-            skip(test, "needs root and loop devices");
+        if let Some(why) = lacks_loop_devices() {
+            skip(test, why);
             return None;
         }
         if let Some(missing) = programs.iter().find(|name| program(name).is_none()) {
             skip(test, &format!("there is no {missing}"));
             return None;
         }
-        let place = TempDir::with_prefix_in("pgfsbench-disks.", pgfsbench_tests::DISK)
+        let place = TempDir::with_prefix_in("pgfsbench-disks.", pgfsbench_tests::on_disk())
             .expect("a directory");
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
         fs::create_dir(place.path().join("mnt")).expect("a directory");
@@ -50,12 +50,7 @@ impl Disks {
             let image = disks.place.path().join(format!("image{number}"));
             let file = File::create(&image).expect("a file");
             file.set_len(700 << 20).expect("room");
-            let device = must(
-                Command::new("losetup")
-                    .args(["--find", "--show"])
-                    .arg(&image),
-            );
-            disks.loops.push(device);
+            disks.loops.push(attach(&image));
         }
         Some(disks)
     }

@@ -2,6 +2,7 @@
 
 mod at_once;
 mod by_itself;
+mod held_targets;
 mod places;
 mod rights;
 mod said;
@@ -351,7 +352,20 @@ fn others_go_between_two_blocks_and_targets_in_use_stay() {
         before > 0 && before < 6 && before.is_multiple_of(2),
         "{before} runs before it"
     );
-    assert_eq!(row(&mut client, "SELECT fsbench.drop_target('a')"), "a");
+    // It is planned anew with a target that somebody is dropping.
+    held_targets::beside(
+        &server,
+        "drop_target('a')",
+        "confirm_experiment('e')",
+        |sql| {
+            let mut client = server.connect("postgres");
+            assert_refused(&mut client, sql, "55000", &["target \"a\" was dropped"]);
+        },
+    );
+    assert_eq!(
+        rows(&mut client, "SELECT experiment FROM fsbench.experiments"),
+        ["e"]
+    );
 }
 
 #[test]

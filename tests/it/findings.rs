@@ -2,7 +2,7 @@
 
 use crate::common::{self, execute, row, rows, run, set};
 use crate::held::{BRANCHES, Held};
-use pgfsbench_tests::{DISK, LONG, SHOWN, TestServer, assert_columns, scratch, wait_until};
+use pgfsbench_tests::{LONG, SHOWN, TestServer, assert_columns, on_disk, scratch, wait_until};
 use postgres::{Client, NoTls};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -27,9 +27,9 @@ const STEADY: &str =
     r#"scale => 2, clients => 2, transactions => 50, seed => 1, options => '{"sample": false}'"#;
 
 /// Findings about this machine, its disk, and other activity on it: tests of their own provoke these.
-const OF_THE_MACHINE: &str = "{almost_full,atime,cpu_saturated,dirty_limit,discard_mount_option,flush_step,fsync_too_fast,\
-    governor,in_memory,lazy_init,loop_device,loop_without_direct_io,memory_pressure,noisy_neighbour,other_writers,raid_resync,slow_clock,\
-    steal,throttled,vacuums,virtual_disk_without_flush}";
+const OF_THE_MACHINE: &str = "{almost_full,atime,barriers_off,btrfs_nodatacow,compression,cpu_saturated,dirty_limit,discard_mount_option,\
+    flush_step,fsync_too_fast,governor,in_memory,jfs_does_not_flush,lazy_init,loop_device,loop_without_direct_io,memory_pressure,noisy_neighbour,\
+    other_writers,raid_degraded,raid_resync,slow_clock,steal,stripe_unknown,throttled,vacuums,virtual_disk_without_flush}";
 
 /// Codes and severities of a run's findings.
 fn findings(client: &mut Client, run_id: &str) -> Vec<String> {
@@ -51,7 +51,7 @@ fn findings_of(client: &mut Client, arguments: &str) -> Vec<String> {
 fn settings_that_make_a_commit_promise_less_are_told() {
     // Memory is not durable, whatever the settings.
     let settings = [("work_mem", "7MB"), ("shared_buffers", "1MB")];
-    let server = server_in(Path::new(DISK), &settings);
+    let server = server_in(on_disk(), &settings);
     let mut client = server.connect("postgres");
     let clean = ["data_fits_ram warning", "no_complete_checkpoint warning"];
     let durability = "SELECT durability FROM fsbench.result ORDER BY run_id DESC LIMIT 1";
@@ -101,12 +101,17 @@ fn settings_that_make_a_commit_promise_less_are_told() {
         ],
     );
 
-    // Of several that are as bad the heaviest, as far as there is room.
-    for (codes, told) in [(2, "code2, code1"), (4, "code4")] {
+    // Of several that are as bad the heaviest, as far as there is room beside the figures.
+    for (codes, tps, told) in [
+        (2, "87.5", "code2, code1"),
+        (4, "87.5", "code4"),
+        (4, "87", "code4, code3, ..."),
+    ] {
         execute(
             &mut client,
             &format!(
-                "DELETE FROM fsbench.finding WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log); \
+                "UPDATE fsbench.run_log SET tps = {tps} WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log); \
+                 DELETE FROM fsbench.finding WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log); \
                  INSERT INTO fsbench.finding (run_id, code, severity, message, hint, weight) \
                    SELECT max(run_id), 'code' || n, 'info', '', '', n FROM fsbench.run_log, generate_series(1, {codes}) n GROUP BY n"
             ),
@@ -308,8 +313,10 @@ fn run_without_arguments_says_what_it_chose_how_far_it_is_and_ends_within_a_minu
         ]),
         "{notices:?}"
     );
+    // After a long load its window may be as short as the time between two of them.
+    let is_long = "SELECT duration >= '8 s' FROM fsbench.result";
     assert!(
-        said(&["run 1: measure", "left", "tps", "p99"]),
+        row(&mut client, is_long) == "f" || said(&["run 1: measure", "left", "tps", "p99"]),
         "{notices:?}"
     );
     assert!(

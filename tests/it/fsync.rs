@@ -3,7 +3,8 @@
 
 use crate::common::{assert_refused, program, server_in};
 use pgfsbench_tests::{
-    LONG, Leaves, LoopFs, Signal, Stop, TestServer, assert_columns, send, skip, value, wait_until,
+    LONG, Leaves, LoopFs, Signal, Stop, TestServer, assert_columns, on_disk, send, skip, value,
+    wait_until,
 };
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -218,7 +219,7 @@ fn a_full_filesystem_is_refused_or_fails_the_run_only() {
         ("pgfsbench.reserved_space", "1MB"),
         ("max_wal_size", "64MB"),
     ];
-    let server = server_in(std::path::Path::new("/tmp"), Some(&fs.path()), &settings);
+    let server = server_in(on_disk(), Some(&fs.path()), &settings);
     let server = server;
     // It fills up while the file is made.
     let run = server.start_run(LONG_RUN);

@@ -30,6 +30,7 @@ mod hints;
 mod history;
 mod iostat;
 mod kept_database;
+mod killed_suite;
 mod lab;
 mod late_postmaster;
 mod long_queue;

@@ -14,9 +14,10 @@ const TEST: &str =
 
 /// Labels of ticks that overlap, in any chart, and texts that are cut off by the edge of its chart.
 const OVERLAPS: &str = "
-    Array.from(document.querySelectorAll('.chart')).flatMap(chart => {
+    Array.from(document.querySelectorAll('.chart, svg:not(.chart svg)')).flatMap(chart => {
         const frame = chart.getBoundingClientRect();
-        const bad = Array.from(chart.querySelectorAll('.xtick text, .ytick text, .g-xtitle, .g-ytitle, .legendtext')).filter(text => {
+        const texts = chart.matches('svg') ? 'text' : '.xtick text, .ytick text, .g-xtitle, .g-ytitle, .legendtext';
+        const bad = Array.from(chart.querySelectorAll(texts)).filter(text => {
             const box = text.getBoundingClientRect();
             return box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1);
         }).map(text => 'cut off: ' + chart.id + ' ' + text.textContent);

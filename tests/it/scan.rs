@@ -1,8 +1,7 @@
 //! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and interrupted.
 
 use crate::common::{assert_refused, execute, row, rows, run, server_on_disk as server};
-use pgfsbench_tests::{DISK, LONG, OwnedDirectory, assert_columns, wait_until};
-use std::path::Path;
+use pgfsbench_tests::{LONG, OwnedDirectory, assert_columns, on_disk, wait_until};
 
 const SETTINGS: &[(&str, &str)] = &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
 
@@ -39,7 +38,7 @@ fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
         .join("\n");
         assert_columns(
             &mut client,
-            &format!("FROM fsbench.scan WHERE run_id = {id} AND degree = {degree}"),
+            &format!("FROM fsbench.scan WHERE run_id = {id} AND degree = {degree} AND used"),
             &[
                 (&format!("plan = $plan${explained}$plan$::jsonb"), "t"),
                 ("workers_launched", &degree.to_string()),
@@ -340,7 +339,7 @@ fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied() {
         ("max_parallel_workers", "2"),
     ]);
     let mut client = server.connect("postgres");
-    let place = OwnedDirectory::within(Path::new(DISK), "pgfsbench-target.");
+    let place = OwnedDirectory::within(on_disk(), "pgfsbench-target.");
     execute(
         &mut client,
         &format!(

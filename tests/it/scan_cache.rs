@@ -3,7 +3,6 @@
 use crate::common::{assert_refused, execute, row, rows, run, server_in, server_on_disk as server};
 use pgfsbench_tests::{LoopFs, TestServer, assert_columns};
 use postgres::Client;
-use std::path::Path;
 
 pub(crate) const SETTINGS: &[(&str, &str)] =
     &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
@@ -207,10 +206,11 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
 
 #[test]
 fn a_cold_cache_is_refused_where_there_is_none() {
-    if !Path::new("/dev/shm").is_dir() {
-        return pgfsbench_tests::skip("a_cold_cache_is_refused_where_there_is_none", "no /dev/shm");
-    }
-    let server = server_in(Path::new("/dev/shm"), None, SETTINGS);
+    let Some(memory) = pgfsbench_tests::on_tmpfs() else {
+        let test = "a_cold_cache_is_refused_where_there_is_none";
+        return pgfsbench_tests::skip(test, "needs a tmpfs on /dev/shm");
+    };
+    let server = server_in(memory, None, SETTINGS);
     let mut client = server.connect("postgres");
     assert_refused(
         &mut client,

@@ -3,7 +3,7 @@
 use crate::common::{
     assert_ended, assert_refused, execute, row, rows, run, server_on_disk as server,
 };
-use pgfsbench_tests::{DISK, LONG, OwnedDirectory, assert_columns, controldata, wait_until};
+use pgfsbench_tests::{LONG, OwnedDirectory, assert_columns, controldata, on_disk, wait_until};
 use postgres::Client;
 use postgres::error::SqlState;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_a
         (row(&mut client, &format!("SELECT count(*) {launcher}")) == "0").then_some(())
     });
     let needed = needed(loaders, "(degree 2, at most 40 loaders or readers, ");
-    let place = OwnedDirectory::within(Path::new(DISK), "pgfsbench-target.");
+    let place = OwnedDirectory::within(on_disk(), "pgfsbench-target.");
     execute(
         &mut client,
         &format!(

@@ -2,7 +2,7 @@
 //! filesystem leaves is cleared up. On small filesystems of their own.
 
 use crate::common::{QUICK, assert_ended, assert_refused, row, run, server_in, set};
-use pgfsbench_tests::{LONG, LoopFs, TestServer, assert_columns, skip, wait_until};
+use pgfsbench_tests::{LONG, LoopFs, TestServer, assert_columns, on_disk, skip, wait_until};
 use std::fs::{File, remove_file};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -136,7 +136,7 @@ fn wal_on_a_filesystem_of_its_own_is_seen_and_watched() {
     else {
         return;
     };
-    let server = server_in(Path::new("/tmp"), Some(&fs.path()), SMALL);
+    let server = server_in(on_disk(), Some(&fs.path()), SMALL);
     let mut client = server.connect("postgres");
     let id = run(&mut client, QUICK);
     assert_columns(
@@ -174,11 +174,11 @@ fn after_wal_has_filled_its_disk_nothing_is_left() {
         // For bgwriter and autovacuum not to be the ones who meet the full disk in an unrelated way.
         ("autovacuum", "off"),
     ];
-    let server = server_in(Path::new("/tmp"), Some(&fs.path()), &settings);
+    let server = server_in(on_disk(), Some(&fs.path()), &settings);
     let mut client = server.connect("postgres");
     let id = row(
         &mut client,
-        "SELECT fsbench.start(scale => 1, clients => 4, duration => '2 min', warmup => '0', \
+        "SELECT fsbench.start(scale => 1, clients => 4, duration => '4 min', warmup => '0', \
            settings => '{\"synchronous_commit\": \"off\"}')",
     );
     server.wait_for_phase("measure");

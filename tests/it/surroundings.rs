@@ -118,7 +118,7 @@ impl Busy {
     fn start(processors: usize) -> Self {
         let shell = |_| {
             let mut shell = Command::new("sh");
-            shell.args(["-c", "while :; do :; done"]);
+            shell.args(["-c", "while kill -0 $PPID; do :; done"]);
             shell.spawn().expect("a shell")
         };
         Self((0..processors * 3).map(shell).collect())
@@ -138,15 +138,21 @@ impl Drop for Busy {
     }
 }
 
+/// Why not all processors may be used here, if so.
+fn is_restricted() -> Option<String> {
+    let (allowed, processors) = (
+        std::thread::available_parallelism().map_or(0, usize::from),
+        processors(),
+    );
+    (allowed < processors).then(|| format!("{allowed} of {processors} processors may be used here"))
+}
+
 #[test]
 fn others_that_use_the_processors_are_told() {
-    let allowed = std::thread::available_parallelism().map_or(0, usize::from);
-    let processors = processors();
-    if allowed < processors {
-        let name = "others_that_use_the_processors_are_told";
-        let reason = format!("{allowed} of {processors} processors may be used here");
-        return skip(name, &reason);
+    if let Some(reason) = is_restricted() {
+        return skip("others_that_use_the_processors_are_told", &reason);
     }
+    let processors = processors();
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let busy = Busy::start(processors);
@@ -250,12 +256,20 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
         )
     };
     let mut busy = Busy::start(processors());
+    let mut first = said(&mut client);
+    busy.end();
+    // Where few of the processors may be used, they cannot be kept busy.
+    if is_restricted().is_some() {
+        first.retain(|line| !line.starts_with("load "));
+    } else {
+        assert!(first.contains(&"load warning".to_owned()), "{first:?}");
+        first.retain(|line| line != "load warning");
+    }
     assert_eq!(
-        said(&mut client),
+        first,
         [
             "autovacuum warning",
             "checkpoints info",
-            "load warning",
             "log_checkpoints info",
             "old transactions ok",
             "pg_stat_statements info",
@@ -265,7 +279,6 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
             "track_wal_io_timing info",
         ]
     );
-    busy.end();
     let mut writer = server.connect("postgres");
     execute(&mut writer, "BEGIN; SELECT pg_current_xact_id()");
     let mut other = server.connect("postgres");
@@ -307,10 +320,12 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
     );
     // What the kernel has is what the kernel says, and the programs are those that are there.
     let known = fs::read_to_string("/proc/filesystems").expect("filesystems");
-    for line in rows(
+    let lines = rows(
         &mut client,
         "SELECT item, state, detail FROM fsbench.doctor() WHERE subject = 'filesystem'",
-    ) {
+    );
+    assert!(lines.len() > 3, "{lines:?}");
+    for line in lines {
         let mut parts = line.splitn(3, '|');
         let [name, state, detail] = [(); 3].map(|()| parts.next().expect("three columns"));
         let is_known = known
@@ -409,14 +424,10 @@ fn the_doctor_says_of_the_filesystem_what_each_run_will_find_of_it() {
 #[test]
 fn a_server_in_memory_is_told_and_has_no_device() {
     let test = "a_server_in_memory_is_told_and_has_no_device";
-    let mounts = pgfsbench_tests::mounts();
-    if !mounts
-        .lines()
-        .any(|line| line.split(' ').nth(1) == Some("/dev/shm") && line.contains(" tmpfs "))
-    {
+    let Some(memory) = pgfsbench_tests::on_tmpfs() else {
         return skip(test, "needs a tmpfs on /dev/shm");
-    }
-    let place = tempfile::TempDir::with_prefix_in("pgfsbench.", "/dev/shm").expect("a directory");
+    };
+    let place = tempfile::TempDir::with_prefix_in("pgfsbench.", memory).expect("a directory");
     let server = server_in(place.path(), None, &[]);
     let mut client = server.connect("postgres");
     let id = run(&mut client, STEADY);

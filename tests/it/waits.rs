@@ -100,7 +100,7 @@ fn the_wait_profile_finds_what_a_run_waits_for() {
         ),
         &[
             (
-                "sum(samples) BETWEEN 0.3 * measured_ms / 10 AND 1.2 * measured_ms / 10",
+                "sum(samples) BETWEEN 0.05 * measured_ms / 10 AND 1.2 * measured_ms / 10",
                 "t",
             ),
             ("sum(samples)", SHOWN),

@@ -113,8 +113,11 @@ impl TestServer {
     /// A small run ends well.
     pub fn a_run_works(&self, after: impl Display) {
         let run = "SELECT tps > 0 FROM fsbench.run(scale => 1, clients => 2, transactions => 20, warmup => '0', force => true)";
-        let result = self.connect("postgres").simple_query(run);
-        assert!(result.is_ok(), "after {after}: {result:?}");
+        assert_eq!(
+            value(&mut self.connect("postgres"), run),
+            "t",
+            "after {after}"
+        );
     }
 
     /// Asserts that as many runs can be queued as may wait, and not one more; all are cancelled again.

@@ -13,6 +13,7 @@ mod debian;
 mod extension;
 pub mod fake_server;
 mod left;
+mod loop_device;
 mod loopfs;
 mod namespace;
 mod owned;
@@ -30,13 +31,14 @@ pub use columns::{SHOWN, assert_columns};
 pub use debian::DebianCluster;
 pub use extension::{Ending, ending, wait_for_phase};
 pub use left::Leaves;
+pub use loop_device::{attach, lacks_loop_devices};
 pub use loopfs::LoopFs;
 pub use namespace::LET_GO_OF_OTHERS_DEVICES;
 pub use owned::{OwnedDirectory, write_as_owner};
 pub use partition::Partition;
 pub use process::{Process, send};
 pub use rustix::process::Signal;
-pub use scratch::{DISK, for_images, scratch};
+pub use scratch::{for_images, on_disk, on_tmpfs, scratch};
 pub use server::{
     PRELOADED, Stop, TestServer, controldata, give_prepared_data, in_single_user_mode, program,
     server_owner,
@@ -53,6 +55,22 @@ use std::io::Write;
 pub fn skip(name: &str, reason: &str) {
     let line = format!("\nskipped: {name}: {reason}\n");
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
+}
+
+/// Whether a helper, whose command to plan this is, can make and mount a filesystem here; why not.
+pub fn can_make(plan: &mut std::process::Command, filesystem: &str) -> Result<(), String> {
+    plan.args([
+        "--target",
+        "t",
+        "--image",
+        "320MB",
+        "--filesystem",
+        filesystem,
+    ]);
+    let output = plan.output().expect("the helper runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let reason = said.lines().next().unwrap_or("it cannot be planned");
+    output.status.success().then_some(()).ok_or(reason.into())
 }
 
 /// The mounts, as in /proc/self/mounts. A name on a machine that others use need not be UTF-8.

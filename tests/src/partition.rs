@@ -2,6 +2,7 @@
 
 use crate::wait::{SHORT, pause};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -29,10 +30,16 @@ impl Partition {
             node: None,
         };
         let path = PathBuf::from(partition.path());
-        if !path.exists() {
-            let device = fs::read_to_string(partition.directory().join("dev"));
-            let device = device.expect("the partition has a number");
-            let (major, minor) = device.trim().split_once(':').expect("two numbers");
+        let device = fs::read_to_string(partition.directory().join("dev"));
+        let device = device.expect("the partition has a number");
+        let (major, minor) = device.trim().split_once(':').expect("two numbers");
+        let is_it = |node: fs::Metadata| {
+            let number = node.rdev();
+            format!("{}:{}", libc::major(number), libc::minor(number)) == device.trim()
+        };
+        if !fs::metadata(&path).is_ok_and(is_it) {
+            // One that was left is another's by now.
+            let _ = fs::remove_file(&path);
             let mut command = Command::new("mknod");
             command.arg(&path).args(["b", major, minor]);
             assert!(command.status().expect("mknod").success());

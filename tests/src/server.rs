@@ -252,11 +252,17 @@ impl TestServer {
 
     /// The same for one that may be gone; false if it is.
     pub fn is_crashed_by(&self, pid: i32) -> bool {
+        self.is_crashed_by_then(pid, || ())
+    }
+
+    /// The same with something done as soon as it is killed.
+    pub fn is_crashed_by_then(&self, pid: i32, then: impl FnOnce()) -> bool {
         let ready = |log: String| log.matches("ready to accept connections").count();
         let before = ready(self.log());
         if !send(pid, Signal::KILL) {
             return false;
         }
+        then();
         wait_until("the server has recovered", LONG, || {
             (ready(self.log()) > before).then_some(())
         });

@@ -4,6 +4,7 @@ use super::bench::{Bench, ask, wait_for_job};
 use super::disk::{Disk, MEGABYTES};
 use super::lab::system;
 use crate::common::row;
+use pgfsbench_tests::attach;
 use std::fs::OpenOptions;
 use std::os::unix::fs::symlink;
 
@@ -33,7 +34,7 @@ fn what_is_left_of_a_filesystem_is_seen_wherever_it_is() {
     system("mkswap", &["-L", "precious", &disk.device]);
     disk.refused(&["holds swap, label \"precious\""]);
     disk.blank_all();
-    if disk.lab.can("btrfs").is_ok() {
+    if disk.lab.has("btrfs") {
         system("mkfs.btrfs", &["-q", "-f", &disk.device]);
         disk.write(64 << 10, &[0; 4096]);
         disk.refused(&[unsigned]);
@@ -177,10 +178,7 @@ fn a_device_that_is_not_the_one_of_the_target_is_refused() {
     std::fs::File::create(&file)
         .and_then(|f| f.set_len(64 << 20))
         .expect("a file");
-    let device = system(
-        "losetup",
-        &["--find", "--show", &file.display().to_string()],
-    );
+    let device = attach(&file);
     bench.configure(&format!("[[device]]\npath = {device:?}\n"));
     let mut client = bench.client();
     let request = |further: &str| {

@@ -5,9 +5,9 @@ use super::lab::{Lab, system};
 use super::runs::{SHORT, create, on_image};
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, rows};
-use pgfsbench_tests::{DISK, LONG, Leaves, Signal, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, Leaves, Signal, assert_columns, on_disk, wait_until};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const CRASH: &str = r#"options => '{"crash": true}'"#;
 const PATIENT: &str = r#"options => '{"crash": true, "wait_for_helper_ms": 600000}'"#;
@@ -147,8 +147,8 @@ fn committed_transactions_that_a_crash_has_lost_make_the_run_invalid() {
     // Held when the filesystem is mounted again, and nobody has read it yet.
     for (fsync, words) in [("on", "do not trust this storage"), ("off", "fsync off")] {
         // On the machine's disk: of memory nobody would expect that it keeps anything.
-        let scene = Lab::below(Path::new(DISK), test)
-            .and_then(|lab| Scene::of(lab, &[], "drop_caches = true\n"));
+        let scene =
+            Lab::below(on_disk(), test).and_then(|lab| Scene::of(lab, &[], "drop_caches = true\n"));
         let Some(mut scene) = scene else {
             return;
         };

@@ -1,6 +1,7 @@
 //! A disk to be erased, and what may be on it.
 
 use super::lab::{Lab, system};
+use pgfsbench_tests::attach;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 
@@ -25,10 +26,7 @@ impl Disk {
         File::create(&file)
             .and_then(|f| f.set_len(MEGABYTES << 20))
             .expect("a file");
-        let device = system(
-            "losetup",
-            &["--find", "--show", &file.display().to_string()],
-        );
+        let device = attach(&file);
         let disk = Self { lab, device };
         disk.allow(false);
         Some(disk)

@@ -127,7 +127,7 @@ fn mount_options_that_mislead_are_told() {
     );
     let mode = "SELECT journal_mode FROM fsbench.environment WHERE run_id = ";
     assert_eq!(scene.value(&format!("{mode}{run}")), "journal");
-    if scene.bench.lab.can("btrfs").is_ok() {
+    if scene.bench.lab.has("btrfs") {
         create(
             &scene,
             "btrfs",

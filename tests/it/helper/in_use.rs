@@ -2,8 +2,10 @@
 //! though the configuration says that it may be wiped. Who only pretends to use one is in nobody's way.
 
 use super::disk::{Disk, on_device};
-use super::lab::{copy_program, detach, on_image, system};
-use pgfsbench_tests::{LET_GO_OF_OTHERS_DEVICES, Partition, program, skip};
+use super::lab::{copy_program, detach, on_image, system, unmount};
+use pgfsbench_tests::{
+    LET_GO_OF_OTHERS_DEVICES, LONG, Partition, attach, program, skip, wait_until,
+};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -26,7 +28,7 @@ fn quietly(name: &str, arguments: &[&str]) {
 
 /// A loop device over something, which is detached when it is dropped.
 fn loop_over(path: &str) -> (String, impl Drop + use<>) {
-    let device = system("losetup", &["--find", "--show", path]);
+    let device = attach(path);
     let (name, file) = (device.clone(), path.to_owned());
     (device, Undone(move || detach(&name, &file)))
 }
@@ -133,9 +135,16 @@ fn a_device_that_a_process_has_open_is_refused() {
     }
     // A process that soon leaves is waited for, such as udev, which looks at devices that were written to.
     let file = File::open(&disk.device).expect("the device");
-    let mut moment = Command::new("sleep").arg("1").stdin(file).spawn();
+    let mut sleep = Command::new("sleep");
+    let mut moment = sleep.arg("1").stdin(file).spawn().expect("sleep");
+    drop(sleep);
     disk.succeeds();
-    let _ = moment.as_mut().map(Child::wait);
+    // It has left by itself: nobody could have had the device before.
+    let has_left = moment.try_wait().expect("it is ours");
+    assert!(
+        has_left.is_some_and(|status| status.success()),
+        "{has_left:?}"
+    );
 }
 
 #[test]
@@ -186,7 +195,22 @@ fn disks_and_their_partitions_are_used_together() {
     system("mount", &[&partition, &place]);
     let words = format!("Its partition {name}p1 is mounted on {place}.");
     disk.lab.refused(&disk.prepare(), &["is in use", &words]);
-    drop((unmounted, removed));
+    unmount(&partition, &place);
+    drop(unmounted);
+    let words = [
+        "holds partitions, of which the kernel knows",
+        "never erased",
+        "partx --delete",
+    ];
+    disk.lab.refused(&disk.prepare(), &words);
+    wait_until("the partition is forgotten", LONG, || {
+        let mut partx = Command::new("partx");
+        let output = partx.args(["--delete", &disk.device]).output();
+        output.expect("partx").status.success().then_some(())
+    });
+    disk.lab.ok(&disk.prepare());
+    disk.lab.ok(&["release", "--target", "d"]);
+    drop(removed);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! A helper with a configuration, a journal, images and mount points of its own, in a directory that only root can enter.
 
 use super::confined;
-use pgfsbench_tests::{LONG, Leaves, Signal, for_images, program, server_owner, skip, wait_until};
+use pgfsbench_tests::{
+    LONG, Leaves, Signal, can_make, for_images, lacks_loop_devices, program, skip, wait_until,
+};
 use rustix::process::{Pid, kill_process};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
@@ -15,6 +17,7 @@ use tempfile::TempDir;
 
 pub struct Lab {
     place: TempDir,
+    test: String,
 }
 
 /// To prepare this target on an image.
@@ -38,16 +41,15 @@ impl Lab {
 
     /// The same with all that it makes below this directory.
     pub fn below(directory: &Path, test: &str) -> Option<Self> {
-        if server_owner().is_none() {
-            skip(test, "needs root");
-            return None;
-        }
-        if !Path::new("/dev/loop-control").exists() {
-            skip(test, "needs loop devices");
+        if let Some(why) = lacks_loop_devices() {
+            skip(test, why);
             return None;
         }
         let place = TempDir::with_prefix_in("pgfsbench-helper.", directory).expect("a directory");
-        let lab = Self { place };
+        let lab = Self {
+            place,
+            test: test.to_owned(),
+        };
         fs::create_dir(lab.path("images")).expect("a directory");
         lab.configure(&lab.usual());
         Some(lab)
@@ -55,37 +57,32 @@ impl Lab {
 
     /// Whether this machine can make and mount a filesystem; why not.
     pub fn can(&self, filesystem: &str) -> Result<(), String> {
-        let output = self.run(&[
-            "plan",
-            "--target",
-            "t",
-            "--filesystem",
-            filesystem,
-            "--image",
-            "320MB",
-        ]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(said
-                .lines()
-                .next()
-                .unwrap_or("it cannot be planned")
-                .to_owned()),
+        can_make(&mut self.command(&["plan"]), filesystem)
+    }
+
+    /// The same; where not, the test says that it looks at one filesystem less.
+    pub fn has(&self, filesystem: &str) -> bool {
+        self.is_told(filesystem, self.can(filesystem))
+    }
+
+    fn is_told(&self, filesystem: &str, can: Result<(), String>) -> bool {
+        if let Err(reason) = &can {
+            skip(&self.test, &format!("of {filesystem}: {reason}"));
         }
+        can.is_ok()
     }
 
     /// The filesystems of ext4, xfs and btrfs that this machine can make and mount.
     pub fn filesystems(&self) -> Vec<&'static str> {
         // It is the same for all tests.
-        static KNOWN: OnceLock<Vec<&str>> = OnceLock::new();
-        let known = KNOWN.get_or_init(|| {
-            let mut filesystems = vec!["ext4", "xfs", "btrfs"];
-            filesystems.retain(|filesystem| self.can(filesystem).is_ok());
-            filesystems
-        });
-        assert!(known.contains(&"ext4"));
-        known.clone()
+        static KNOWN: OnceLock<[(&str, Result<(), String>); 3]> = OnceLock::new();
+        let known =
+            KNOWN.get_or_init(|| ["ext4", "xfs", "btrfs"].map(|name| (name, self.can(name))));
+        let mut filesystems = known.to_vec();
+        filesystems.retain(|(name, can)| self.is_told(name, can.clone()));
+        let names: Vec<&str> = filesystems.into_iter().map(|(name, _)| name).collect();
+        assert!(names.contains(&"ext4"));
+        names
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -25,7 +25,8 @@ struct PutBack {
 }
 
 impl PutBack {
-    fn new<'a>(files: impl IntoIterator<Item = (PathBuf, &'a str)>) -> Self {
+    /// It has this open until they are written, if there is one.
+    fn new<'a>(lock: Option<&File>, files: impl IntoIterator<Item = (PathBuf, &'a str)>) -> Self {
         let group = getpgrp().as_raw_nonzero();
         // It reads the end of its input, without a word, if this process is no more.
         let mut script = format!(
@@ -34,9 +35,11 @@ impl PutBack {
         for (file, value) in files {
             script += &format!(" echo {value} >{};", file.display());
         }
+        let lock = lock.map(|lock| lock.try_clone().expect("a lock"));
         let shell = Command::new("/bin/sh")
             .args(["-c", &script])
             .stdin(Stdio::piped())
+            .stdout(lock.map_or_else(Stdio::null, Stdio::from))
             // Whoever ends the tests ends all of their group.
             .process_group(0)
             .spawn()
@@ -63,7 +66,7 @@ pub struct Machine {
 
 impl Machine {
     pub fn new() -> Self {
-        let lock = File::create("/tmp/pgfsbench-tests-vm.lock").expect("a lock");
+        let lock = File::create("/run/pgfsbench-tests-vm.lock").expect("a lock");
         lock.lock().expect("the lock");
         let before = kernel();
         let in_force = before
@@ -71,7 +74,7 @@ impl Machine {
             .filter(|(file, value)| *value != "0" || file.ends_with("_centisecs"))
             .map(|(file, value)| (Path::new(VM).join(file), value.as_str()));
         Self {
-            _put_back: PutBack::new(in_force),
+            _put_back: PutBack::new(Some(&lock), in_force),
             before,
             _lock: lock,
         }
@@ -107,7 +110,7 @@ impl Queue {
         let mut queue = Self::watched(device);
         let original = ["scheduler", "nr_requests", "read_ahead_kb"]
             .map(|file| (queue.directory.join(file), queue.before[file].as_str()));
-        queue._put_back = Some(PutBack::new(original));
+        queue._put_back = Some(PutBack::new(None, original));
         queue
     }
 

@@ -3,8 +3,7 @@
 use super::bench::Bench;
 use super::lab::Lab;
 use crate::common::{execute, row};
-use pgfsbench_tests::DISK;
-use std::path::Path;
+use pgfsbench_tests::on_disk;
 
 const RUN: &str = "SELECT run_id FROM fsbench.run(target => 't', scale => 1, clients => 1, transactions => 20, seed => 1)";
 const PROMISE: &str = "SELECT scope, durability FROM fsbench.result WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log)";
@@ -13,7 +12,7 @@ const PROMISE: &str = "SELECT scope, durability FROM fsbench.result WHERE run_id
 fn without_barriers_a_commit_is_durable_only_where_somebody_has_declared_protection() {
     let test = "without_barriers_a_commit_is_durable_only_where_somebody_has_declared_protection";
     // On the machine's disk: memory promises nothing.
-    let lab = Lab::below(Path::new(DISK), test);
+    let lab = Lab::below(on_disk(), test);
     let settings = [("pgfsbench.reserved_space", "16MB")];
     let Some(bench) = lab.and_then(|lab| Bench::of(lab, &settings)) else {
         return;

@@ -65,7 +65,7 @@ fn an_external_log_is_there_again() {
         return;
     };
     for filesystem in ["ext4", "xfs"] {
-        if lab.can(filesystem).is_err() {
+        if !lab.has(filesystem) {
             continue;
         }
         let before = prepared(&lab, filesystem, "320MB", &["--log-image", "64MB"]);

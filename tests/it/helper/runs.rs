@@ -1,10 +1,10 @@
 //! Runs on filesystems that the helper makes for them: what they give, what can be asked for, what is refused.
 
 use super::bench::Bench;
-use super::lab::{detach, system};
+use super::lab::detach;
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, row};
-use pgfsbench_tests::{LONG, Leaves, Signal, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, Leaves, Signal, assert_columns, attach, wait_until};
 use std::time::Instant;
 
 /// Arguments of the smallest run.
@@ -363,8 +363,7 @@ fn a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run() {
     let bytes = 1800 << 20;
     let made = std::fs::File::create(&file).and_then(|file| file.set_len(bytes));
     made.expect("a file");
-    let path = file.display().to_string();
-    let device = system("losetup", &["--find", "--show", &path]);
+    let device = attach(&file);
     let line = format!("[[device]]\npath = {device:?}\n");
     bench
         .lab
@@ -390,6 +389,6 @@ fn a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run() {
         );
     }
     drop(serving);
-    detach(&device, &path);
+    detach(&device, &file.display().to_string());
     bench.lab.nothing_is_left_at_once();
 }

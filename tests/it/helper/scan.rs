@@ -4,8 +4,7 @@ use super::lab::Lab;
 use super::runs::SHORT;
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, rows};
-use pgfsbench_tests::{DISK, LONG, Leaves, Signal, assert_columns, wait_until};
-use std::path::Path;
+use pgfsbench_tests::{LONG, Leaves, Signal, assert_columns, on_disk, wait_until};
 
 /// A million rows, 60 MB.
 const SCAN: &str = "workload => 'scan', scale => 1, seed => 1";
@@ -19,7 +18,7 @@ const READ_AHEAD: &str = "SELECT read_ahead_kb, count(*) FILTER (WHERE gb_per_se
 
 fn scene(test: &str) -> Option<Scene> {
     // On the machine's disk: what lies in memory is cached there.
-    let lab = Lab::below(Path::new(DISK), test)?;
+    let lab = Lab::below(on_disk(), test)?;
     let settings = [("max_parallel_workers", "4")];
     let scene = Scene::of(lab, &settings, "drop_caches = true\n")?;
     for kb in [128, 8192] {

@@ -5,7 +5,7 @@ use super::disk::Disk;
 use super::lab::Lab;
 use super::overlay;
 use crate::common::{execute, row};
-use pgfsbench_tests::{DISK, skip};
+use pgfsbench_tests::{Partition, on_disk, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -336,6 +336,13 @@ fn setup_says_beforehand_what_of_a_device_will_be_refused() {
     let said = setup(&["--wipe", "--force"]);
     assert!(said.contains("which the first run erases"), "{said}");
     assert!(written().contains("wipe = true"), "{}", written());
+    let partition = Partition::add(&disk.device, 1, 2048, 4096);
+    let said = setup(&["--force"]);
+    assert!(
+        said.contains("the helper never erases those") && said.contains("partx --delete"),
+        "{said}"
+    );
+    drop(partition);
     disk.write_table();
     let said = setup(&["--force"]);
     assert!(said.contains("the helper never erases that"), "{said}");
@@ -345,7 +352,7 @@ fn setup_says_beforehand_what_of_a_device_will_be_refused() {
 fn setup_adds_to_what_is_there() {
     let test = "setup_adds_to_what_is_there";
     // Of images on a mount of their own it would tell the mount point, too.
-    let lab = Lab::below(Path::new(DISK), test);
+    let lab = Lab::below(on_disk(), test);
     let Some(bench) = lab.and_then(|lab| Bench::of(lab, &[])) else {
         return;
     };

@@ -1,9 +1,8 @@
 //! What `make lab STUDY=...` does in its guest, done here: the script, on a disk that the helper may erase.
 
 use super::bench::Bench;
-use super::lab::system;
 use crate::common::{assert_refused, execute, row, rows};
-use pgfsbench_tests::Leaves;
+use pgfsbench_tests::{Leaves, attach};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -77,8 +76,7 @@ fn the_script_of_the_laboratory_repeats_a_study() {
     let file = bench.lab.path("disk");
     let made = File::create(&file).and_then(|file| file.set_len(1 << 30));
     made.expect("a file");
-    let path = file.display().to_string();
-    let device = system("losetup", &["--find", "--show", &path]);
+    let device = attach(&file);
     bench.configure(&format!("[[device]]\npath = {device:?}\nwipe = true\n"));
     let serving = bench.serve_now();
     let mut client = bench.client();

@@ -3,7 +3,7 @@
 
 use super::lab::Lab;
 use super::overlay;
-use pgfsbench_tests::{DISK, skip};
+use pgfsbench_tests::{on_disk, skip};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -59,7 +59,7 @@ fn run(lab: &Lab, arguments: &[&str]) -> Output {
 
 fn zfs(test: &str) -> Option<Lab> {
     // A file on a mount of a namespace that has ended has lost the first part of its name: hence no filesystem of the tests'.
-    let lab = Lab::below(Path::new(DISK), test)?;
+    let lab = Lab::below(on_disk(), test)?;
     let is_linked = fs::read_link("/sbin").is_ok_and(|to| to == Path::new("usr/sbin"));
     let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
     if !is_linked || !overlay::is_possible() || known.contains("\tzfs\n") {

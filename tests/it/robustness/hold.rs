@@ -67,7 +67,7 @@ impl Phase {
                 "scale => 1, transactions => 20, warmup => '0', workload => 'tpcb-simple-update'"
             }
             Self::Collect | Self::Cleanup => "scale => 1, transactions => 20, warmup => '0'",
-            _ => "scale => 1, duration => '5 min', warmup => '0'",
+            _ => "scale => 1, duration => '1 h', warmup => '0'",
         };
         format!("clients => 2, label => '{label}', {rest}")
     }

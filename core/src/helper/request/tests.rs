@@ -141,11 +141,13 @@ fn what_does_not_go_together_is_refused() {
     }
 }
 
+/// A request for a new image.
+fn image(bytes: u64) -> String {
+    format!(r#"{{"storage": {{"image": {{"bytes": {bytes}}}}}, "filesystem": "ext4"}}"#)
+}
+
 #[test]
 fn what_is_refused() {
-    let image = |bytes: u64| {
-        format!(r#"{{"storage": {{"image": {{"bytes": {bytes}}}}}, "filesystem": "ext4"}}"#)
-    };
     let device = |path: &str| {
         format!(r#"{{"storage": {{"device": {{"path": "{path}"}}}}, "filesystem": "ext4"}}"#)
     };
@@ -186,7 +188,7 @@ fn what_is_refused() {
 
 proptest! {
     #[test]
-    fn an_accepted_name_is_a_plain_file_name(text in any::<String>()) {
+    fn an_accepted_name_is_a_plain_file_name(text in "\\PC{0,3}|[a-zA-Z0-9_]{0,3}[a-z0-9./@ '\"\0\n-]{0,2}[a-z_.-]{0,3}") {
         if let Ok(name) = Name::new(text) {
             prop_assert!(!name.as_str().contains(['/', '@', ' ', '\0', '\n', '\'', '"']));
             prop_assert!(!name.as_str().starts_with(['.', '-']));
@@ -202,7 +204,11 @@ proptest! {
     }
 
     #[test]
-    fn never_panics(action in "prepare|plan|release|.*", target in any::<String>(), request in any::<String>()) {
-        let _ = Request::of_job(&action, &target, &request);
+    fn never_panics(action in "prepare|plan|release|.*", target in "[a-z]{1,3}|\\PC*", at: prop::sample::Index, instead in "\\PC{0,2}") {
+        // Damaged in one place.
+        let mut request: Vec<char> = image(1 << 30).chars().collect();
+        let at = at.index(request.len());
+        request.splice(at..=at, instead.chars());
+        let _ = Request::of_job(&action, &target, &request.into_iter().collect::<String>());
     }
 }

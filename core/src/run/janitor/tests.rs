@@ -295,7 +295,7 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(300)))]
 
     /// Whatever dies, is cancelled or dropped, and however often the janitor itself is replaced: there is one run at a time, none is
     /// made twice, and in the end every request is over.

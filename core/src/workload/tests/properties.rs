@@ -114,7 +114,7 @@ fn server() -> impl Strategy<Value = Facts> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(2000)))]
 
     #[test]
     fn resolves_within_bounds_or_refuses_in_style(asked in some_of_it(), facts in server()) {
