@@ -339,8 +339,7 @@ BEGIN
                     ELSIF coalesce(object ->> 'status' NOT IN ('done', 'cancelled'), true) AND (part.relation = 'experiment' OR object ->> 'status' IS DISTINCT FROM 'failed') THEN
                         PERFORM fsbench._import_problem(n, 'It tells of something that is not over.');
                     END IF;
-                    -- What 0.2.0 did not tell of an experiment, and an upgrade has said of it since, does not make it another one.
-                    digest := encode(sha256(convert_to((object - CASE WHEN object -> 'pilot_cycle' = 'false' THEN 'pilot_cycle' ELSE '' END)::text, 'UTF8')), 'hex');
+                    digest := encode(sha256(convert_to(object::text, 'UTF8')), 'hex');
                     old := NULL;
                     IF part.relation = 'run_log' THEN
                         SELECT i.run_id INTO old FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.sha256 = digest AND f.host = called;

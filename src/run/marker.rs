@@ -27,11 +27,9 @@ struct Marker {
     mark: String,
     database: u32,
     extension: u32,
-    /// OID of the role that asked; 0 in those of 0.2.0.
-    #[serde(default)]
+    /// OID of the role that asked.
     role: u32,
-    /// The transaction that has written it; 0 in those of 0.2.0.
-    #[serde(default)]
+    /// The transaction that has written it.
     transaction: u64,
     owner: Owner,
 }
