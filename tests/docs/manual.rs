@@ -50,7 +50,6 @@ pub const READERS: &[Reader] = &[
                 "fsbench.run();",
                 "fsbench.run(scale => 1, clients => 2, duration => '1 s');",
             ),
-            ("scale => 32, clients => 16, duration => '20 s'", SMALL),
             // No disk is erased: what is mounted is compared.
             (
                 "fsbench.experiment('new disk', filesystems => '{ext4,xfs,btrfs}', device => '/dev/disk/by-id/nvme-EXAMPLE', size => '2x ram', clients => 32);",
@@ -58,7 +57,6 @@ pub const READERS: &[Reader] = &[
                  SELECT fsbench.experiment('new disk', '{a,b}', scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0');",
             ),
         ],
-        not_run: &[("cron.schedule('alarm'", BY_CRON_DEBIAN)],
         ..NOTHING
     },
     Reader {

@@ -43,17 +43,6 @@ fn every_command_about_pg_cron_works_on_a_cluster_of_debian() {
     cluster.psql("postgres", "CREATE DATABASE bench");
     cluster.psql("bench", "CREATE EXTENSION pgfsbench");
 
-    // The README's block has lines of that page, which are run here.
-    let readme = include_str!("../../README.md");
-    let block = readme.split("## Every night").nth(1).expect("the section");
-    let block = block.split("```").nth(1).expect("a block");
-    let lines: Vec<&str> = block.lines().skip(1).collect();
-    assert_eq!(lines.len(), 3, "{block}");
-    for line in lines {
-        let is_run = commands().iter().any(|(_, text)| text.contains(line));
-        assert!(is_run, "docs/cron.md has no line {line}");
-    }
-
     let (mut shell, mut sql, mut crontab) = (0, 0, 0);
     for (kind, text) in commands() {
         let text = adapted(text);
