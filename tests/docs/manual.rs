@@ -25,6 +25,8 @@ pub struct Reader {
     pub before: &'static str,
     /// Substitutions: text of the page, and what is run in its place; `{directory}` is a mount point.
     pub instead: &'static [(&'static str, &'static str)],
+    /// Statements in cells of tables are run, after the blocks.
+    pub calls_in_tables: bool,
     /// Blocks that have these words are not run, for this reason.
     pub not_run: &'static [(&'static str, &'static str)],
 }
@@ -34,6 +36,7 @@ const NOTHING: Reader = Reader {
     beside: &[],
     before: "",
     instead: &[],
+    calls_in_tables: false,
     not_run: &[],
 };
 
@@ -45,10 +48,36 @@ pub const READERS: &[Reader] = &[
     Reader {
         page: "README.md",
         beside: &[Beside::EmptyServer],
+        calls_in_tables: true,
         instead: &[
             (
-                "fsbench.run();",
-                "fsbench.run(scale => 1, clients => 2, duration => '1 s');",
+                "fsbench.run()",
+                "fsbench.run(scale => 1, clients => 2, duration => '1 s', label => 'nightly')",
+            ),
+            (
+                "fsbench.run(workload => 'fsync')",
+                "fsbench.run(workload => 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1]}')",
+            ),
+            // The table's experiments take hours: they are planned.
+            (
+                "fsbench.experiment('disk'",
+                "fsbench.plan_experiment('disk'",
+            ),
+            (
+                "fsbench.experiment('noatime'",
+                "fsbench.plan_experiment('noatime'",
+            ),
+            (
+                "fsbench.experiment('xfs log'",
+                "fsbench.plan_experiment('xfs log'",
+            ),
+            (
+                "fsbench.experiment('clients'",
+                "fsbench.plan_experiment('clients'",
+            ),
+            (
+                "fsbench.experiment('wal size'",
+                "fsbench.plan_experiment('wal size'",
             ),
             // No disk is erased: what is mounted is compared.
             (

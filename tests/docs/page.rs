@@ -73,6 +73,15 @@ impl Page {
         spans
     }
 
+    /// Statements in the cells of tables, with their lines.
+    pub fn calls(&self) -> impl Iterator<Item = (usize, &str)> {
+        let is_call = |text: &str| text.starts_with("SELECT ") || text.starts_with("CALL ");
+        let rows = self.prose.iter().filter(|(_, line)| line.starts_with('|'));
+        let spans = rows
+            .flat_map(|(number, line)| line.split('`').skip(1).step_by(2).map(|s| (*number, s)));
+        spans.filter(move |(_, text)| is_call(text))
+    }
+
     pub fn at(&self, line: usize) -> String {
         format!("{}:{line}", self.name)
     }

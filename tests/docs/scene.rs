@@ -139,6 +139,17 @@ impl Scene {
             };
             faults.extend(found.iter().map(|fault| format!("{at}: {fault}")));
         }
+        if reader.calls_in_tables {
+            for (line, call) in page.calls() {
+                let text = self.filled(&reader.substituted(&format!("{call};")));
+                let found = self.run_block(&text, false, &mut printed);
+                faults.extend(
+                    found
+                        .iter()
+                        .map(|fault| format!("{}: {fault}", page.at(line))),
+                );
+            }
+        }
         faults
     }
 
