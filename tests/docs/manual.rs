@@ -237,10 +237,6 @@ pub const READERS: &[Reader] = &[
                 "SELECT fsbench.study('heron-2010', image_size => '4GB')",
                 "SELECT fsbench.study('heron-2010', image_size => '4GB', start => false)",
             ),
-            (
-                "image_size => '3GB', quick => true);\nSELECT metric",
-                "image_size => '3GB', quick => true, start => false);\nSELECT metric",
-            ),
             // The disk is a guest's.
             (
                 "study_plan('deckelmann-2009', device => '/dev/ubdb'",
