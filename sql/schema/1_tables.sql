@@ -496,7 +496,8 @@ CREATE TABLE fsbench.environment (
     clock_source              text,
     host_fingerprint          text,
     configuration_fingerprint text,
-    journal_mode              text
+    journal_mode              text,
+    durability_codes          jsonb
 );
 COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
 COMMENT ON COLUMN fsbench.environment.run_id IS 'Run';
@@ -514,7 +515,8 @@ COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM';
 COMMENT ON COLUMN fsbench.environment.shared_buffers_bytes IS 'shared_buffers in bytes';
 COMMENT ON COLUMN fsbench.environment.data_checksums IS 'Whether the server checks and writes checksums of data pages; initdb of PostgreSQL 18 turns them on unless it is told not to';
 COMMENT ON COLUMN fsbench.environment.scope IS 'What lies on the measured filesystem, by st_dev: data and WAL, or data only';
-COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised: durable, or why not (a setting of the server or of the run that was off, a filesystem in memory or one that does not flush); with a power-loss protection that was declared for the target, barriers may be off';
+COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised: not durable, with the reasons; not known, with the layer that cannot be seen or the measurement that contradicts; durable by the declared power-loss protection; or durable by settings (not tried)';
+COMMENT ON COLUMN fsbench.environment.durability_codes IS 'The codes from which durability is made, with their figures; an empty array for durable by settings; NULL: not known';
 COMMENT ON COLUMN fsbench.environment.write_cache IS 'Write cache of the device below the data, as the kernel sees it: write back, which is flushed, or write through';
 COMMENT ON COLUMN fsbench.environment.data_directory IS 'Data directory of the server';
 COMMENT ON COLUMN fsbench.environment.filesystem IS 'Type of the filesystem of the data directory';
