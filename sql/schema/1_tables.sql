@@ -213,9 +213,9 @@ COMMENT ON COLUMN fsbench.run_log.client_wal_records IS 'WAL records that transa
 COMMENT ON COLUMN fsbench.run_log.client_wal_fpi IS 'Full-page images among them';
 COMMENT ON COLUMN fsbench.run_log.client_wal_bytes IS 'Their bytes; wal_bytes has besides what others wrote, and the headers of pages';
 COMMENT ON COLUMN fsbench.run_log.client_wal_writes IS 'How often clients wrote WAL to its file';
-COMMENT ON COLUMN fsbench.run_log.client_wal_syncs IS 'How often clients flushed WAL (walwriter and others do too)';
+COMMENT ON COLUMN fsbench.run_log.client_wal_syncs IS 'How often clients flushed WAL (walwriter and others do too); with wal_sync_method open_datasync or open_sync each write is a flush';
 COMMENT ON COLUMN fsbench.run_log.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
-COMMENT ON COLUMN fsbench.run_log.client_wal_sync_ms IS 'Time of these flushes, added up over the clients (ms); NULL while track_wal_io_timing is off';
+COMMENT ON COLUMN fsbench.run_log.client_wal_sync_ms IS 'Time of these flushes, added up over the clients (ms): with open_datasync and open_sync that of the writes; NULL while track_wal_io_timing is off';
 COMMENT ON COLUMN fsbench.run_log.client_blocks_hit IS 'Blocks that clients found in shared buffers';
 COMMENT ON COLUMN fsbench.run_log.client_blocks_read IS 'Blocks that clients read from the operating system';
 COMMENT ON COLUMN fsbench.run_log.client_blocks_dirtied IS 'Blocks that clients changed first';
@@ -226,7 +226,7 @@ COMMENT ON COLUMN fsbench.run_log.client_cpu_seconds IS 'Processor time of the c
 COMMENT ON COLUMN fsbench.run_log.cpu_seconds IS 'Processor time of clients, checkpointer, walwriter and background writer in the measured window (s)';
 COMMENT ON COLUMN fsbench.run_log.cpu_ms_per_transaction IS 'cpu_seconds per transaction (ms)';
 COMMENT ON COLUMN fsbench.run_log.device_read_bytes IS 'Bytes read from the block device of the data in the measured window, whoever read them; NULL for a filesystem without a block device of its own (tmpfs, NFS, overlay, zfs) or with several';
-COMMENT ON COLUMN fsbench.run_log.device_write_bytes IS 'Bytes written to the block devices of data and WAL, whoever wrote them; NULL where one of them is not known';
+COMMENT ON COLUMN fsbench.run_log.device_write_bytes IS 'Bytes written to the block devices of data and WAL, whoever wrote them; NULL where one of them is not known, or the kernel counts nothing there (a partition on NVMe with several paths)';
 COMMENT ON COLUMN fsbench.run_log.device_flushes IS 'Flushes of the caches of these devices; for a partition those of the whole disk; NULL where the kernel does not count them (before Linux 5.5, md, device mapper)';
 COMMENT ON COLUMN fsbench.run_log.device_bytes_per_transaction IS 'device_write_bytes per transaction';
 COMMENT ON COLUMN fsbench.run_log.flushes_per_transaction IS 'device_flushes per transaction';
@@ -354,7 +354,7 @@ COMMENT ON COLUMN fsbench.sample.client_wal_bytes IS 'Bytes of WAL records of th
 COMMENT ON COLUMN fsbench.sample.client_wal_records IS 'WAL records likewise';
 COMMENT ON COLUMN fsbench.sample.client_wal_fpi IS 'Full-page images among them';
 COMMENT ON COLUMN fsbench.sample.client_wal_writes IS 'How often clients wrote WAL to its file';
-COMMENT ON COLUMN fsbench.sample.client_wal_syncs IS 'How often clients flushed WAL';
+COMMENT ON COLUMN fsbench.sample.client_wal_syncs IS 'How often clients flushed WAL, as in run_log';
 COMMENT ON COLUMN fsbench.sample.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
 COMMENT ON COLUMN fsbench.sample.client_wal_sync_ms IS 'Time of these flushes, likewise';
 COMMENT ON COLUMN fsbench.sample.client_blocks_hit IS 'Blocks that clients found in shared buffers';
@@ -364,7 +364,7 @@ COMMENT ON COLUMN fsbench.sample.client_blocks_written IS 'Blocks that clients h
 COMMENT ON COLUMN fsbench.sample.client_block_read_ms IS 'Time for reading blocks, added up over the clients (ms); NULL while track_io_timing is off';
 COMMENT ON COLUMN fsbench.sample.client_block_write_ms IS 'Time for writing blocks, likewise';
 COMMENT ON COLUMN fsbench.sample.device_reads IS 'Reads of the block device of the data in the interval (iostat: r/s, where that is a second); NULL where the data have no block device of their own, as all columns of it';
-COMMENT ON COLUMN fsbench.sample.device_writes IS 'Writes (w/s)';
+COMMENT ON COLUMN fsbench.sample.device_writes IS 'Writes (w/s); the kernel counts a flush of the cache that writes nothing as a write, too';
 COMMENT ON COLUMN fsbench.sample.device_flushes IS 'Flushes of its cache (f/s); for a partition those of the whole disk; NULL where the kernel does not count them';
 COMMENT ON COLUMN fsbench.sample.device_read_bytes IS 'Bytes read (rkB/s); exact up to 8 GB, as all columns of bytes that are real: cast to float8 to add them up';
 COMMENT ON COLUMN fsbench.sample.device_write_bytes IS 'Bytes written (wkB/s)';

@@ -71,6 +71,20 @@ BEGIN
     SELECT 'commits', NULL::text, concat_ws(', ', format('median %s ms', round(run.commit_p50_ms::numeric, 3)), format('p99 %s ms', round(run.commit_p99_ms::numeric, 3)),
         'longest ' || round(run.commit_max_ms::numeric, 3) || ' ms')
     WHERE run.commit_p99_ms IS NOT NULL;
+    -- By codes: the probe of the run, and WAL against the device's counters.
+    RETURN QUERY
+    SELECT 'fsync', NULL::text, concat_ws('; ',
+        CASE WHEN c.too_fast THEN 'too fast to be true' WHEN c.unknown OR c.too_fast IS NULL OR p.before_us IS NULL THEN 'cannot be known' ELSE 'plausible' END,
+        'durability: ' || e.durability,
+        'flush before the clients ' || round(p.before_us, 1) || ' us (median)', 'flush after the clients ' || round(p.after_us, 1) || ' us (median)',
+        'syncs of WAL by clients ' || run.client_wal_syncs, 'flushes of the devices ' || run.device_flushes,
+        'bytes of WAL ' || run.wal_bytes, 'bytes written to the devices ' || run.device_write_bytes)
+    FROM (SELECT bool_or(x.code IN ('flush_too_fast', 'sync_too_fast', 'sync_below_probe', 'no_flushes', 'no_writes')) AS too_fast,
+                 -- What settings of the server promise is no matter of the device.
+                 bool_or(x.code NOT IN ('fsync_off', 'synchronous_commit_off', 'full_page_writes_off', 'unlogged_tables', 'where_a_test_syncs')) AS unknown
+          FROM (SELECT coalesce(d.code ->> 'code', '') AS code FROM jsonb_array_elements(e.durability_codes) d (code)
+                UNION ALL SELECT 'where_a_test_syncs' WHERE e.durability_codes IS NOT NULL) x) c,
+         (SELECT (run.facts #>> '{flush,before_us}')::numeric AS before_us, (run.facts #>> '{flush,after_us}')::numeric AS after_us) p;
     RETURN QUERY
     SELECT 'sync test', NULL::text, format('%s, %s writers: median %s ms, p99 %s ms, longest %s ms', f.method, f.writers, round(f.latency_p50_ms::numeric, 3), round(f.latency_p99_ms::numeric, 3),
         round(f.latency_max_ms::numeric, 3)) FROM fsbench.fsync f WHERE f.run_id = $1 AND f.method <> 'none' ORDER BY f.position;

@@ -57,7 +57,10 @@ pub fn flush_step(facts: &RunFacts) -> Option<Finding> {
     (ratio > STEP && (after - before).abs() > STEP_US).then(|| {
         let message = format!("a flush took {} before the clients and {} after them (medians)",
             format_microseconds(before), format_microseconds(after));
-        let hint = "A cloud disk's burst credits are used up, it is throttled, or somebody else uses it: run it longer, and again at another time.";
+        let hint = match after > before {
+            true => "A cloud disk's burst credits are used up, it is throttled, or another program uses it: run it longer, and again at another time.",
+            false => "Another program used the disk before the clients began, or a cache has taken over since: run it again on a quiet machine.",
+        };
         Finding::new("flush_step", Severity::Warning, message, hint)
     })
 }
