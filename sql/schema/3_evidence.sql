@@ -4,14 +4,15 @@ CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
     -- A second of a stall may be longer than one: figures are added up, and divided by the time that it was.
-    SELECT concat_ws('; ', format('%s s', round(w.seconds::numeric)), format('%s tps', round(w.transactions / w.seconds)),
-        format('%s reads/s', round(w.reads / w.seconds)), format('%s MB/s read', round((w.read_bytes / w.seconds / 1e6)::numeric, 1)),
-        format('%s writes/s', round(w.writes / w.seconds)), format('%s MB/s written', round((w.write_bytes / w.seconds / 1e6)::numeric, 1)),
-        format('%s flushes/s', round(w.flushes / w.seconds)),
+    -- What nobody has counted is left out.
+    SELECT concat_ws('; ', format('%s s', round(w.seconds::numeric)), round(w.transactions / w.seconds) || ' tps',
+        round(w.reads / w.seconds) || ' reads/s', round((w.read_bytes / w.seconds / 1e6)::numeric, 1) || ' MB/s read',
+        round(w.writes / w.seconds) || ' writes/s', round((w.write_bytes / w.seconds / 1e6)::numeric, 1) || ' MB/s written',
+        round(w.flushes / w.seconds) || ' flushes/s',
         -- Those of a second weigh as many as there were.
-        CASE WHEN w.writes > 0 THEN format('%s ms a write', round((w.write_ms / w.writes)::numeric, 2)) END,
-        CASE WHEN w.flushes > 0 THEN format('%s ms a flush', round((w.flush_ms / w.flushes)::numeric, 2)) END,
-        format('%s requests under way', round((w.queue / w.seconds)::numeric, 1)), format('%s %% busy', round((w.busy / w.seconds)::numeric)),
+        CASE WHEN w.writes > 0 THEN round((w.write_ms / w.writes)::numeric, 2) || ' ms a write' END,
+        CASE WHEN w.flushes > 0 THEN round((w.flush_ms / w.flushes)::numeric, 2) || ' ms a flush' END,
+        round((w.queue / w.seconds)::numeric, 1) || ' requests under way', round((w.busy / w.seconds)::numeric) || ' % busy',
         CASE WHEN w.wal_flushes > 0 THEN format('device of WAL: %s writes/s, %s flushes/s, %s ms a flush', round(w.wal_writes / w.seconds), round(w.wal_flushes / w.seconds),
             round((w.wal_flush_ms / w.wal_flushes)::numeric, 2)) END)
     FROM (SELECT sum(s.interval_ms::float8) / 1000 AS seconds, sum(s.transactions::float8) AS transactions, sum(s.device_reads::float8) AS reads, sum(s.device_read_bytes::float8) AS read_bytes,

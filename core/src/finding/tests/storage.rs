@@ -335,6 +335,19 @@ fn a_filesystem_that_is_almost_full() {
     nothing_on!(size_bytes: None, free_bytes_at_end: Some(0));
 }
 
+/// A disk that rotates.
+fn rotating() -> StorageFacts {
+    let mut layers = recorded("trees/loop_on_nvme.txt", "259:2");
+    for queue in layers.iter_mut().filter_map(|layer| layer.queue.as_mut()) {
+        queue.rotational = Some(true);
+    }
+    StorageFacts {
+        rotational: Some(true),
+        layers: Some(layers),
+        ..super::storage()
+    }
+}
+
 #[test]
 fn flushes_that_cannot_be_real() {
     let flush = |us| FlushFacts {
@@ -344,7 +357,7 @@ fn flushes_that_cannot_be_real() {
     };
     finds!({flush: flush(19.0)} => "fsync_too_fast", Warning,
         "a flush takes 19.0 us (median), too short for a device with a volatile write cache");
-    finds!({flush: flush(400.0), storage: StorageFacts { rotational: Some(true), ..super::storage() }}
+    finds!({flush: flush(400.0), storage: rotating()}
         => "fsync_too_fast", Warning, "a flush takes 400 us (median), too short for a disk that rotates");
     let protected = StorageFacts {
         power_loss_protected: Some(true),
@@ -362,8 +375,8 @@ fn flushes_that_cannot_be_real() {
         ..super::machine()
     };
     finds_nothing!(flush: flush(400.0), machine: virtual_machine,
-        storage: StorageFacts { rotational: Some(true), ..super::storage() });
-    finds_nothing!(flush: flush(6000.0), storage: StorageFacts { rotational: Some(true), ..super::storage() });
+        storage: rotating());
+    finds_nothing!(flush: flush(6000.0), storage: rotating());
     finds_nothing!(flush: FlushFacts::default());
 }
 
