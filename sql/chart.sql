@@ -39,8 +39,8 @@ INSERT INTO fsbench.run_log (run_id, status, target, workload, asked, used, requ
 SELECT 110 + 4 * block + number, 'done', (ARRAY['ext4', 'xfs', 'btrfs', 'ext2'])[number + 1], 'tpcb', '{}', '{}', 'x',
        (ARRAY[1000, 1100, 640, 1010])[number + 1] * (1 + 0.004 * (block * number % 3)), 1, 1
 FROM generate_series(0, 2) block, generate_series(0, 3) number;
-INSERT INTO fsbench.environment (run_id, filesystem, durability)
-SELECT run_id, target, CASE target WHEN 'ext2' THEN 'not durable: barriers off' ELSE 'durable' END FROM fsbench.run_log WHERE run_id BETWEEN 110 AND 121;
+INSERT INTO fsbench.environment (run_id, filesystem, durability, durability_codes)
+SELECT run_id, target, CASE target WHEN 'ext2' THEN 'not durable: barriers off' ELSE 'durable' END, CASE target WHEN 'ext2' THEN '[{"code": "barriers_off"}]' ELSE '[]' END::jsonb FROM fsbench.run_log WHERE run_id BETWEEN 110 AND 121;
 INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome)
 SELECT e.experiment_id, (r.run_id - 110) / 4 + 1, (r.run_id - 110) % 4 + 1, (r.run_id - 110) % 4, 1, r.run_id, 'measured'
 FROM fsbench.experiment e, fsbench.run_log r WHERE r.run_id BETWEEN 110 AND 121;

@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 
 SELECT run_id AS plain FROM fsbench.run(:small) \gset
 SELECT run_id AS set FROM fsbench.run(:small, settings => '{"Synchronous_Commit": false, "work_mem": 8192, "wal_compression": true, "plan_cache_mode": "auto"}') \gset
-SELECT used -> 'settings' AS settings, durability FROM fsbench.result WHERE run_id IN (:plain, :set) ORDER BY run_id;
+SELECT used -> 'settings' AS settings, durability LIKE 'not durable: %' AS is_lost, durability LIKE '%synchronous_commit off%' AS is_said FROM fsbench.result WHERE run_id IN (:plain, :set) ORDER BY run_id;
 SELECT code, severity, message FROM fsbench.finding WHERE run_id = :set AND code LIKE 'synchronous%';
 SELECT count(*) AS findings_without FROM fsbench.finding WHERE run_id = :plain AND code LIKE 'synchronous%';
 -- Values that mean off are off.

@@ -14,7 +14,7 @@ SELECT count(*) FROM (SELECT name, a, b FROM fsbench.diff(:a, :c) EXCEPT SELECT 
 BEGIN;
 UPDATE fsbench.environment SET (filesystem, mount_options, mount_point, device, device_model, kernel, hostname, host_fingerprint, durability, settings, wal_st_dev,
     layers, vm, io_scheduler, server_version)
-  = ('ext4', 'rw,relatime', '/a', '/dev/sda1', 'SSD', 'Linux 6.1', 'here', 'aa', 'durable by the server''s settings', '{}', st_dev,
+  = ('ext4', 'rw,relatime', '/a', '/dev/sda1', 'SSD', 'Linux 6.1', 'here', 'aa', 'durable by settings (not tried)', '{}', st_dev,
      '[{"kind": "partition"}, {"kind": "disk", "model": "SSD"}]', '{"dirty_ratio": 20}', 'none', 'PostgreSQL 15.4') WHERE run_id = :a;
 UPDATE fsbench.environment SET (filesystem, mount_options, mount_point, device, device_model, kernel, hostname, host_fingerprint, durability, settings, wal_st_dev,
     layers, vm, io_scheduler, server_version)

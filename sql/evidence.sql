@@ -14,6 +14,14 @@ INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, device_re
 SELECT 130, s, 1000, CASE WHEN s IN (12, 13) THEN 5 ELSE 1000 END, 1, CASE WHEN s IN (12, 13) THEN 10 ELSE 2000 END, CASE WHEN s IN (12, 13) THEN 2 ELSE 900 END, 4096, 2e7, 0.2,
        CASE WHEN s IN (12, 13) THEN 480 ELSE 0.4 END, 3, 60 FROM generate_series(0, 29) s;
 SELECT * FROM fsbench.evidence(130);
+-- Whether the flushes can be real, in a sentence.
+UPDATE fsbench.run_log SET facts = '{"flush": {"before_us": 412.34, "after_us": 398}}', client_wal_syncs = 25000, device_flushes = 25204, wal_bytes = 80000000, device_write_bytes = 600000000 WHERE run_id = 130;
+UPDATE fsbench.environment SET durability = 'durable by settings (not tried)', durability_codes = '[]' WHERE run_id = 130;
+SELECT says FROM fsbench.evidence(130) WHERE part = 'fsync';
+UPDATE fsbench.environment SET durability = 'not known: a flush is too short for any device', durability_codes = '[{"code": "flush_too_fast", "us": 1.2, "device": "any"}]' WHERE run_id = 130;
+SELECT says FROM fsbench.evidence(130) WHERE part = 'fsync';
+UPDATE fsbench.environment SET durability = 'not durable: fsync off, tmpfs is in memory', durability_codes = '[{"code": "fsync_off"}, {"code": "in_memory", "what": "tmpfs"}]' WHERE run_id = 130;
+SELECT says FROM fsbench.evidence(130) WHERE part = 'fsync';
 -- A second in which the sampler stood still is as long as it was; and WAL has its device.
 UPDATE fsbench.sample SET interval_ms = 2000 WHERE run_id = 130 AND second IN (12, 13);
 UPDATE fsbench.sample SET wal_device_writes = 100, wal_device_flushes = 50, wal_device_f_await_ms = second + 1 WHERE run_id = 130;

@@ -21,7 +21,6 @@ pub struct Environment {
     pub shared_buffers_bytes: Option<u64>,
     pub data_checksums: Option<bool>,
     pub scope: Option<String>,
-    pub durability: Option<String>,
     pub data_directory: Option<String>,
     pub filesystem: Option<String>,
     pub device: Option<String>,

@@ -4,6 +4,7 @@
 //! finding, and never an error.
 
 mod crash;
+mod durability;
 mod facts;
 mod rules;
 mod scan;
@@ -16,10 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::rows::Row;
 
-pub use crash::{NOT_DURABLE, not_durable};
+pub use durability::{Class, Code, Device, Durability};
 pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ScanMade,
-    ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, XminHolder, XminHolderKind,
+    ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
+    XminHolderKind,
 };
 pub use storage::{IMPORTED, NOT_RELEASED, not_released};
 pub use summary::summary;

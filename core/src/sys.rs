@@ -10,7 +10,7 @@ mod machine;
 
 pub use block::{Block, Queue, mark};
 pub use journal::journal_mode;
-pub use layers::{Below, Layer, LayerKind, layers, queue, rotates};
+pub use layers::{Below, Layer, LayerKind, layers, layers_below, queue, rotates};
 pub use machine::{Machine, command_line, container, machine, physical_disks};
 
 /// Files by their paths, and what a file of a filesystem lies on.
@@ -21,7 +21,7 @@ pub trait Tree {
     fn list(&self, path: &str) -> Vec<String>;
     /// True if there is a file or directory of that name.
     fn exists(&self, path: &str) -> bool;
-    /// The filesystem that a file is in, and its device.
+    /// The filesystem that a file or directory is in, and its devices; None when this process cannot see it.
     fn below(&self, path: &str) -> Option<Below>;
 }
 

@@ -3,7 +3,9 @@
 mod format;
 mod scale;
 
-pub use format::{format_bytes, format_count, format_ids, format_seconds, format_share};
+pub use format::{
+    format_bytes, format_count, format_ids, format_microseconds, format_seconds, format_share,
+};
 pub use scale::PAGE;
 pub(crate) use scale::rows_per_page;
 pub use scale::{

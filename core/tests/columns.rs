@@ -69,6 +69,8 @@ const BESIDE: &[(&str, &[&str])] = &[
             "mkfs_command",
             "geometry",
             "configuration_fingerprint",
+            "durability",
+            "durability_codes",
         ],
     ),
 ];

@@ -213,9 +213,9 @@ COMMENT ON COLUMN fsbench.run_log.client_wal_records IS 'WAL records that transa
 COMMENT ON COLUMN fsbench.run_log.client_wal_fpi IS 'Full-page images among them';
 COMMENT ON COLUMN fsbench.run_log.client_wal_bytes IS 'Their bytes; wal_bytes has besides what others wrote, and the headers of pages';
 COMMENT ON COLUMN fsbench.run_log.client_wal_writes IS 'How often clients wrote WAL to its file';
-COMMENT ON COLUMN fsbench.run_log.client_wal_syncs IS 'How often clients flushed WAL (walwriter and others do too)';
+COMMENT ON COLUMN fsbench.run_log.client_wal_syncs IS 'How often clients flushed WAL (walwriter and others do too); with wal_sync_method open_datasync or open_sync each write is a flush';
 COMMENT ON COLUMN fsbench.run_log.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
-COMMENT ON COLUMN fsbench.run_log.client_wal_sync_ms IS 'Time of these flushes, added up over the clients (ms); NULL while track_wal_io_timing is off';
+COMMENT ON COLUMN fsbench.run_log.client_wal_sync_ms IS 'Time of these flushes, added up over the clients (ms): with open_datasync and open_sync that of the writes; NULL while track_wal_io_timing is off';
 COMMENT ON COLUMN fsbench.run_log.client_blocks_hit IS 'Blocks that clients found in shared buffers';
 COMMENT ON COLUMN fsbench.run_log.client_blocks_read IS 'Blocks that clients read from the operating system';
 COMMENT ON COLUMN fsbench.run_log.client_blocks_dirtied IS 'Blocks that clients changed first';
@@ -226,7 +226,7 @@ COMMENT ON COLUMN fsbench.run_log.client_cpu_seconds IS 'Processor time of the c
 COMMENT ON COLUMN fsbench.run_log.cpu_seconds IS 'Processor time of clients, checkpointer, walwriter and background writer in the measured window (s)';
 COMMENT ON COLUMN fsbench.run_log.cpu_ms_per_transaction IS 'cpu_seconds per transaction (ms)';
 COMMENT ON COLUMN fsbench.run_log.device_read_bytes IS 'Bytes read from the block device of the data in the measured window, whoever read them; NULL for a filesystem without a block device of its own (tmpfs, NFS, overlay, zfs) or with several';
-COMMENT ON COLUMN fsbench.run_log.device_write_bytes IS 'Bytes written to the block devices of data and WAL, whoever wrote them; NULL where one of them is not known';
+COMMENT ON COLUMN fsbench.run_log.device_write_bytes IS 'Bytes written to the block devices of data and WAL, whoever wrote them; NULL where one of them is not known, or the kernel counts nothing there (a partition on NVMe with several paths)';
 COMMENT ON COLUMN fsbench.run_log.device_flushes IS 'Flushes of the caches of these devices; for a partition those of the whole disk; NULL where the kernel does not count them (before Linux 5.5, md, device mapper)';
 COMMENT ON COLUMN fsbench.run_log.device_bytes_per_transaction IS 'device_write_bytes per transaction';
 COMMENT ON COLUMN fsbench.run_log.flushes_per_transaction IS 'device_flushes per transaction';
@@ -354,7 +354,7 @@ COMMENT ON COLUMN fsbench.sample.client_wal_bytes IS 'Bytes of WAL records of th
 COMMENT ON COLUMN fsbench.sample.client_wal_records IS 'WAL records likewise';
 COMMENT ON COLUMN fsbench.sample.client_wal_fpi IS 'Full-page images among them';
 COMMENT ON COLUMN fsbench.sample.client_wal_writes IS 'How often clients wrote WAL to its file';
-COMMENT ON COLUMN fsbench.sample.client_wal_syncs IS 'How often clients flushed WAL';
+COMMENT ON COLUMN fsbench.sample.client_wal_syncs IS 'How often clients flushed WAL, as in run_log';
 COMMENT ON COLUMN fsbench.sample.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
 COMMENT ON COLUMN fsbench.sample.client_wal_sync_ms IS 'Time of these flushes, likewise';
 COMMENT ON COLUMN fsbench.sample.client_blocks_hit IS 'Blocks that clients found in shared buffers';
@@ -364,7 +364,7 @@ COMMENT ON COLUMN fsbench.sample.client_blocks_written IS 'Blocks that clients h
 COMMENT ON COLUMN fsbench.sample.client_block_read_ms IS 'Time for reading blocks, added up over the clients (ms); NULL while track_io_timing is off';
 COMMENT ON COLUMN fsbench.sample.client_block_write_ms IS 'Time for writing blocks, likewise';
 COMMENT ON COLUMN fsbench.sample.device_reads IS 'Reads of the block device of the data in the interval (iostat: r/s, where that is a second); NULL where the data have no block device of their own, as all columns of it';
-COMMENT ON COLUMN fsbench.sample.device_writes IS 'Writes (w/s)';
+COMMENT ON COLUMN fsbench.sample.device_writes IS 'Writes (w/s); the kernel counts a flush of the cache that writes nothing as a write, too';
 COMMENT ON COLUMN fsbench.sample.device_flushes IS 'Flushes of its cache (f/s); for a partition those of the whole disk; NULL where the kernel does not count them';
 COMMENT ON COLUMN fsbench.sample.device_read_bytes IS 'Bytes read (rkB/s); exact up to 8 GB, as all columns of bytes that are real: cast to float8 to add them up';
 COMMENT ON COLUMN fsbench.sample.device_write_bytes IS 'Bytes written (wkB/s)';
@@ -496,7 +496,8 @@ CREATE TABLE fsbench.environment (
     clock_source              text,
     host_fingerprint          text,
     configuration_fingerprint text,
-    journal_mode              text
+    journal_mode              text,
+    durability_codes          jsonb
 );
 COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
 COMMENT ON COLUMN fsbench.environment.run_id IS 'Run';
@@ -514,7 +515,8 @@ COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM';
 COMMENT ON COLUMN fsbench.environment.shared_buffers_bytes IS 'shared_buffers in bytes';
 COMMENT ON COLUMN fsbench.environment.data_checksums IS 'Whether the server checks and writes checksums of data pages; initdb of PostgreSQL 18 turns them on unless it is told not to';
 COMMENT ON COLUMN fsbench.environment.scope IS 'What lies on the measured filesystem, by st_dev: data and WAL, or data only';
-COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised: durable, or why not (a setting of the server or of the run that was off, a filesystem in memory or one that does not flush); with a power-loss protection that was declared for the target, barriers may be off';
+COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised: not durable, with the reasons; not known, with the layer that cannot be seen or the measurement that contradicts; durable by the declared power-loss protection; or durable by settings (not tried)';
+COMMENT ON COLUMN fsbench.environment.durability_codes IS 'The codes from which durability is made, with their figures; an empty array for durable by settings; NULL: not known';
 COMMENT ON COLUMN fsbench.environment.write_cache IS 'Write cache of the device below the data, as the kernel sees it: write back, which is flushed, or write through';
 COMMENT ON COLUMN fsbench.environment.data_directory IS 'Data directory of the server';
 COMMENT ON COLUMN fsbench.environment.filesystem IS 'Type of the filesystem of the data directory';

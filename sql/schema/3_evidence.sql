@@ -4,14 +4,15 @@ CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
     -- A second of a stall may be longer than one: figures are added up, and divided by the time that it was.
-    SELECT concat_ws('; ', format('%s s', round(w.seconds::numeric)), format('%s tps', round(w.transactions / w.seconds)),
-        format('%s reads/s', round(w.reads / w.seconds)), format('%s MB/s read', round((w.read_bytes / w.seconds / 1e6)::numeric, 1)),
-        format('%s writes/s', round(w.writes / w.seconds)), format('%s MB/s written', round((w.write_bytes / w.seconds / 1e6)::numeric, 1)),
-        format('%s flushes/s', round(w.flushes / w.seconds)),
+    -- What nobody has counted is left out.
+    SELECT concat_ws('; ', format('%s s', round(w.seconds::numeric)), round(w.transactions / w.seconds) || ' tps',
+        round(w.reads / w.seconds) || ' reads/s', round((w.read_bytes / w.seconds / 1e6)::numeric, 1) || ' MB/s read',
+        round(w.writes / w.seconds) || ' writes/s', round((w.write_bytes / w.seconds / 1e6)::numeric, 1) || ' MB/s written',
+        round(w.flushes / w.seconds) || ' flushes/s',
         -- Those of a second weigh as many as there were.
-        CASE WHEN w.writes > 0 THEN format('%s ms a write', round((w.write_ms / w.writes)::numeric, 2)) END,
-        CASE WHEN w.flushes > 0 THEN format('%s ms a flush', round((w.flush_ms / w.flushes)::numeric, 2)) END,
-        format('%s requests under way', round((w.queue / w.seconds)::numeric, 1)), format('%s %% busy', round((w.busy / w.seconds)::numeric)),
+        CASE WHEN w.writes > 0 THEN round((w.write_ms / w.writes)::numeric, 2) || ' ms a write' END,
+        CASE WHEN w.flushes > 0 THEN round((w.flush_ms / w.flushes)::numeric, 2) || ' ms a flush' END,
+        round((w.queue / w.seconds)::numeric, 1) || ' requests under way', round((w.busy / w.seconds)::numeric) || ' % busy',
         CASE WHEN w.wal_flushes > 0 THEN format('device of WAL: %s writes/s, %s flushes/s, %s ms a flush', round(w.wal_writes / w.seconds), round(w.wal_flushes / w.seconds),
             round((w.wal_flush_ms / w.wal_flushes)::numeric, 2)) END)
     FROM (SELECT sum(s.interval_ms::float8) / 1000 AS seconds, sum(s.transactions::float8) AS transactions, sum(s.device_reads::float8) AS reads, sum(s.device_read_bytes::float8) AS read_bytes,
@@ -71,6 +72,20 @@ BEGIN
     SELECT 'commits', NULL::text, concat_ws(', ', format('median %s ms', round(run.commit_p50_ms::numeric, 3)), format('p99 %s ms', round(run.commit_p99_ms::numeric, 3)),
         'longest ' || round(run.commit_max_ms::numeric, 3) || ' ms')
     WHERE run.commit_p99_ms IS NOT NULL;
+    -- By codes: the probe of the run, and WAL against the device's counters.
+    RETURN QUERY
+    SELECT 'fsync', NULL::text, concat_ws('; ',
+        CASE WHEN c.too_fast THEN 'too fast to be true' WHEN c.unknown OR c.too_fast IS NULL OR p.before_us IS NULL THEN 'cannot be known' ELSE 'plausible' END,
+        'durability: ' || e.durability,
+        'flush before the clients ' || round(p.before_us, 1) || ' us (median)', 'flush after the clients ' || round(p.after_us, 1) || ' us (median)',
+        'syncs of WAL by clients ' || run.client_wal_syncs, 'flushes of the devices ' || run.device_flushes,
+        'bytes of WAL ' || run.wal_bytes, 'bytes written to the devices ' || run.device_write_bytes)
+    FROM (SELECT bool_or(x.code IN ('flush_too_fast', 'sync_too_fast', 'sync_below_probe', 'no_flushes', 'no_writes')) AS too_fast,
+                 -- What settings of the server promise is no matter of the device.
+                 bool_or(x.code NOT IN ('fsync_off', 'synchronous_commit_off', 'full_page_writes_off', 'unlogged_tables', 'where_a_test_syncs')) AS unknown
+          FROM (SELECT coalesce(d.code ->> 'code', '') AS code FROM jsonb_array_elements(e.durability_codes) d (code)
+                UNION ALL SELECT 'where_a_test_syncs' WHERE e.durability_codes IS NOT NULL) x) c,
+         (SELECT (run.facts #>> '{flush,before_us}')::numeric AS before_us, (run.facts #>> '{flush,after_us}')::numeric AS after_us) p;
     RETURN QUERY
     SELECT 'sync test', NULL::text, format('%s, %s writers: median %s ms, p99 %s ms, longest %s ms', f.method, f.writers, round(f.latency_p50_ms::numeric, 3), round(f.latency_p99_ms::numeric, 3),
         round(f.latency_max_ms::numeric, 3)) FROM fsbench.fsync f WHERE f.run_id = $1 AND f.method <> 'none' ORDER BY f.position;

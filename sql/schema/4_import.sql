@@ -68,10 +68,10 @@ BEGIN
     CASE
         WHEN type = 'jsonb'::regtype THEN
             value := format('nullif(%s, ''null'')', given);
-            wrong := CASE WHEN attname IN ('phases', 'steps', 'layers', 'wal_layers', 'looks', 'run_order')
+            wrong := CASE WHEN attname IN ('phases', 'steps', 'layers', 'wal_layers', 'durability_codes', 'looks', 'run_order')
                 THEN format('jsonb_typeof(%s) NOT IN (''array'', ''null'') OR (jsonb_typeof(%s) = ''array'' AND jsonb_array_length(%s) > %s)', given, given, given,
                     -- Each look is gone through whenever somebody asks for verdicts.
-                    CASE WHEN attname IN ('looks', 'run_order') THEN 50 ELSE 10000 END)
+                    CASE WHEN attname IN ('looks', 'run_order', 'durability_codes') THEN 50 ELSE 10000 END)
                 WHEN relation = 'scan' THEN format('jsonb_typeof(%s) NOT IN (''array'', ''object'', ''null'')', given)
                 ELSE format('jsonb_typeof(%s) NOT IN (''object'', ''null'')', given) END;
         WHEN type IN ('smallint[]'::regtype, 'bigint[]'::regtype, 'text[]'::regtype) THEN

@@ -105,7 +105,7 @@ fn fsbench_compare(
             row.verdict.into(),
             row.says.into(),
             row.blocks.map(|n| n as i32),
-            row.durability.map(Said),
+            row.durability.map(|durability| Said(durability.sentence())),
             row.same_durability,
             further,
             row.warnings.map(Said),

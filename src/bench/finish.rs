@@ -1,8 +1,7 @@
 //! The end of a run: the facts that were gathered become the rows that are stored.
 
 use pgfsbench_core::{
-    environment::Environment,
-    finding::RunFacts,
+    finding::{RunFacts, StorageFacts},
     recovery_log::lsn_text,
     run::{
         checkpoint_watch::counted,
@@ -13,8 +12,12 @@ use serde_json::{Value, json};
 
 use super::Run;
 use crate::{
-    board::outcome::Outcome, errors::Fault, host::location, pg::xact, run::judgement, store,
-    watch::promises,
+    board::outcome::Outcome,
+    errors::Fault,
+    host::{location, storage},
+    pg::xact,
+    run::judgement,
+    store,
 };
 
 /// Stores the result of a run of whatever workload, as `done`, in one transaction: what its workload has measured, what every run
@@ -54,12 +57,12 @@ pub fn finish(
         facts: json!(facts(run)),
         measured,
     };
-    let environment = finished_environment(run);
+    let environment = &run.observed.environment;
     xact::transaction(|| {
         let id = run.run_id;
         store::set_done(id, &done)?;
         store::set_times(id, observed.measured_from)?;
-        store::insert(id, &[environment])?;
+        store::insert(id, std::slice::from_ref(environment))?;
         if let Some(outcome) = checkpoints {
             store::insert(id, &outcome.of_window.rows)?;
         }
@@ -72,21 +75,13 @@ pub fn finish(
     })
 }
 
-/// The environment, with what is known of it at the end.
-fn finished_environment(run: &Run) -> Environment {
-    let promised = run.observed.promises.as_ref();
-    Environment {
-        durability: promised.map(|promised| promises::in_words(promised, &run.spec)),
-        ..run.observed.environment.clone()
-    }
-}
-
 /// Facts of a run that have no column of their own.
 fn facts(run: &Run) -> RunFacts {
     let promises = run.observed.promises.as_ref();
     let checkpoints = run.checkpoints.outcome.as_ref();
     let difference = run.statistics.difference.as_ref();
     let place = |location: Option<location::Location>| location.and_then(|l| l.place());
+    let observed = run.observed.surroundings.facts();
     RunFacts {
         reset_views: difference.map(|difference| difference.reset.clone()),
         statements: run.statements.recorded,
@@ -100,6 +95,10 @@ fn facts(run: &Run) -> RunFacts {
         wal: run
             .observed
             .wal(checkpoints.and_then(|outcome| outcome.recycled())),
-        ..run.observed.surroundings.facts()
+        storage: StorageFacts {
+            zfs_flushes: storage::zfs_flushes(),
+            ..observed.storage
+        },
+        ..observed
     }
 }

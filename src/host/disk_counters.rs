@@ -18,6 +18,8 @@ pub struct Device {
     number: Number,
     /// The device that counts its flushes: the whole disk; None if the kernel does not count them.
     flushes: Option<Number>,
+    /// True for a disk that NVMe reaches over several paths, which count.
+    has_paths: bool,
 }
 
 /// Device of the WAL relative to that of the data.
@@ -63,14 +65,15 @@ impl Devices {
 
 impl Device {
     fn of(number: Number, diskstats: &str) -> Option<Self> {
-        let counters = proc::parse_diskstats(diskstats, number)?;
+        let of_paths = proc::parse_paths(diskstats, number);
+        let counters = of_paths.or_else(|| proc::parse_diskstats(diskstats, number))?;
         let disk = disk_of(number);
         let (directory, disk_number) = match &disk {
             Some((directory, disk_number)) => (Some(directory), *disk_number),
             None => (None, number),
         };
         let line = |file: &str| fs::read_to_string(directory?.join(file)).ok();
-        if line("queue/iostats").is_some_and(|text| text.trim() == "0") {
+        if of_paths.is_none() && line("queue/iostats").is_some_and(|text| text.trim() == "0") {
             return None;
         }
         // Only devices with queues of their own have their flushes counted: those of md and device mapper stay 0.
@@ -79,11 +82,15 @@ impl Device {
         Some(Self {
             number,
             flushes: counted.then_some(disk_number),
+            has_paths: of_paths.is_some(),
         })
     }
 
     /// Its counters in a text of `/proc/diskstats`; None when it is not there any more.
     pub fn counters(&self, diskstats: &str) -> Option<DiskCounters> {
+        if self.has_paths {
+            return proc::parse_paths(diskstats, self.number);
+        }
         let counters = proc::parse_diskstats(diskstats, self.number)?;
         if self.flushes == Some(self.number) {
             return Some(counters);

@@ -6,7 +6,6 @@ use serde::Deserialize;
 use crate::{
     errors::{Fault, read_json},
     host::{
-        durability,
         location::{self, Location},
         machine, storage,
     },
@@ -80,7 +79,6 @@ pub fn collect() -> Result<Environment, Fault> {
         shared_buffers_bytes: Some(server.shared_buffers_bytes),
         data_checksums: Some(server.data_checksums),
         scope,
-        durability: None,
         data_directory: data.as_ref().map(|l| l.directory.clone()),
         filesystem: data_mount.as_ref().map(|m| m.fs_type.clone()),
         device: data_mount.as_ref().map(|m| m.source.clone()),
@@ -89,7 +87,7 @@ pub fn collect() -> Result<Environment, Fault> {
         st_dev: data.as_ref().map(Location::st_dev),
         filesystem_size_bytes: space.map(|(_, size)| size),
         filesystem_free_bytes: space.map(|(free, _)| free),
-        write_cache: data.as_ref().and_then(durability::write_cache_of),
+        write_cache: data.as_ref().and_then(storage::write_cache_of),
         wal_directory: wal.as_ref().map(|l| l.directory.clone()),
         wal_filesystem: wal_mount.as_ref().map(|m| m.fs_type.clone()),
         wal_device: wal_mount.as_ref().map(|m| m.source.clone()),

@@ -5,8 +5,9 @@ use std::{fs, path::Path};
 use pgfsbench_core::{
     finding::Place,
     proc::{self, Mount},
+    sys::Below,
 };
-use rustix::fs::{Dev, FileType, major, minor, stat, statvfs};
+use rustix::fs::{Dev, FileType, lstat, major, minor, stat, statvfs};
 
 use crate::pg::session;
 
@@ -49,6 +50,51 @@ impl Location {
         }
     }
 
+    /// The number of that device, major:minor.
+    pub fn device_number(&self) -> Option<String> {
+        self.block_device().map(shown_number)
+    }
+
+    /// The filesystem and what it lies on.
+    pub fn below(&self) -> Below {
+        let Some(mount) = self.mount() else {
+            return Below {
+                devices: self.device_number().into_iter().collect(),
+                ..Below::default()
+            };
+        };
+        Below {
+            filesystem: mount.fs_type.clone(),
+            mount_point: mount.mount_point.clone(),
+            options: mount.options.clone(),
+            devices: self.devices(mount),
+            upper: self.upper(mount),
+        }
+    }
+
+    /// The numbers of its devices. bcachefs names all of them.
+    fn devices(&self, mount: &Mount) -> Vec<String> {
+        if mount.fs_type != "bcachefs" {
+            return self.device_number().into_iter().collect();
+        }
+        let names = mount.source.split(':').map(Path::new);
+        let numbers: Option<Vec<_>> = names.map(block_device).collect();
+        numbers.into_iter().flatten().map(shown_number).collect()
+    }
+
+    /// The directory of overlay's upper layer that this one is kept in. The kernel tells the path as the process saw it that mounted: a
+    /// container may have another directory of that name, or none. None unless both are the same one.
+    fn upper(&self, mount: &Mount) -> Option<String> {
+        let layer = Path::new(mount.option("upperdir")?);
+        let inside = self
+            .directory
+            .strip_prefix(mount.mount_point.trim_end_matches('/'))?;
+        let root = mount.root.trim_start_matches('/');
+        let upper = layer.join(root).join(inside.trim_start_matches('/'));
+        let is_same = layer.is_absolute() && is_kept_in(Path::new(&self.directory), &upper);
+        is_same.then(|| upper.to_string_lossy().into_owned())
+    }
+
     /// Device number, major:minor.
     pub fn st_dev(&self) -> String {
         format!("{}:{}", major(self.device), minor(self.device))
@@ -77,7 +123,34 @@ impl Location {
     }
 }
 
-fn block_device(path: &Path) -> Option<(u32, u32)> {
+/// How often a directory and the one that it may be kept in are compared while files come and go in it.
+const COMPARISONS: usize = 5;
+
+/// True if a directory of overlay is kept in another one: overlay has the times and the owner of that one.
+fn is_kept_in(directory: &Path, upper: &Path) -> bool {
+    let marks = |path: &Path| {
+        let stat = lstat(path).ok()?;
+        let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        is_directory.then_some([
+            stat.st_mtime as i128,
+            stat.st_mtime_nsec as i128,
+            stat.st_ctime as i128,
+            stat.st_ctime_nsec as i128,
+            stat.st_uid.into(),
+            stat.st_mode.into(),
+        ])
+    };
+    let is_same = |_| marks(directory).is_some_and(|own| marks(upper) == Some(own));
+    (0..COMPARISONS).any(is_same)
+}
+
+/// A number of a device as sysfs has it, major:minor.
+pub fn shown_number((major, minor): (u32, u32)) -> String {
+    format!("{major}:{minor}")
+}
+
+/// The number of the block device of a path.
+pub fn block_device(path: &Path) -> Option<(u32, u32)> {
     let stat = stat(path).ok().filter(|_| path.is_absolute())?;
     let is_block = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
     is_block.then(|| (major(stat.st_rdev), minor(stat.st_rdev)))

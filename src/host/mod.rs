@@ -1,7 +1,6 @@
 //! This machine, as a run finds it: where the data lie, what storage is below, what the kernel tells.
 
 pub mod disk_counters;
-pub mod durability;
 pub mod environment;
 pub mod flush_probe;
 pub mod location;

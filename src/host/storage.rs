@@ -2,21 +2,21 @@
 
 use pgfsbench_core::{
     environment::Device,
-    sys::{self, LayerKind},
+    sys::{self, Layer, LayerKind},
 };
 use rustix::fs::statvfs;
 use std::{fs, path::Path};
 
 use super::{
-    location::Location,
-    tree::{ThisMachine, device_of},
+    location::{self, Location},
+    tree::ThisMachine,
 };
 
 /// The device of the data, and what is below the WAL.
 pub fn look(data: Option<&Location>, wal: Option<&Location>) -> Device {
     let layers = |location: Option<&Location>| {
-        let number = device_of(location?)?;
-        Some(sys::layers(&ThisMachine, &number)).filter(|layers| !layers.is_empty())
+        let below = location?.below();
+        Some(sys::layers_below(&ThisMachine, &below)).filter(|layers| !layers.is_empty())
     };
     let (of_data, wal_layers) = (layers(data), layers(wal));
     // The requests of the filesystem go to the uppermost queue: of a partition it is that of its disk.
@@ -33,7 +33,7 @@ pub fn look(data: Option<&Location>, wal: Option<&Location>) -> Device {
     let filesystem = data.and_then(|location| statvfs(location.directory.as_str()).ok());
     Device {
         journal_mode: data
-            .and_then(device_of)
+            .and_then(Location::device_number)
             .and_then(|number| sys::journal_mode(&ThisMachine, &number)),
         block_size_bytes: filesystem.map(|fs| fs.f_frsize),
         device_model: (!models.is_empty()).then(|| models.join(", ")),
@@ -50,6 +50,27 @@ pub fn look(data: Option<&Location>, wal: Option<&Location>) -> Device {
         layers: of_data,
         wal_layers,
     }
+}
+
+/// The layers of a block device, itself included; none where they cannot be seen.
+pub fn layers_of_device(path: &Path) -> Vec<Layer> {
+    let number = location::block_device(path).map(location::shown_number);
+    number.map_or_else(Vec::new, |number| sys::layers(&ThisMachine, &number))
+}
+
+/// The write cache of the device that a directory is on, as the kernel sees it.
+pub fn write_cache_of(location: &Location) -> Option<String> {
+    let layers = sys::layers_below(&ThisMachine, &location.below());
+    sys::queue(&layers)?.write_cache.clone()
+}
+
+/// Whether the module zfs flushes its devices; None where it is not loaded.
+pub fn zfs_flushes() -> Option<bool> {
+    let is_set = |name: &str| {
+        let text = fs::read_to_string(format!("/sys/module/zfs/parameters/{name}")).ok()?;
+        Some(text.trim() != "0")
+    };
+    Some(!is_set("zfs_nocacheflush")? && !is_set("zil_nocacheflush").unwrap_or(false))
 }
 
 /// Whether a block device can discard; false where that cannot be found out.

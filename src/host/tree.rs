@@ -1,6 +1,10 @@
 //! The files of this machine, for what reads them by way of the core's `Tree`.
 
-use std::{fs, io::Read, path::Path};
+use std::{
+    fs,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
 
 use pgfsbench_core::sys::{Below, Tree};
 
@@ -32,18 +36,17 @@ impl Tree for ThisMachine {
     }
 
     fn below(&self, path: &str) -> Option<Below> {
-        let location = Location::of(Path::new(path).parent()?)?;
-        let mount = location.mount()?;
-        Some(Below {
-            filesystem: mount.fs_type.clone(),
-            mount_point: mount.mount_point.clone(),
-            device: device_of(&location),
-        })
+        Some(Location::of(&seen(path)?)?.below())
     }
 }
 
-/// The number of the block device that a directory's filesystem is on, major:minor.
-pub fn device_of(location: &Location) -> Option<String> {
-    let (major, minor) = location.block_device()?;
-    Some(format!("{major}:{minor}"))
+/// A file or directory where this process may look at it, else the directory that it is in. None where it is not: the kernel tells the
+/// path of another mount namespace, or the file is removed.
+fn seen(path: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(path.strip_suffix(" (deleted)").unwrap_or(path));
+    match fs::metadata(&path) {
+        Ok(_) => Some(path),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Some(path.parent()?.to_owned()),
+        Err(_) => None,
+    }
 }

@@ -4,10 +4,24 @@ use pgfsbench_core::board::{Counts, Work};
 use pgrx::pg_sys;
 
 #[cfg(feature = "pg18")]
-use crate::pg::backend_io::wal_io;
-use crate::pg::version;
+use crate::pg::backend_io::wal_io as counted;
 #[cfg(not(feature = "pg18"))]
-use crate::pg::version::wal_io;
+use crate::pg::version::wal_io as counted;
+use crate::pg::version::{self, WalIo};
+
+/// Writes and syncs of WAL by this process. A write that waits for the disk is a sync, too.
+#[inline]
+fn wal_io() -> WalIo {
+    let io = counted();
+    match version::is_each_write_a_sync() {
+        true => WalIo {
+            syncs: io.writes,
+            sync_ns: io.write_ns,
+            ..io
+        },
+        false => io,
+    }
+}
 
 /// Counters of this process; those of writing WAL may begin anew whenever statistics are reported.
 #[inline]

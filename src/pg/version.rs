@@ -72,6 +72,22 @@ pub struct WalIo {
     pub sync_ns: u64,
 }
 
+/// True if each write of WAL waits until the disk has it (wal_sync_method open_sync or open_datasync). The server counts no sync then.
+#[inline]
+pub fn is_each_write_a_sync() -> bool {
+    // Of xlog.h, in all versions.
+    const OPEN: i32 = 2;
+    const OPEN_DSYNC: i32 = 4;
+    // SAFETY: settings of this process.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        let method = pg_sys::sync_method;
+        #[cfg(any(feature = "pg17", feature = "pg18"))]
+        let method = pg_sys::wal_sync_method;
+        pg_sys::enableFsync && [OPEN, OPEN_DSYNC].contains(&method)
+    }
+}
+
 /// See [`WalIo`]; 18 has its own way.
 #[cfg(not(feature = "pg18"))]
 #[inline]

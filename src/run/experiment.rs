@@ -13,6 +13,7 @@ use pgfsbench_core::{
         state::State,
         steps, throttled,
     },
+    finding::Durability,
     verdict::Reason,
 };
 
@@ -127,7 +128,7 @@ pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
             continue;
         };
         let changed = differences.changed.get(&row.number);
-        target.durability.clone_from(&row.durability);
+        target.durability = Durability::together(row.durability.as_deref().unwrap_or_default());
         target.warnings = warnings(row, changed, throttled.as_ref());
         let differs = differences.within.get(&row.number);
         target.differs = differs.cloned().unwrap_or_default();

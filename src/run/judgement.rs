@@ -1,7 +1,7 @@
 //! The findings of a run, from the stored facts: the same for a run that has just ended, for one of last year, and
 //! for one that came home from a target or was restored from a dump.
 
-use pgfsbench_core::finding::{self, Finding, RunFacts};
+use pgfsbench_core::finding::{self, Durability, Finding, RunFacts};
 use serde_json::Value;
 
 use crate::{
@@ -48,22 +48,30 @@ fn facts(run_id: i64) -> Result<Option<RunFacts>, Fault> {
 /// The findings that follow from what is stored of a run, and those that only the moment could tell and that are stored;
 /// the worst first. None when there is no such run, or it is not done. In a transaction.
 pub fn judge(run_id: i64) -> Result<Option<Vec<Finding>>, Fault> {
-    let Some(facts) = facts(run_id)? else {
-        return Ok(None);
-    };
-    let mut findings = store::findings(run_id)?;
-    findings.retain(|finding| finding::is_of_the_moment(&finding.code));
-    findings.extend(finding::judge(&facts));
-    finding::sort(&mut findings);
-    Ok(Some(findings))
+    facts(run_id)?
+        .map(|facts| judged(run_id, &facts))
+        .transpose()
 }
 
-/// Judges a run by what is stored of it by now, and stores what is found in the place of what was found before; and what
+fn judged(run_id: i64, facts: &RunFacts) -> Result<Vec<Finding>, Fault> {
+    let mut findings = store::findings(run_id)?;
+    findings.retain(|finding| finding::is_of_the_moment(&finding.code));
+    findings.extend(finding::judge(facts));
+    finding::sort(&mut findings);
+    Ok(findings)
+}
+
+/// Judges a run by what is stored of it by now, and stores what is found in the place of what was found before: findings,
+/// durability, and what
 /// tells its configuration, and the definition of its target, from others. Gives how the run ended, which is complete then.
 pub fn store(run_id: i64) -> Result<Outcome, Fault> {
     definition::set_version(run_id)?;
     store::set_configuration_fingerprint(run_id)?;
-    let findings = judge(run_id)?.unwrap_or_default();
-    store::replace_findings(run_id, &findings)?;
+    if let Some(facts) = facts(run_id)? {
+        if let Some(durability) = Durability::of(&facts) {
+            store::set_durability(run_id, &durability)?;
+        }
+        store::replace_findings(run_id, &judged(run_id, &facts)?)?;
+    }
     store::outcome_of(run_id)?.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run has no row"))
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use pgfsbench_core::experiment::{limits::Used, recommend::Facts};
+use pgfsbench_core::{
+    experiment::{limits::Used, recommend::Facts},
+    finding::Durability,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -15,7 +18,8 @@ use crate::{
 #[derive(Debug, Default, Deserialize)]
 pub struct BesideRow {
     pub number: usize,
-    pub durability: Option<String>,
+    /// What its runs promised, each kind once.
+    pub durability: Option<Vec<Durability>>,
     pub warnings: Option<String>,
     pub runs: u32,
     /// How many of its runs had a processor probe far from the median of all.
@@ -68,7 +72,7 @@ pub struct Surrounding {
 
 /// What differs from one moment to the next, and whatever is compared.
 const OF_THE_MOMENT: &str = "{run_id,filesystem_free_bytes,filesystem_size_bytes,cpu_mhz_min,cpu_mhz_max,st_dev,wal_st_dev,device,wal_device,data_directory,wal_directory,\
-    mount_point,wal_mount_point,mkfs_command,configuration_fingerprint,storage}";
+    mount_point,wal_mount_point,mkfs_command,configuration_fingerprint,storage,durability_codes}";
 
 /// Where the runs that count were made, in their order.
 pub fn surroundings(experiment_id: i64) -> Result<Vec<Surrounding>, Fault> {

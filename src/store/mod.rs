@@ -13,7 +13,7 @@ pub mod study;
 
 use pgfsbench_core::{
     difference,
-    finding::Finding,
+    finding::{Durability, Finding},
     hist::{Histogram, Measure},
     recovery_log::Recovery,
     rows::Row,
@@ -262,8 +262,7 @@ pub fn replace_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> 
     insert(run_id, findings)
 }
 
-/// Stores what the helper was asked for and has made, with the environment of a run; and what the server there could not
-/// see of it: a zfs that does not sync promises nothing.
+/// Stores what the helper was asked for and has made, with the environment of a run.
 pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
     sql::write(
         include_str!("queries/set_storage.sql"),
@@ -297,14 +296,15 @@ pub fn set_device_identity(target: &str, made: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores that the device of a run was declared to keep its cache when power is lost, so that it needs no flushes.
-pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
+/// Stores what a COMMIT of a run promised.
+pub fn set_durability(run_id: i64, durability: &Durability) -> Result<(), Fault> {
     sql::write(
-        "UPDATE fsbench.environment SET durability = 'durable by the declared power-loss protection: ' \
-             || substr(durability, length('not durable: ') + 1) \
-         WHERE run_id = $1::bigint AND durability IN ('not durable: barriers off', \
-           'not durable: jfs does not flush the device''s cache')",
-        &[Some(&run_id.to_string())],
+        "UPDATE fsbench.environment SET durability = $2, durability_codes = $3::jsonb WHERE run_id = $1::bigint",
+        &[
+            Some(&run_id.to_string()),
+            Some(&durability.sentence()),
+            Some(&json!(durability).to_string()),
+        ],
     )?;
     Ok(())
 }

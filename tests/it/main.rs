@@ -33,6 +33,7 @@ mod kept_database;
 mod killed_suite;
 mod lab;
 mod late_postmaster;
+mod layers;
 mod long_queue;
 mod machine_figures;
 mod maintenance;

@@ -12,10 +12,11 @@ FROM unnest('{ext4,xfs,btrfs}'::text[]) WITH ORDINALITY t (t, i), LATERAL (SELEC
      LATERAL (SELECT timestamptz '2026-01-10 20:00:00+00' + (3 * b + n) * interval '5 min' AS at,
               (ARRAY[1000, 1110, 640])[i] * (1 + 0.004 * sin(7 * b + 3 * n)) AS tps) v;
 INSERT INTO fsbench.environment (run_id, pgfsbench_version, server_version, server_version_num, kernel, hostname, machine, virtualization, processors, processor_model,
-    memory_bytes, shared_buffers_bytes, data_checksums, scope, durability, data_directory, filesystem, device, mount_point, mount_options, wal_filesystem, settings,
+    memory_bytes, shared_buffers_bytes, data_checksums, scope, durability, durability_codes, data_directory, filesystem, device, mount_point, mount_options, wal_filesystem, settings,
     write_cache, device_model, rotational, io_scheduler, layers)
 SELECT run_id, '0.1.0', 'PostgreSQL 15.20', 150020, 'Linux 6.1.0', 'db1.example', 'x86_64', 'none', 16, 'Some Processor', 137438953472, 34359738368, false, 'data and WAL',
-       CASE target WHEN 'btrfs' THEN 'not durable: barriers off' ELSE 'durable' END, '/srv/bench/data', target, '/dev/nvme0n1p2', '/srv/bench', 'rw,noatime', target,
+       CASE target WHEN 'btrfs' THEN 'not durable: barriers off' ELSE 'durable' END,
+       CASE target WHEN 'btrfs' THEN '[{"code": "barriers_off"}]' ELSE '[]' END::jsonb, '/srv/bench/data', target, '/dev/nvme0n1p2', '/srv/bench', 'rw,noatime', target,
        '{"fsync": "on"}', 'write back', 'Maker Disk 9', false, 'none', '[{"name": "nvme0n1", "serial": "S-123456", "wwn": "eui.0025"}]'
 FROM fsbench.run_log WHERE run_id >= 200;
 INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, latency_p50_ms, latency_p99_ms, commit_p99_ms, device_writes, device_reads, device_flushes, device_write_bytes, device_read_bytes,

@@ -16,6 +16,6 @@ INSERT INTO fsbench.run_log (run_id, status, target, workload, scale, clients, l
 SELECT 400 + n, CASE n WHEN 5 THEN 'failed' ELSE 'done' END, 'xfs', 'tpcb', 10, 8, 'weekly', '{}', '{}', 'x', at, at, at, at, 60000,
        1000 * (1 + 0.01 * sin(5 * n)) * CASE WHEN n > 14 THEN 0.8 ELSE 1 END, '{"kind": "directory", "directory": "/srv/xfs"}'
 FROM generate_series(1, 24) n, LATERAL (SELECT timestamptz '2026-01-12 20:00:00+00' + n * interval '1 day' AS at) a;
-INSERT INTO fsbench.environment (run_id, kernel, server_version, hostname, filesystem, durability, processors)
-SELECT run_id, CASE WHEN run_id > 414 THEN 'Linux 6.2.0' ELSE 'Linux 6.1.0' END, CASE WHEN run_id > 407 THEN 'PostgreSQL 15.21' ELSE 'PostgreSQL 15.20' END, 'db1.example', 'xfs', 'durable', 16
+INSERT INTO fsbench.environment (run_id, kernel, server_version, hostname, filesystem, durability, durability_codes, processors)
+SELECT run_id, CASE WHEN run_id > 414 THEN 'Linux 6.2.0' ELSE 'Linux 6.1.0' END, CASE WHEN run_id > 407 THEN 'PostgreSQL 15.21' ELSE 'PostgreSQL 15.20' END, 'db1.example', 'xfs', 'durable', '[]', 16
 FROM fsbench.run_log WHERE run_id >= 300;

@@ -19,8 +19,8 @@ FROM unnest('{xfs,ext2,ext3,ext4,xfs-tuned}'::text[]) WITH ORDINALITY t (t, i), 
      LATERAL (SELECT timestamptz '2026-02-10 20:00:00+00' + q * interval '3 hours' + (5 * b + n) * interval '5 min' AS at,
               (ARRAY[1500, 1710, 800, 1490, 1540])[i] * (1 + 0.006 * sin(7 * b + 3 * n + q)) AS tps) v;
 INSERT INTO fsbench.environment (run_id, pgfsbench_version, server_version, server_version_num, kernel, hostname, machine, virtualization, processors, processor_model,
-    memory_bytes, durability, data_directory, filesystem, device, mount_point, mount_options, settings, device_model)
-SELECT run_id, '0.3.0', 'PostgreSQL 15.20', 150020, 'Linux 6.1.0', 'db1.example', 'x86_64', 'kvm', 16, 'Some Processor', 25276502016, 'durable',
+    memory_bytes, durability, durability_codes, data_directory, filesystem, device, mount_point, mount_options, settings, device_model)
+SELECT run_id, '0.3.0', 'PostgreSQL 15.20', 150020, 'Linux 6.1.0', 'db1.example', 'x86_64', 'kvm', 16, 'Some Processor', 25276502016, 'durable', '[]',
        '/srv/bench/data', rtrim(substr(target, 12), '-tuned'), '/dev/loop0', '/srv/bench', CASE WHEN target LIKE '%tuned' THEN 'rw,noatime,logbufs=8' ELSE 'rw' END,
        '{"fsync": "on"}', 'Maker Disk 9'
 FROM fsbench.run_log WHERE run_id BETWEEN 100 AND 139;

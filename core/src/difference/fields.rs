@@ -19,6 +19,7 @@ const LEFT_OUT: &[&str] = &[
     "geometry",
     "layers",
     "wal_layers",
+    "durability_codes",
     "mount_options",
     "wal_mount_options",
     "data_directory",

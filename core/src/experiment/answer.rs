@@ -15,6 +15,7 @@ use super::{
     steps::{self, Aside, Played},
 };
 use crate::{
+    finding::Durability,
     units::format_count,
     verdict::{
         Estimate, Reason,
@@ -37,8 +38,8 @@ const SET_ASIDE: &str = "set_aside";
 /// Facts of a target beside its metric.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
-    /// The durability that its runs promised.
-    pub durability: Option<String>,
+    /// The durability that its runs promised, all together.
+    pub durability: Option<Durability>,
     /// Undeclared differences of its runs from those of others in the same block, by the number of the other target.
     pub differs: BTreeMap<usize, String>,
     /// Findings of its runs that are warnings, with how many runs have them.
@@ -70,7 +71,7 @@ pub struct Row {
     pub says: String,
     pub blocks: Option<u32>,
     pub kept: Option<usize>,
-    pub durability: Option<String>,
+    pub durability: Option<Durability>,
     pub same_durability: Option<bool>,
     pub further_seconds: Option<f64>,
     pub warnings: Option<String>,
@@ -287,7 +288,7 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     let other = base.against.and_then(|i| beside.get(i));
     let durability_of_other = other.and_then(|other| other.durability.clone());
     let same_durability = match (&own.durability, &durability_of_other) {
-        (Some(own), Some(other)) => Some(own == other),
+        (Some(own), Some(other)) => Some(own.sentence() == other.sentence()),
         _ => None,
     };
     let differs = differing::of(&own, base.against, withheld);
@@ -314,7 +315,11 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     if same_durability == Some(false)
         && let (Some(own), Some(other)) = (&own.durability, &durability_of_other)
     {
-        says = format!("{says}, NOT equally durable ({own}; the other one: {other})");
+        says = format!(
+            "{says}, NOT equally durable ({}; the other one: {})",
+            own.sentence(),
+            other.sentence()
+        );
     }
     let of_other = other.and_then(|beside| beside.checkpoints);
     let has_forced_checkpoints =

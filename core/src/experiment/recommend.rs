@@ -16,7 +16,7 @@ use super::{
     steps,
 };
 use crate::{
-    finding::not_durable,
+    finding::Durability,
     units::{format_bytes, format_count},
 };
 
@@ -42,7 +42,8 @@ pub struct Facts {
     pub kernel: Option<String>,
     /// The options as they were given to the target.
     pub mount_options: Option<String>,
-    pub durability: Option<String>,
+    #[serde(rename = "durability_codes")]
+    pub durability: Option<Durability>,
     pub virtualization: Option<String>,
     pub data_bytes: Option<f64>,
     pub memory_bytes: Option<f64>,
@@ -73,8 +74,8 @@ impl Facts {
         self.forced_checkpoints.is_some_and(|forced| forced > 0.0)
     }
 
-    fn why_not_durable(&self) -> Option<&str> {
-        self.durability.as_deref().and_then(not_durable)
+    fn why_not_durable(&self) -> Option<String> {
+        self.durability.as_ref()?.why_not()
     }
 }
 
@@ -185,18 +186,15 @@ fn unlike_in_durability(state: &State, facts: &[Facts]) -> Vec<Advice> {
 }
 
 /// Why commits on a target may be lost, if those on another one that was compared with it are durable.
-fn less_durable(facts: &[Facts], number: usize) -> Option<&str> {
-    let is_durable = |f: &Facts| {
-        let words = f.durability.as_deref();
-        words.is_some_and(|words| not_durable(words).is_none())
-    };
+fn less_durable(facts: &[Facts], number: usize) -> Option<String> {
+    let is_durable = |f: &Facts| f.durability.as_ref().is_some_and(Durability::is_durable);
     let own = facts.iter().find(|f| f.number == number)?;
     own.why_not_durable()
         .filter(|_| facts.iter().any(is_durable))
 }
 
 /// Why commits on all of them may be lost, as the first one says it.
-fn nothing_durable(facts: &[Facts]) -> Option<&str> {
+fn nothing_durable(facts: &[Facts]) -> Option<String> {
     let all = facts.iter().all(|f| f.why_not_durable().is_some());
     facts.first().filter(|_| all)?.why_not_durable()
 }

@@ -1,14 +1,6 @@
 //! Findings about a crash that a run has ended with: it has lost what was committed, or nobody knows.
 
-use super::{Finding, RunFacts, Severity};
-
-/// What is said of commits that may be lost begins so.
-pub const NOT_DURABLE: &str = "not durable: ";
-
-/// Why commits may be lost, by what is said of the durability of a run; None where they are durable.
-pub fn not_durable(words: &str) -> Option<&str> {
-    words.strip_prefix(NOT_DURABLE)
-}
+use super::{Durability, Finding, RunFacts, Severity};
 
 /// Committed transactions that are not there after a crash, or data that are not what they were. With settings under which a
 /// commit promises nothing that may be; it is the same finding, and says so.
@@ -22,8 +14,8 @@ pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
         ),
         _ => "the data after the crash are not what was committed".to_owned(),
     };
-    let reasons = crash.durability.as_deref();
-    let hint = match reasons.and_then(not_durable) {
+    let reasons = Durability::of(facts).and_then(|durability| durability.why_not());
+    let hint = match reasons {
         Some(reasons) => format!(
             "A commit promised nothing here: {reasons}. Do not keep data that way that you want to find again. See fsbench.recovery."
         ),
@@ -66,14 +58,16 @@ mod tests {
     use super::super::CrashFacts;
     use super::*;
 
-    fn found(found: Option<u64>, problem: Option<&str>, durability: Option<&str>) -> RunFacts {
+    fn found(found: Option<u64>, problem: Option<&str>, fsync: Option<bool>) -> RunFacts {
         RunFacts {
+            fsync,
+            full_page_writes: Some(true),
+            synchronous_commit: Some("on".into()),
             crash: CrashFacts {
                 committed: Some(7),
                 found,
                 problem: problem.map(str::to_owned),
                 verified: Some(problem.is_none()),
-                durability: durability.map(str::to_owned),
             },
             ..RunFacts::default()
         }
@@ -81,11 +75,7 @@ mod tests {
 
     #[test]
     fn what_was_lost_is_told_and_whether_it_might_be() {
-        let facts = found(
-            Some(5),
-            Some("After the run so many."),
-            Some("not durable: fsync off"),
-        );
+        let facts = found(Some(5), Some("After the run so many."), Some(false));
         let finding = lost_transactions(&facts).unwrap();
         assert_eq!(
             (finding.code.as_str(), finding.severity),
@@ -96,8 +86,8 @@ mod tests {
             "2 of 7 committed transactions were lost in the crash: after the run so many"
         );
         assert!(finding.hint.contains("fsync off"), "{}", finding.hint);
-        for durability in [None, Some("durable by the server's settings")] {
-            let facts = found(Some(7), Some("Account 3 is wrong."), durability);
+        for fsync in [None, Some(true)] {
+            let facts = found(Some(7), Some("Account 3 is wrong."), fsync);
             let finding = lost_transactions(&facts).unwrap();
             assert_eq!(
                 finding.message,
@@ -109,10 +99,7 @@ mod tests {
 
     #[test]
     fn nothing_is_found_when_all_is_there_or_there_was_no_crash() {
-        for facts in [
-            RunFacts::default(),
-            found(Some(7), None, Some("not durable: fsync off")),
-        ] {
+        for facts in [RunFacts::default(), found(Some(7), None, Some(false))] {
             assert_eq!(lost_transactions(&facts), None);
             assert_eq!(recovery_failed(&facts), None);
         }

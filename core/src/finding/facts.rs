@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use crash::CrashFacts;
 pub use machine::MachineFacts;
 pub use scan::{ScanFacts, ScanMade};
-pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts};
+pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts, WalSyncFacts};
 pub use storage::{FlushFacts, StorageFacts};
 
 use crate::spec::{Spec, Workload};
@@ -86,6 +86,7 @@ pub struct RunFacts {
     pub checkpoints_seen: CheckpointFacts,
     pub waits: WaitFacts,
     pub wal: WalFacts,
+    pub wal_sync: WalSyncFacts,
 }
 
 impl RunFacts {

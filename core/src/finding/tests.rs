@@ -32,6 +32,9 @@ fn storage() -> StorageFacts {
         mount_options_not_shown: Some(vec![]),
         properties_not_in_force: Some(vec![]),
         compression: None,
+        zfs_sync: None,
+        zfs_flushes: None,
+        log_layers: None,
         mkfs_command: Some(
             "/sbin/mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0 /dev/nvme0n1p1".into(),
         ),
@@ -156,6 +159,15 @@ fn clean() -> RunFacts {
             cycles: Some(2.0),
         },
         wal: WalFacts::default(),
+        wal_sync: WalSyncFacts {
+            syncs: Some(600_000),
+            sync_ms: Some(500_000.0),
+            window_ms: Some(600_000.0),
+            wal_bytes: Some(GB),
+            method: Some("fdatasync".into()),
+            device_flushes: Some(600_100),
+            device_write_bytes: Some(3 * GB),
+        },
         waits: WaitFacts {
             lock_share: Some(0.01),
         },
@@ -164,7 +176,6 @@ fn clean() -> RunFacts {
             found: Some(1_000_000),
             problem: None,
             verified: Some(true),
-            durability: Some("durable by the server's settings".into()),
         },
     }
 }

@@ -36,14 +36,46 @@ pub struct DiskFigures {
     pub util_percent: Option<f64>,
 }
 
-/// The counters of a device; None when it has no line, or one that tells only a part (partitions of kernels before 2.6.25).
-pub fn parse_diskstats(text: &str, (major, minor): (u32, u32)) -> Option<DiskCounters> {
-    let is_of = |line: &&str| {
+/// The counters of a device that a mounted filesystem is on. None when it has no line, one that tells only a part (partitions of kernels
+/// before 2.6.25), or one of zeros alone: a mount reads, so the kernel does not count there (NVMe multipath, some disks in memory).
+pub fn parse_diskstats(text: &str, device: (u32, u32)) -> Option<DiskCounters> {
+    let line = lines(text).find(|(number, _, _)| *number == device)?;
+    counters(line.2).filter(DiskCounters::are_kept)
+}
+
+/// The counters of a disk that NVMe reaches over several paths, added up; None for any other device. The kernel may count with the paths
+/// alone.
+pub fn parse_paths(text: &str, device: (u32, u32)) -> Option<DiskCounters> {
+    let (_, disk, _) = lines(text).find(|(number, _, _)| *number == device)?;
+    let paths = lines(text).filter(|(_, name, _)| is_path_of(name, disk));
+    let sum = paths
+        .map(|(_, _, line)| counters(line))
+        .reduce(|a, b| Some(a?.plus(&b?)));
+    sum.flatten().filter(DiskCounters::are_kept)
+}
+
+/// Number, name and text of each line that has them.
+fn lines(text: &str) -> impl Iterator<Item = ((u32, u32), &str, &str)> {
+    text.lines().filter_map(|line| {
         let mut words = line.split_ascii_whitespace();
-        let mut is = |number: u32| words.next().is_some_and(|word| word.parse() == Ok(number));
-        is(major) && is(minor)
+        let number = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        Some((number, words.next()?, line))
+    })
+}
+
+/// True for the path nvme2c34n1 of the disk nvme2n1.
+fn is_path_of(path: &str, disk: &str) -> bool {
+    let parts = || {
+        let (subsystem, namespace) = disk.strip_prefix("nvme")?.split_once('n')?;
+        let rest = path.strip_prefix("nvme")?.strip_prefix(subsystem)?;
+        let (controller, of_path) = rest.strip_prefix('c')?.split_once('n')?;
+        Some((controller, of_path == namespace))
     };
-    let line = text.lines().find(is_of)?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    parts().is_some_and(|(controller, is_same)| is_same && is_number(controller))
+}
+
+fn counters(line: &str) -> Option<DiskCounters> {
     let stat = DiskStat::from_line(line).ok()?;
     Some(DiskCounters {
         reads: stat.reads,
@@ -59,6 +91,27 @@ pub fn parse_diskstats(text: &str, (major, minor): (u32, u32)) -> Option<DiskCou
 }
 
 impl DiskCounters {
+    /// True if any request was counted.
+    fn are_kept(&self) -> bool {
+        self.reads > 0 || self.writes > 0
+    }
+
+    /// Both together. Two devices that are busy at the same time are not busy for longer.
+    fn plus(&self, other: &Self) -> Self {
+        let flushes = self.flushes.zip(other.flushes);
+        Self {
+            reads: self.reads.saturating_add(other.reads),
+            read_bytes: self.read_bytes.saturating_add(other.read_bytes),
+            read_ms: self.read_ms.saturating_add(other.read_ms),
+            writes: self.writes.saturating_add(other.writes),
+            write_bytes: self.write_bytes.saturating_add(other.write_bytes),
+            write_ms: self.write_ms.saturating_add(other.write_ms),
+            busy_ms: self.busy_ms.max(other.busy_ms),
+            weighted_ms: self.weighted_ms.saturating_add(other.weighted_ms),
+            flushes: flushes.map(|(a, b)| (a.0.saturating_add(b.0), a.1.saturating_add(b.1))),
+        }
+    }
+
     /// True if any flush was counted. Kernels before 5.5 count none.
     pub fn has_flushed(&self) -> bool {
         self.flushes.is_some_and(|(flushes, _)| flushes > 0)
@@ -191,7 +244,7 @@ mod tests {
     #[test]
     fn flushes_of_a_partition_are_those_of_its_disk() {
         let disk = counters(RECORDED, (254, 0));
-        let partition = counters(RECORDED, (253, 0));
+        let partition = counters("254 1 vda1 9 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0", (254, 1));
         assert!(!partition.has_flushed() && disk.has_flushed());
         let both = partition.with_flushes_of(Some(disk));
         assert_eq!((both.flushes, both.writes), (disk.flushes, 0));
@@ -202,7 +255,7 @@ mod tests {
     fn times_turn_over_and_a_new_device_is_seen() {
         let line = |ms: u64, writes: u64| {
             counters(
-                &format!("8 0 sda 0 0 0 0 {writes} 0 0 {ms} 0 {ms} {ms} 0 0 0 0 0 0\n"),
+                &format!("8 0 sda 1 0 0 0 {writes} 0 0 {ms} 0 {ms} {ms} 0 0 0 0 0 0\n"),
                 (8, 0),
             )
         };
@@ -231,6 +284,39 @@ mod tests {
         }
     }
 
+    /// Linux 5.14 with native multipath.
+    const MULTIPATH: &str = " 259 11 nvme2n1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+ 259 12 nvme2n1p1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+ 259 10 nvme2c34n1 10 0 80 5 20 0 160 8 0 30 40 0 0 0 0 7 3
+ 259 13 nvme2c35n1 1 0 8 1 2 0 16 2 0 12 4 0 0 0 0 1 1
+ 259 14 nvme2c34n12 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9
+ 259 15 nvme22c1n1 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9
+";
+
+    #[test]
+    fn the_paths_of_a_disk_count_for_it() {
+        for head in [(259, 11), (259, 12)] {
+            assert_eq!(parse_diskstats(MULTIPATH, head), None);
+        }
+        let sum = parse_paths(MULTIPATH, (259, 11)).unwrap();
+        assert_eq!((sum.reads, sum.writes, sum.flushes), (11, 22, Some((8, 4))));
+        assert_eq!((sum.read_bytes, sum.write_bytes), (88 * 512, 176 * 512));
+        assert_eq!((sum.busy_ms, sum.weighted_ms), (30, 44));
+        // A partition has a part of what went over the paths, and nothing tells which.
+        assert_eq!(parse_paths(MULTIPATH, (259, 12)), None);
+        for no_head in [(259, 10), (254, 0), (7, 0)] {
+            assert_eq!(
+                parse_paths(&format!("{MULTIPATH}{RECORDED}"), no_head),
+                None
+            );
+        }
+    }
+
+    #[test]
+    fn what_nobody_counts_is_not_zero() {
+        assert_eq!(parse_diskstats(RECORDED, (253, 0)), None);
+    }
+
     /// Of a line: as many as the bytes of sectors allow.
     fn numbers() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec(0..=u64::MAX / SECTOR, 17)
@@ -249,8 +335,9 @@ mod tests {
                 let words: Vec<String> = numbers.iter().map(u64::to_string).collect();
                 parse_diskstats(&format!("8 0 sda {}", words.join(" ")), (8, 0))
             };
-            let [before, now] = [&numbers, &others].map(|numbers| line(numbers).expect("a line"));
-            now.since(&before, 1000.0);
+            if let [Some(before), Some(now)] = [&numbers, &others].map(|numbers| line(numbers)) {
+                now.since(&before, 1000.0);
+            }
             // Sectors whose bytes are no number are no line.
             let too_many = [&numbers[..2], &[sectors | 1 << 63], &numbers[3..]].concat();
             prop_assert_eq!(line(&too_many), None);

@@ -1,10 +1,10 @@
-//! The durability that a COMMIT of a run promises: by the settings that decide about it, and by the storage below the server.
+//! The settings of a run's clients that decide about durability and about what is timed.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::{finding::NOT_DURABLE, statistics::Timing};
+use crate::statistics::Timing;
 
 /// The settings that decide about durability, as the clients have them before the run's own.
 #[derive(Clone, Debug, Deserialize)]
@@ -15,17 +15,6 @@ pub struct Promises {
     pub full_page_writes: bool,
     synchronous_commit: String,
     timing: Timing,
-}
-
-/// Properties of the run that decide about it, too.
-#[derive(Clone, Debug, Default)]
-pub struct OfRun {
-    /// The words for a durable one.
-    pub durable: &'static str,
-    /// Whether its tables are unlogged.
-    pub unlogged: bool,
-    /// Promises that the filesystems and devices below do not keep.
-    pub below: Vec<String>,
 }
 
 impl Promises {
@@ -61,31 +50,6 @@ impl Promises {
             other => other.into(),
         }
     }
-
-    /// Whether a run is durable, and why not.
-    pub fn in_words(&self, settings: &BTreeMap<String, String>, of: &OfRun) -> String {
-        let mut off = Vec::new();
-        if !self.fsync {
-            off.push("fsync off");
-        }
-        if self.synchronous_commit(settings) == "off" {
-            off.push("synchronous_commit off");
-        }
-        if !self.full_page_writes {
-            off.push("full_page_writes off");
-        }
-        if of.unlogged {
-            off.push("unlogged tables");
-        }
-        let mut below: Vec<&str> = of.below.iter().map(String::as_str).collect();
-        below.sort_unstable();
-        below.dedup();
-        off.extend(below);
-        match off[..] {
-            [] => of.durable.into(),
-            _ => format!("{NOT_DURABLE}{}", off.join(", ")),
-        }
-    }
 }
 
 /// A setting that is on or off, as the server reads it.
@@ -104,34 +68,6 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
         given.collect()
-    }
-
-    #[test]
-    fn what_is_off_is_named_in_its_order() {
-        let promises = Promises {
-            full_page_writes: false,
-            ..Promises::of_syncs()
-        };
-        let of = OfRun {
-            unlogged: true,
-            below: ["b", "a", "b"].map(str::to_owned).to_vec(),
-            ..OfRun::default()
-        };
-        let said = promises.in_words(&settings(&[("synchronous_commit", "NO")]), &of);
-        assert_eq!(
-            said,
-            "not durable: synchronous_commit off, full_page_writes off, unlogged tables, a, b"
-        );
-    }
-
-    #[test]
-    fn with_nothing_off_it_is_durable() {
-        let of = OfRun {
-            durable: "durable by the server's settings",
-            ..OfRun::default()
-        };
-        let said = Promises::of_syncs().in_words(&settings(&[]), &of);
-        assert_eq!(said, of.durable);
     }
 
     #[test]

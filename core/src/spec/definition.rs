@@ -169,9 +169,9 @@ pub trait Definition: Sync {
         "It is them that were measured, not the storage: use data beyond RAM, fewer clients, or a rate."
     }
 
-    /// How durable it is where nothing is said against it.
-    fn durable(&self) -> &'static str {
-        "durable by the server's settings"
+    /// True if it syncs files by itself, so that settings of the server do not count.
+    fn syncs_itself(&self) -> bool {
+        false
     }
 
     /// Tables of results that only this workload has rows in, beside those of all.

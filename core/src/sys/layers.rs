@@ -1,5 +1,5 @@
-//! The layers below a filesystem, from its own device down to the disks: partitions, md, device mapper (LVM, encryption,
-//! multipath), loop devices and the filesystems that hold their files.
+//! The layers below a filesystem, down to the disks: the filesystem that holds overlay's upper layer, partitions, md, device mapper
+//! (LVM, encryption, multipath), loop devices and the filesystems that hold their files.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,17 @@ use super::{Block, Queue, Tree, flag, line, number};
 /// Deeper than this nobody stacks; a loop in what is read ends here.
 const DEEPEST: usize = 12;
 
-/// The filesystem of a file or directory, and its device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The filesystem of a file or directory, and its devices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Below {
     pub filesystem: String,
     pub mount_point: String,
-    /// The number of its device, major:minor; None when it has none (tmpfs, NFS, overlay).
-    pub device: Option<String>,
+    /// Mount options as the kernel shows them, separated by commas.
+    pub options: String,
+    /// The numbers of its devices, major:minor; none where it has none (tmpfs, NFS, overlay) or they are not known (zfs).
+    pub devices: Vec<String>,
+    /// Overlay only: the directory of its upper layer, where this process can see it.
+    pub upper: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,10 +34,14 @@ pub enum LayerKind {
     Crypt,
     Multipath,
     Loop,
-    /// A filesystem that holds the file of a loop device.
+    /// A filesystem that holds the file of a loop device, or the upper layer of overlay.
     Filesystem,
-    /// A disk in memory: ram, zram.
+    /// A layer that exists and that this process cannot see.
+    Unknown,
+    /// A disk in memory: ram, zram, null_blk, scsi_debug, a file without a filesystem.
     Memory,
+    /// Memory that is said to keep its contents: pmem.
+    PersistentMemory,
     /// A disk of a User-Mode Linux guest: a file of its host.
     Uml,
     /// A disk that is reached over a network: nbd, rbd, drbd.
@@ -56,6 +64,12 @@ pub struct Layer {
     /// Maker and model of a disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Type of a filesystem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filesystem: Option<String>,
+    /// Mount options of a filesystem, separated by commas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mount_options: Option<String>,
     /// World-wide name of a disk, or what its kind has instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wwn: Option<String>,
@@ -100,6 +114,8 @@ impl Layer {
             device: None,
             bytes: None,
             model: None,
+            filesystem: None,
+            mount_options: None,
             wwn: None,
             serial: None,
             level: None,
@@ -121,6 +137,13 @@ pub fn layers(tree: &dyn Tree, number: &str) -> Vec<Layer> {
     layers
 }
 
+/// The layers below a filesystem, from above to below, without the filesystem itself.
+pub fn layers_below(tree: &dyn Tree, filesystem: &Below) -> Vec<Layer> {
+    let mut layers = Vec::new();
+    walk_below(tree, filesystem, 0, &mut layers);
+    layers
+}
+
 /// The queue that the filesystem's requests go to, the uppermost; None where there is none.
 pub fn queue(layers: &[Layer]) -> Option<&Queue> {
     layers.iter().find_map(|layer| layer.queue.as_ref())
@@ -136,6 +159,70 @@ pub fn rotates(layers: &[Layer]) -> Option<bool> {
         .unwrap_or_else(|| queue(layers)?.rotational)
 }
 
+/// What a filesystem lies on.
+fn walk_below(tree: &dyn Tree, filesystem: &Below, depth: usize, layers: &mut Vec<Layer>) {
+    if filesystem.filesystem == "overlay" {
+        match &filesystem.upper {
+            Some(upper) => walk_file(tree, upper, "the upper layer of overlay", depth, layers),
+            None => layers.push(unknown("the upper layer of overlay", depth)),
+        }
+    }
+    for number in devices(tree, filesystem) {
+        walk(tree, &number, depth, layers);
+    }
+}
+
+/// The filesystem that holds a file, called `what`, and what that lies on.
+fn walk_file(tree: &dyn Tree, path: &str, what: &str, depth: usize, layers: &mut Vec<Layer>) {
+    let Some(below) = tree.below(path).filter(|_| depth < DEEPEST) else {
+        layers.push(unknown(what, depth));
+        return;
+    };
+    layers.push(Layer {
+        name: Some(format!("{} on {}", below.filesystem, below.mount_point)),
+        filesystem: Some(below.filesystem.clone()),
+        mount_options: Some(below.options.clone()).filter(|options| !options.is_empty()),
+        ..Layer::new(depth, LayerKind::Filesystem)
+    });
+    walk_below(tree, &below, depth + 1, layers);
+}
+
+/// The devices of a filesystem. Of those of btrfs the kernel mounts by one, and lists all.
+fn devices(tree: &dyn Tree, filesystem: &Below) -> Vec<String> {
+    let all = match (filesystem.filesystem.as_str(), &filesystem.devices[..]) {
+        ("btrfs", [mounted]) => devices_of_btrfs(tree, mounted),
+        _ => None,
+    };
+    all.unwrap_or_else(|| filesystem.devices.clone())
+}
+
+fn devices_of_btrfs(tree: &dyn Tree, mounted: &str) -> Option<Vec<String>> {
+    const FILESYSTEMS: &str = "/sys/fs/btrfs";
+    let name = Block::of(tree, mounted)?.name(tree)?;
+    let of = |filesystem: String| {
+        let directory = format!("{FILESYSTEMS}/{filesystem}/devices");
+        let mut names = tree.list(&directory);
+        names.sort();
+        let is_this = names.contains(&name);
+        let numbers = names
+            .iter()
+            .filter_map(|name| line(tree, &format!("{directory}/{name}/dev")));
+        is_this.then(|| numbers.collect::<Vec<_>>())
+    };
+    let found = tree.list(FILESYSTEMS).into_iter().find_map(of)?;
+    found
+        .iter()
+        .any(|number| number == mounted)
+        .then_some(found)
+}
+
+fn unknown(name: &str, depth: usize) -> Layer {
+    Layer {
+        name: Some(name.to_owned()),
+        ..Layer::new(depth, LayerKind::Unknown)
+    }
+}
+
 fn walk(tree: &dyn Tree, number: &str, depth: usize, layers: &mut Vec<Layer>) {
     let Some(block) = Block::of(tree, number).filter(|_| depth < DEEPEST) else {
         return;
@@ -145,7 +232,7 @@ fn walk(tree: &dyn Tree, number: &str, depth: usize, layers: &mut Vec<Layer>) {
         return;
     }
     let layer = describe(tree, &block, number, depth);
-    let backing_file = layer.backing_file.clone();
+    let (kind, backing_file) = (layer.kind, layer.backing_file.clone());
     layers.push(layer);
     if block.is_partition() {
         if let Some(disk) = line(tree, &format!("{}/dev", block.disk)) {
@@ -153,14 +240,9 @@ fn walk(tree: &dyn Tree, number: &str, depth: usize, layers: &mut Vec<Layer>) {
         }
         return;
     }
-    if let Some(below) = backing_file.and_then(|file| tree.below(&file)) {
-        layers.push(Layer {
-            name: Some(format!("{} on {}", below.filesystem, below.mount_point)),
-            ..Layer::new(depth + 1, LayerKind::Filesystem)
-        });
-        if let Some(device) = below.device {
-            walk(tree, &device, depth + 2, layers);
-        }
+    if kind == LayerKind::Loop {
+        let file = backing_file.unwrap_or_default();
+        walk_file(tree, &file, "the file of a loop device", depth + 1, layers);
         return;
     }
     let slaves = format!("{}/slaves", block.directory);
@@ -185,6 +267,7 @@ fn describe(tree: &dyn Tree, block: &Block, device: &str, depth: usize) -> Layer
         Some(uuid) if uuid.starts_with("CRYPT-") => LayerKind::Crypt,
         Some(uuid) if uuid.starts_with("mpath-") => LayerKind::Multipath,
         _ if of("dm/name").is_some() => LayerKind::Dm,
+        _ if is_in_memory(tree, block) => LayerKind::Memory,
         _ => kind_by_name(plain),
     };
     let number = |name: &str| number(tree, &format!("{}/{name}", block.directory));
@@ -209,11 +292,21 @@ fn describe(tree: &dyn Tree, block: &Block, device: &str, depth: usize) -> Layer
     }
 }
 
+/// True for a disk that keeps its contents in memory and does not tell so by its name: a file that is in no filesystem, and the disk
+/// of scsi_debug.
+fn is_in_memory(tree: &dyn Tree, block: &Block) -> bool {
+    let file = line(tree, &format!("{}/loop/backing_file", block.directory));
+    let is_memory_file = file.is_some_and(|file| file.starts_with("/memfd:"));
+    is_memory_file || block.model(tree).as_deref() == Some("Linux scsi_debug")
+}
+
 fn kind_by_name(name: &str) -> LayerKind {
     let kinds = [
         ("loop", LayerKind::Loop),
         ("zram", LayerKind::Memory),
         ("ram", LayerKind::Memory),
+        ("nullb", LayerKind::Memory),
+        ("pmem", LayerKind::PersistentMemory),
         ("ubd", LayerKind::Uml),
         ("nbd", LayerKind::Network),
         ("rbd", LayerKind::Network),

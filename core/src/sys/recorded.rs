@@ -1,4 +1,5 @@
-//! Trees that were recorded: a path and its text in each line, with \n for the ends of lines within.
+//! Trees that were recorded: a path and its text in each line, with \n for the ends of lines within. A path `below:FILE` has the
+//! filesystem of a file: type, mount point, devices (joined by +, or -), mount options.
 
 use std::collections::BTreeMap;
 
@@ -52,11 +53,18 @@ impl Tree for Recorded {
 
     fn below(&self, path: &str) -> Option<Below> {
         let text = self.0.get(&format!("below:{path}"))?;
-        let mut words = text.split_whitespace();
+        let mut words = text.split_whitespace().map(str::to_owned);
+        let (filesystem, mount_point) = (words.next()?, words.next()?);
+        let devices = words.next().unwrap_or_default();
+        let devices = devices.split('+').filter(|number| number.contains(':'));
+        let options = words.next().unwrap_or_default();
+        let upper = options.split(',').find_map(|o| o.strip_prefix("upperdir="));
         Some(Below {
-            filesystem: words.next()?.to_owned(),
-            mount_point: words.next()?.to_owned(),
-            device: words.next().map(str::to_owned),
+            filesystem,
+            mount_point,
+            devices: devices.map(str::to_owned).collect(),
+            upper: upper.map(str::to_owned),
+            options,
         })
     }
 }

@@ -26,6 +26,15 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{} {}", halves.div_ceil(2), units[4])
 }
 
+/// A short time, given in microseconds.
+pub fn format_microseconds(us: f64) -> String {
+    match us {
+        us if us < 100.0 => format!("{us:.1} us"),
+        us if us < 10_000.0 => format!("{us:.0} us"),
+        us => format!("{:.1} ms", us / 1000.0),
+    }
+}
+
 /// Ranges of numbers that [`format_ids`] shows.
 const MOST_RANGES: usize = 20;
 

@@ -14,7 +14,6 @@ use pgfsbench_core::{
 
 use crate::{
     host::{
-        durability,
         location::{self, Location},
         machine, storage,
         tree::ThisMachine,
@@ -66,7 +65,7 @@ fn of_storage(data: Option<Location>, wal: Option<Location>, device: &Device) ->
         mount_options,
         size_bytes: space.map(|(_, size)| size),
         free_bytes: space.map(|(free, _)| free),
-        write_cache: data.as_ref().and_then(durability::write_cache_of),
+        write_cache: data.as_ref().and_then(storage::write_cache_of),
         rotational: device.rotational,
         layers: device.layers.clone(),
         lazy_init: surroundings::has_lazy_init(),

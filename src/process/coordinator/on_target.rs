@@ -72,11 +72,10 @@ impl Run {
             preflight::check_target(&self.spec)?;
             target::find(&self.spec.target)
         })?;
-        let is_protected = target.power_loss_protected;
         if matches!(target.on, On::Directory(_) | On::Made { .. }) {
             self.note_asking_server()?;
         }
-        if is_protected {
+        if target.power_loss_protected {
             self.note("power_loss_protected", json!(true));
         }
         match &target.on {
@@ -84,9 +83,6 @@ impl Run {
             On::Directory(_) | On::Made { .. } => self.carry_out_near(target),
         }?;
         xact::transaction(|| {
-            if is_protected {
-                store::declare_protection(self.run_id)?;
-            }
             // The server there did not know what it was put on, nor beside whom.
             judgement::store(self.run_id)
         })

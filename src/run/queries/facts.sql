@@ -22,11 +22,12 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
             ORDER BY scan) FROM fsbench.scan s, LATERAL (SELECT page_cache_bytes IS NOT NULL OR NOT used AS tells) t
             WHERE s.run_id = r.run_id AND workers_planned = degree AND workers_launched = degree)),
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found,
-         'problem', problem, 'verified', balances_verified, 'durability', e.durability) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'),
+         'problem', problem, 'verified', balances_verified) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'),
       'storage', jsonb_build_object(
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}',
          'properties_not_in_force', e.storage #> '{result,properties_not_in_force}',
-         'compression', e.storage #> '{result,properties,compression}',
+         'compression', e.storage #> '{result,properties,compression}', 'zfs_sync', e.storage #> '{result,properties,sync}',
+         'log_layers', e.storage -> 'log_layers',
          'cloned', r.used #>> '{options,data}' = 'cloned',
          'filesystem', e.filesystem, 'mount_options', e.mount_options, 'mkfs_command', e.mkfs_command,
          'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.filesystem_size_bytes,
@@ -35,7 +36,12 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          'made', coalesce(e.storage ? 'request', false), 'device_write_bytes', r.device_write_bytes,
          'server_write_bytes', r.server_write_bytes + CASE WHEN r.changed_bytes > 0 THEN r.transactions_total * 8192 ELSE 0 END,
          'write_cache', e.write_cache, 'rotational', e.rotational, 'discard_max_bytes', e.discard_max_bytes,
-         'layers', e.layers),
+         'layers', coalesce(e.layers, e.storage -> 'layers')),
+      'wal_sync', jsonb_build_object('syncs', r.client_wal_syncs, 'sync_ms', r.client_wal_sync_ms, 'window_ms', r.measured_ms, 'wal_bytes', r.wal_bytes,
+         -- Settings that are not stored have their default.
+         'method', CASE WHEN e.settings IS NOT NULL THEN coalesce(e.settings #>> '{wal_sync_method,setting}', 'fdatasync') END,
+         'device_flushes', CASE WHEN is_together THEN s.flushes ELSE s.wal_flushes END,
+         'device_write_bytes', CASE WHEN is_together THEN s.written ELSE s.wal_written END),
       'wal_storage', CASE WHEN e.wal_st_dev <> e.st_dev THEN jsonb_build_object('filesystem', e.wal_filesystem,
          'mount_options', e.wal_mount_options, 'layers', e.wal_layers) END,
       'machine', jsonb_build_object(
@@ -55,12 +61,19 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h
          WHERE h.run_id = r.run_id AND measure = 'service')))
     FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id),
-      LATERAL (SELECT r.used #>> '{options,sustain}' AS search, e.settings #>> '{checkpoint_timeout,setting}' AS timeout) o,
+      LATERAL (SELECT r.used #>> '{options,sustain}' AS search, e.settings #>> '{checkpoint_timeout,setting}' AS timeout,
+         -- Each subvolume of btrfs has a number of its own.
+         e.wal_st_dev = e.st_dev OR (e.wal_device = e.device AND e.device LIKE '/%') AS is_together) o,
       LATERAL (SELECT avg(cpu_idle_percent) FILTER (WHERE interval_ms >= 500) / 100 AS idle,
          avg(cpu_iowait_percent) FILTER (WHERE interval_ms >= 500) / 100 AS iowait,
          avg(cpu_steal_percent) FILTER (WHERE interval_ms >= 500) / 100 AS steal,
          avg(pressure_memory_some_percent) FILTER (WHERE interval_ms >= 500) / 100 AS memory_pressure,
-         round(max(dirty_bytes + writeback_bytes))::bigint AS dirty
+         round(max(dirty_bytes + writeback_bytes))::bigint AS dirty,
+         -- A second of which nothing is known may have had them all.
+         CASE WHEN bool_and(device_flushes IS NOT NULL) THEN sum(device_flushes) END AS flushes,
+         CASE WHEN bool_and(device_write_bytes IS NOT NULL) THEN round(sum(device_write_bytes::float8)) END AS written,
+         CASE WHEN bool_and(wal_device_flushes IS NOT NULL) THEN sum(wal_device_flushes) END AS wal_flushes,
+         CASE WHEN bool_and(wal_device_write_bytes IS NOT NULL) THEN round(sum(wal_device_write_bytes::float8)) END AS wal_written
          FROM fsbench.sample WHERE run_id = r.run_id) s
       LEFT JOIN LATERAL (SELECT degree, percentile_cont(0.5) WITHIN GROUP (ORDER BY gb_per_second) AS gb_per_second
          FROM fsbench.scan c WHERE c.run_id = r.run_id AND c.used GROUP BY degree ORDER BY 2 DESC LIMIT 1) best ON true

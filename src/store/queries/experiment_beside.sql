@@ -7,7 +7,7 @@ counted AS (SELECT x.target_number AS number, x.run_id, abs(x.processor_probe / 
   FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind')),
 of_target AS (SELECT c.number, count(*) AS runs, count(*) FILTER (WHERE c.is_off) AS probes_off,
     coalesce(bool_or(c.carries_over), false) AS carries_over, avg(c.forced)::float8 AS forced, avg(c.checkpoints)::float8 AS checkpoints,
-    string_agg(DISTINCT e.durability, '; ') AS durability
+    jsonb_agg(DISTINCT e.durability_codes) FILTER (WHERE e.durability_codes IS NOT NULL) AS durability
   FROM counted c LEFT JOIN fsbench.environment e USING (run_id) GROUP BY 1),
 found AS (SELECT c.number, f.code, count(*) AS with_it, max(f.weight) AS weight FROM counted c JOIN fsbench.finding f USING (run_id)
   WHERE f.severity = 'warning' GROUP BY 1, 2)

@@ -1,8 +1,5 @@
--- What the helper was asked for and has made, $2, with the environment of run $1. A zfs that does not sync promises nothing.
-UPDATE fsbench.environment SET storage = $2::jsonb, durability =
-        CASE WHEN $2::jsonb #>> '{result,properties,sync}' = 'disabled' THEN CASE
-          WHEN durability LIKE 'not durable: %' THEN durability || ', sync=disabled'
-          ELSE 'not durable: sync=disabled' END ELSE durability END,
+-- What the helper was asked for and has made, $2, with the environment of run $1.
+UPDATE fsbench.environment SET storage = $2::jsonb,
       mkfs_version = $2::jsonb #>> '{result,mkfs_version}',
       mkfs_command = (SELECT string_agg(word, ' ' ORDER BY place) FROM fsbench.helper_job j,
          jsonb_array_elements(j.steps) s, jsonb_array_elements_text(s->'argv') WITH ORDINALITY a(word, place)

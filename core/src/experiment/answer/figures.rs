@@ -7,7 +7,7 @@ use crate::{
         plan::MOST_BLOCKS,
         state::{Experiment, Goal, Outcome, State},
     },
-    finding::not_durable,
+    finding::Durability,
     series::median,
     units::{format_count, format_seconds},
     verdict::{best::Standing, words},
@@ -173,7 +173,7 @@ pub fn line(state: &State, rows: &[Row]) -> String {
     }
     let unlike = rows.iter().any(|row| row.same_durability == Some(false));
     let loses = |row: &Row| {
-        let why = row.durability.as_deref().and_then(not_durable);
+        let why = row.durability.as_ref().and_then(Durability::why_not);
         unlike && why.is_some()
     };
     let parts: Vec<String> = (rows.iter())
@@ -216,7 +216,7 @@ pub fn line(state: &State, rows: &[Row]) -> String {
 fn caveats(rows: &[&Row]) -> Vec<&'static str> {
     // What is the same on both sides of each ratio.
     let is_nothing_durable = |row: &&Row| {
-        let why = row.durability.as_deref().and_then(not_durable);
+        let why = row.durability.as_ref().and_then(Durability::why_not);
         why.is_some() && row.same_durability != Some(false)
     };
     let mut caveats = Vec::new();

@@ -7,6 +7,7 @@ use crate::{
         plan::{self, percent},
         state::{Experiment, State},
     },
+    finding::{Code, Durability},
     spec::Workload,
     units::{format_bytes, format_seconds},
 };
@@ -39,7 +40,9 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
     parts.extend(unlike_in_checksums(facts, here));
     if let Some(reason) = nothing_durable(facts) {
         // Where they were flushed, but to memory.
-        let were_flushed = reason.contains("in memory") && f.flushes_per_transaction.is_some();
+        let mut codes = f.durability.iter().flat_map(Durability::codes);
+        let is_in_memory = codes.any(|code| matches!(code, Code::InMemory { .. }));
+        let were_flushed = is_in_memory && f.flushes_per_transaction.is_some();
         let beside = match were_flushed {
             true => "; how often each flushes is among the figures",
             false => "",

@@ -8,6 +8,7 @@ use crate::experiment::{
     state::{Goal, Made, Outcome, State},
     steps::Place,
 };
+use crate::finding::{Code, Durability};
 use serde_json::json;
 
 #[test]
@@ -32,18 +33,15 @@ fn unequal_durability_and_undeclared_differences_are_said() {
     live(&mut state, &|place| {
         measured(place, 100.0 + 100.0 * place.number as f64)
     });
-    let beside = |durability: &str, differs: Option<&str>| answer::Beside {
-        durability: Some(durability.into()),
+    let beside = |codes: &[Code], differs: Option<&str>| answer::Beside {
+        durability: Some(Durability::of_codes(codes.to_vec())),
         differs: differs.map(|why| (0, why.to_owned())).into_iter().collect(),
         ..answer::Beside::default()
     };
     let rows = answer::rows(
         &state,
         metric::ALL[0],
-        &[
-            beside("flushed", None),
-            beside("not durable: barriers off", None),
-        ],
+        &[beside(&[], None), beside(&[Code::BarriersOff], None)],
     );
     assert!(
         rows[0].says.contains("more tps than t0") && rows[0].says.contains("NOT equally durable"),
@@ -55,10 +53,7 @@ fn unequal_durability_and_undeclared_differences_are_said() {
         line.starts_with("t1 more and NOT equally durable; "),
         "{line}"
     );
-    let beside = [
-        beside("flushed", None),
-        beside("flushed", Some("differs: kernel")),
-    ];
+    let beside = [beside(&[], None), beside(&[], Some("differs: kernel"))];
     let rows = answer::rows(&state, metric::ALL[0], &beside);
     assert!(
         rows[0]

@@ -14,6 +14,4 @@ pub struct CrashFacts {
     pub problem: Option<String>,
     /// True if the data are what was committed; None when nobody could compare.
     pub verified: Option<bool>,
-    /// The promise of a COMMIT, as in fsbench.environment.durability.
-    pub durability: Option<String>,
 }

@@ -70,3 +70,23 @@ pub struct WaitFacts {
     /// Heavyweight locks: rows of others.
     pub lock_share: Option<f64>,
 }
+
+/// Syncs of WAL in the window, and what the device below WAL did meanwhile. None: not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WalSyncFacts {
+    /// How often the clients synced WAL.
+    pub syncs: Option<u64>,
+    /// Time of these syncs; None while track_wal_io_timing is off.
+    pub sync_ms: Option<f64>,
+    /// Length of the window.
+    pub window_ms: Option<f64>,
+    /// Bytes of WAL in it, of all processes.
+    pub wal_bytes: Option<u64>,
+    /// The setting wal_sync_method.
+    pub method: Option<String>,
+    /// Requests to flush that the device below WAL completed.
+    pub device_flushes: Option<u64>,
+    /// Bytes that this device wrote.
+    pub device_write_bytes: Option<u64>,
+}

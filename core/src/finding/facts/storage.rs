@@ -17,6 +17,10 @@ pub struct StorageFacts {
     pub properties_not_in_force: Option<Vec<String>>,
     /// The property compression of zfs.
     pub compression: Option<String>,
+    /// The property sync of zfs.
+    pub zfs_sync: Option<String>,
+    /// False if a parameter of the module zfs keeps it from flushing its devices.
+    pub zfs_flushes: Option<bool>,
     /// By what it was made, where it was made for the run.
     pub mkfs_command: Option<String>,
     /// Bytes of a stripe on one disk, as the filesystem knows it; 0 for none.
@@ -50,6 +54,8 @@ pub struct StorageFacts {
     pub discard_max_bytes: Option<u64>,
     /// The layers below it.
     pub layers: Option<Vec<Layer>>,
+    /// The device of an external log, and the layers below it.
+    pub log_layers: Option<Vec<Layer>>,
     /// True if its filesystem was made for the run.
     pub made: Option<bool>,
     /// Bytes that the device below wrote in the measured window, whoever wrote them.

@@ -1,6 +1,6 @@
 //! The filesystem: what it keeps from a commit's promise, and what makes it unlike others.
 
-use super::super::{Finding, RunFacts, Severity, StorageFacts};
+use super::super::{Code, Finding, RunFacts, Severity, StorageFacts, durability};
 use crate::proc::{compressing_option, has_barriers_off};
 use crate::sys::{Layer, LayerKind};
 use crate::units::{format_bytes, format_share};
@@ -11,8 +11,6 @@ const OTHERS_BYTES: u64 = 64 << 20;
 
 /// Share of free space below which filesystems search for it.
 const FULL: f64 = 0.10;
-/// Filesystems that have nothing below them.
-const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
 /// A warning when the other filesystem is of another type, since the result then belongs to neither; else to be known.
 pub fn wal_on_other_filesystem(facts: &RunFacts) -> Option<Finding> {
@@ -47,21 +45,17 @@ impl StorageFacts {
         all.filter(move |layer| layer.kind == kind)
     }
 
-    /// In what kind of memory the data are: a filesystem, a disk, or the filesystem that an image lies on.
-    pub(super) fn memory(&self) -> Option<&str> {
-        fn name(layer: &Layer) -> Option<&str> {
-            layer.name.as_deref()
-        }
-        let is_in_memory = |fs: &&str| IN_MEMORY.contains(fs);
-        let below = |layer| name(layer)?.split(' ').next().filter(is_in_memory);
-        let filesystem = self.filesystem.as_deref().filter(is_in_memory);
-        filesystem
-            .or_else(|| self.layers_of(LayerKind::Memory).find_map(name))
-            .or_else(|| self.layers_of(LayerKind::Filesystem).find_map(below))
+    /// The filesystem or disk in memory that the data are on.
+    fn memory(&self) -> Option<String> {
+        let mut codes = durability::of_storage(self).into_iter();
+        codes.find_map(|code| match code {
+            Code::InMemory { what } => Some(what),
+            _ => None,
+        })
     }
 
     /// True if somebody has declared that the device keeps its cache when power is lost.
-    pub(super) fn is_protected(&self) -> bool {
+    fn is_protected(&self) -> bool {
         self.power_loss_protected == Some(true)
     }
 }
@@ -69,8 +63,13 @@ impl StorageFacts {
 /// Commits are in a cache that a power cut empties.
 pub fn barriers_off(facts: &RunFacts) -> Option<Finding> {
     let (storage, is_wal) = facts.commit_storage();
-    let of = if is_wal { " of WAL" } else { "" };
-    has_barriers_off(storage.mount_options.as_deref()?).then(|| {
+    let which = match (has_barriers_off(storage.mount_options.as_deref()?), is_wal) {
+        (true, false) => "the filesystem",
+        (true, true) => "the filesystem of WAL",
+        (false, false) => "a filesystem below the data",
+        (false, true) => "a filesystem below WAL",
+    };
+    durability::of_storage(storage).contains(&Code::BarriersOff).then(|| {
         let (severity, hint) = match storage.is_protected() {
             true => (Severity::Info, "The target's device is declared to keep its cache when power is lost."),
             false => (
@@ -78,7 +77,7 @@ pub fn barriers_off(facts: &RunFacts) -> Option<Finding> {
                 "A power cut loses commits that were reported: mount it with barriers, or declare power_loss_protected => true if the device has a capacitor.",
             ),
         };
-        let message = format!("the filesystem{of} is mounted with barriers off");
+        let message = format!("{which} is mounted with barriers off");
         Finding::new("barriers_off", severity, message, hint)
     })
 }
@@ -87,17 +86,29 @@ pub fn barriers_off(facts: &RunFacts) -> Option<Finding> {
 pub fn jfs_does_not_flush(facts: &RunFacts) -> Option<Finding> {
     let (storage, is_wal) = facts.commit_storage();
     let of = if is_wal { " of WAL" } else { "" };
-    let is_volatile = storage.write_cache.as_deref()? == "write back";
-    (storage.is("jfs") && is_volatile && !storage.is_protected()).then(|| {
+    let loses = durability::of_storage(storage).contains(&Code::JfsDoesNotFlush);
+    (loses && !storage.is_protected()).then(|| {
         let hint = "A power cut loses commits that were reported: compare its latency only with others that do not flush.";
         Finding::new("jfs_does_not_flush", Severity::Warning, format!("jfs{of} does not flush the device's write cache"), hint)
+    })
+}
+
+/// A filesystem that acknowledges a sync without one.
+pub fn sync_does_nothing(facts: &RunFacts) -> Option<Finding> {
+    let (storage, _) = facts.commit_storage();
+    let is_it = |code: &Code| matches!(code, Code::SyncDoesNothing { .. } | Code::ZfsDoesNotFlush);
+    let code = durability::of_storage(storage).into_iter().find(is_it)?;
+    let is_covered = code == Code::ZfsDoesNotFlush && storage.is_protected();
+    (!is_covered).then(|| {
+        let hint = "A power cut loses commits that were reported: mount or set it without that, and run it again.";
+        Finding::new("sync_does_nothing", Severity::Warning, code.words(), hint)
     })
 }
 
 /// No disk is measured.
 pub fn in_memory(facts: &RunFacts) -> Option<Finding> {
     let (of_commits, is_wal) = facts.commit_storage();
-    let (who, what, hint) = match (facts.storage.memory(), of_commits.memory()) {
+    let (which, what, hint) = match (facts.storage.memory(), of_commits.memory()) {
         (Some(what), _) => (
             "the data are",
             what,
@@ -113,7 +124,7 @@ pub fn in_memory(facts: &RunFacts) -> Option<Finding> {
     Some(Finding::new(
         "in_memory",
         Severity::Warning,
-        format!("{who} in memory ({what})"),
+        format!("{which} in memory ({what})"),
         hint,
     ))
 }

@@ -1,49 +1,53 @@
 //! Flushes: whether they can be real, and whether they changed.
 
-use super::super::{Finding, RunFacts, Severity};
-use crate::sys::LayerKind;
+use super::super::{Code, Finding, RunFacts, Severity, durability};
+use crate::{sys::LayerKind, units::format_microseconds};
 
-/// A disk that rotates needs about half a turn; below this there is a cache that does not flush.
-const FASTEST_ROTATING_US: f64 = 1000.0;
-/// A device with a volatile cache that flushes it needs more than this.
-const FASTEST_US: f64 = 50.0;
 /// By how much flushes must have changed.
 const STEP: f64 = 2.5;
 /// And by how many microseconds, since the shortest ones differ by chance.
 const STEP_US: f64 = 200.0;
 
-fn microseconds(us: f64) -> String {
-    match us {
-        us if us < 100.0 => format!("{us:.1} us"),
-        us if us < 10_000.0 => format!("{us:.0} us"),
-        us => format!("{:.1} ms", us / 1000.0),
-    }
+/// A flush, or a sync of WAL, that reached no disk.
+pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
+    let is_it = |code: &Code| {
+        matches!(
+            code,
+            Code::FlushTooFast { .. } | Code::SyncTooFast { .. } | Code::SyncBelowProbe { .. }
+        )
+    };
+    let message = contradiction(facts, is_it)?;
+    let hint = "Something keeps writes in memory (a host's cache, a controller): see the durability of the run, and declare power_loss_protected => true for the target if it keeps them when power is lost.";
+    Some(Finding::new(
+        "fsync_too_fast",
+        Severity::Warning,
+        message,
+        hint,
+    ))
 }
 
-/// Nothing reaches a disk in that time.
-pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
-    let (storage, _) = facts.commit_storage();
-    let flush = match (facts.flush.before_us?, facts.flush.after_us) {
-        (before, Some(after)) => f64::min(before, after),
-        (before, None) => before,
-    };
-    // Told by findings of their own.
-    if storage.memory().is_some() || storage.is_protected() {
-        return None;
-    }
-    // A virtual machine does not know what its disk is.
-    let is_real = facts.machine.virtualization.as_deref() == Some("none")
-        && storage.layers_of(LayerKind::Loop).next().is_none();
-    let (fastest, kind) = match (storage.rotational, storage.write_cache.as_deref()) {
-        (Some(true), _) if is_real => (FASTEST_ROTATING_US, "a disk that rotates"),
-        (_, Some("write back")) => (FASTEST_US, "a device with a volatile write cache"),
-        _ => return None,
-    };
-    (flush < fastest).then(|| {
-        let message = format!("a flush takes {} (median), too short for {kind}", microseconds(flush));
-        let hint = "Something keeps writes in memory (a host's cache, a controller): see the durability of the run, and declare power_loss_protected => true for the target if it keeps them when power is lost.";
-        Finding::new("fsync_too_fast", Severity::Warning, message, hint)
-    })
+/// The counters of the device do not show what the server has synced.
+pub fn flushes_missing(facts: &RunFacts) -> Option<Finding> {
+    let is_it = |code: &Code| matches!(code, Code::NoFlushes { .. } | Code::NoWrites { .. });
+    let message = contradiction(facts, is_it)?;
+    let hint = "Either a layer drops what the server syncs, or the kernel does not count it: do not rely on commits here before a power cut was tried.";
+    Some(Finding::new(
+        "flushes_missing",
+        Severity::Warning,
+        message,
+        hint,
+    ))
+}
+
+/// The contradictions of a kind, in words.
+fn contradiction(facts: &RunFacts, is_it: impl Fn(&Code) -> bool) -> Option<String> {
+    let found = durability::contradictions(facts);
+    let words: Vec<String> = found
+        .iter()
+        .filter(|code| is_it(code))
+        .map(Code::with_figures)
+        .collect();
+    (!words.is_empty()).then(|| words.join("; "))
 }
 
 /// The same probe before and after differs.
@@ -52,8 +56,11 @@ pub fn flush_step(facts: &RunFacts) -> Option<Finding> {
     let ratio = after.max(before) / after.min(before).max(0.1);
     (ratio > STEP && (after - before).abs() > STEP_US).then(|| {
         let message = format!("a flush took {} before the clients and {} after them (medians)",
-            microseconds(before), microseconds(after));
-        let hint = "A cloud disk's burst credits are used up, it is throttled, or somebody else uses it: run it longer, and again at another time.";
+            format_microseconds(before), format_microseconds(after));
+        let hint = match after > before {
+            true => "A cloud disk's burst credits are used up, it is throttled, or another program uses it: run it longer, and again at another time.",
+            false => "Another program used the disk before the clients began, or a cache has taken over since: run it again on a quiet machine.",
+        };
         Finding::new("flush_step", Severity::Warning, message, hint)
     })
 }

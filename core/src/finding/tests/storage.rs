@@ -39,6 +39,56 @@ fn commits_that_a_power_cut_takes_back() {
     on!({filesystem: text("jfs")} => "jfs_does_not_flush", Warning, message);
     nothing_on!(filesystem: text("jfs"), write_cache: text("write through"));
     nothing_on!(filesystem: text("jfs"), power_loss_protected: Some(true));
+    let message = "a sync does nothing on overlay with fsync=volatile";
+    on!({filesystem: text("overlay"), mount_options: text("rw,noatime,fsync=volatile"), power_loss_protected: Some(true)}
+        => "sync_does_nothing", Warning, message);
+    let zfs = |flushes| StorageFacts {
+        filesystem: text("zfs"),
+        zfs_flushes: Some(flushes),
+        ..super::storage()
+    };
+    finds!({storage: zfs(false)} => "sync_does_nothing", Warning, "zfs does not flush its devices");
+    finds_nothing!(storage: zfs(true));
+    finds_nothing!(storage: StorageFacts { power_loss_protected: Some(true), ..zfs(false) });
+}
+
+#[test]
+fn an_image_on_a_filesystem_without_barriers() {
+    let mut layers = recorded("trees/loop_on_nvme.txt", "7:3");
+    layers[0].direct_io = Some(true);
+    layers[1].mount_options = text("rw,nobarrier");
+    let facts = RunFacts {
+        storage: StorageFacts {
+            layers: Some(layers),
+            ..super::storage()
+        },
+        ..clean()
+    };
+    let found = judge(&facts);
+    assert_eq!(
+        found[0].message,
+        "a filesystem below the data is mounted with barriers off"
+    );
+}
+
+#[test]
+fn a_device_that_does_not_show_what_was_synced() {
+    let syncs = |flushes, bytes| WalSyncFacts {
+        device_flushes: flushes,
+        device_write_bytes: bytes,
+        ..clean().wal_sync
+    };
+    finds!({wal_sync: syncs(Some(3), Some(3 * GB))} => "flushes_missing", Warning,
+        "WAL was synced 600000 times, and the device was flushed 3 times");
+    finds!({wal_sync: syncs(None, Some(0))} => "flushes_missing", Warning,
+        "1024 MB of WAL were synced, and the device wrote 0 bytes");
+    finds_nothing!(wal_sync: syncs(None, None));
+    let fast = WalSyncFacts {
+        sync_ms: Some(6000.0),
+        ..clean().wal_sync
+    };
+    finds!({wal_sync: fast} => "fsync_too_fast", Warning,
+        "a sync of WAL takes 10.0 us (mean), too short for a device with a volatile write cache");
 }
 
 /// The findings of a run whose WAL is on a filesystem of another kind than that of its data, beside that; in a virtual machine or not.
@@ -94,7 +144,7 @@ fn commits_depend_on_the_storage_of_wal() {
     );
     assert_eq!(
         of_wal(jfs(), through(), "none"),
-        ["jfs of WAL does not flush the device's write cache", fast]
+        ["jfs of WAL does not flush the device's write cache"]
     );
     assert_eq!(of_wal(through(), jfs(), "none"), nothing);
     assert_eq!(of_wal(super::storage(), through(), "none"), [fast]);
@@ -285,6 +335,19 @@ fn a_filesystem_that_is_almost_full() {
     nothing_on!(size_bytes: None, free_bytes_at_end: Some(0));
 }
 
+/// A disk that rotates.
+fn rotating() -> StorageFacts {
+    let mut layers = recorded("trees/loop_on_nvme.txt", "259:2");
+    for queue in layers.iter_mut().filter_map(|layer| layer.queue.as_mut()) {
+        queue.rotational = Some(true);
+    }
+    StorageFacts {
+        rotational: Some(true),
+        layers: Some(layers),
+        ..super::storage()
+    }
+}
+
 #[test]
 fn flushes_that_cannot_be_real() {
     let flush = |us| FlushFacts {
@@ -294,7 +357,7 @@ fn flushes_that_cannot_be_real() {
     };
     finds!({flush: flush(19.0)} => "fsync_too_fast", Warning,
         "a flush takes 19.0 us (median), too short for a device with a volatile write cache");
-    finds!({flush: flush(400.0), storage: StorageFacts { rotational: Some(true), ..super::storage() }}
+    finds!({flush: flush(400.0), storage: rotating()}
         => "fsync_too_fast", Warning, "a flush takes 400 us (median), too short for a disk that rotates");
     let protected = StorageFacts {
         power_loss_protected: Some(true),
@@ -312,8 +375,8 @@ fn flushes_that_cannot_be_real() {
         ..super::machine()
     };
     finds_nothing!(flush: flush(400.0), machine: virtual_machine,
-        storage: StorageFacts { rotational: Some(true), ..super::storage() });
-    finds_nothing!(flush: flush(6000.0), storage: StorageFacts { rotational: Some(true), ..super::storage() });
+        storage: rotating());
+    finds_nothing!(flush: flush(6000.0), storage: rotating());
     finds_nothing!(flush: FlushFacts::default());
 }
 
@@ -328,6 +391,15 @@ fn flushes_that_changed() {
         "a flush took 400 us before the clients and 12.0 ms after them (medians)");
     finds!({flush: flush(900.0, 300.0)} => "flush_step", Warning,
         "a flush took 900 us before the clients and 300 us after them (medians)");
+    let hint = |before, after| {
+        let found = judge(&RunFacts {
+            flush: flush(before, after),
+            ..clean()
+        });
+        found[0].hint.clone()
+    };
+    assert!(hint(400.0, 12_000.0).contains("burst credits are used up"));
+    assert!(hint(900.0, 300.0).contains("before the clients began"));
     finds_nothing!(flush: flush(60.0, 200.0));
     finds_nothing!(flush: flush(1000.0, 2000.0));
 }

@@ -160,8 +160,8 @@ impl Definition for Fsync {
         "It is them that were measured, not the storage: use fewer writers, and leave out the method none, which waits for nothing."
     }
 
-    fn durable(&self) -> &'static str {
-        "durable where a test syncs, whatever the server's settings"
+    fn syncs_itself(&self) -> bool {
+        true
     }
 
     fn tables(&self) -> &'static [ResultTable] {

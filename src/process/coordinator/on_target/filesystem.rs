@@ -12,6 +12,7 @@ use crate::{
     bench::Run,
     clock,
     errors::{Fault, sqlstate},
+    host::storage,
     pg::{report, xact},
     run::preflight,
     store::{self, definition},
@@ -43,8 +44,24 @@ impl Run {
             definition::set_definition(self.run_id)
         })?;
         self.note("request", request.clone());
+        self.note_layers(&made);
         self.note("result", made);
         Ok(directory)
+    }
+
+    /// Notes the layers that the server there cannot see: those below zfs, and those of an external log.
+    fn note_layers(&mut self, made: &Value) {
+        let is_zfs = made["filesystem"] == json!("zfs");
+        let unseen = [
+            ("layers", is_zfs.then_some(&made["device"])),
+            ("log_layers", Some(&made["log"]["device"])),
+        ];
+        for (name, device) in unseen {
+            if let Some(path) = device.and_then(Value::as_str) {
+                let layers = storage::layers_of_device(Path::new(path));
+                self.note(name, json!(layers));
+            }
+        }
     }
 
     /// The run that has prepared the target, and is over; refuses one that somebody has prepared to look at.

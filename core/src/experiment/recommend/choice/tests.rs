@@ -113,12 +113,12 @@ fn of_unsafe(goal: &str, said: &[Row]) -> (String, Option<usize>) {
         .map(|n| json!({"target_number": n, "target": (["on", "off"][n]), "target_name": (["on", "off"][n])}))
         .collect();
     let state: State = serde_json::from_value(state).unwrap();
-    let facts = ["flushed", "not durable: barriers off"]
+    let facts = [json!([]), json!([{"code": "barriers_off"}])]
         .into_iter()
         .enumerate();
     let facts: Vec<Facts> = facts
-        .map(|(number, durability)| {
-            serde_json::from_value(json!({"number": number, "durability": durability})).unwrap()
+        .map(|(number, codes)| {
+            serde_json::from_value(json!({"number": number, "durability_codes": codes})).unwrap()
         })
         .collect();
     let metric = crate::experiment::metric::find("tps").unwrap();
@@ -157,7 +157,7 @@ fn how_many_blocks_there_were_is_no_part_of_the_reason() {
 
 #[test]
 fn a_choice_says_that_nothing_was_durable_and_that_others_were_there() {
-    let facts = json!({"number": 0, "durability": "not durable: tmpfs is in memory"});
+    let facts = json!({"number": 0, "durability_codes": [{"code": "in_memory", "what": "tmpfs"}]});
     let facts: Vec<Facts> = vec![serde_json::from_value(facts).unwrap()];
     let mut said = row(0, "ext4", "best");
     said.warnings = Some("in_memory, noisy_neighbour".into());

@@ -1,0 +1,550 @@
+use super::super::{FlushFacts, MachineFacts, StorageFacts, WalSyncFacts};
+use super::*;
+use crate::spec::Workload;
+use crate::sys::{self, Recorded, Tree};
+
+/// A machine with a disk, sda, and what can lie on it.
+const MACHINE: &str = "\
+/sys/dev/block/8:0/dev\t8:0
+/sys/dev/block/8:0/uevent\tDEVNAME=sda
+/sys/dev/block/8:0/queue/write_cache\twrite back
+/sys/dev/block/8:0/queue/rotational\t0
+/sys/dev/block/8:16/dev\t8:16
+/sys/dev/block/8:16/uevent\tDEVNAME=sdb
+/sys/dev/block/8:16/device/vendor\tLinux   \n/sys/dev/block/8:16/device/model\tscsi_debug
+/sys/dev/block/253:9/dev\t253:9
+/sys/dev/block/253:9/uevent\tDEVNAME=zram0
+/sys/dev/block/1:0/dev\t1:0
+/sys/dev/block/1:0/uevent\tDEVNAME=ram0
+/sys/dev/block/252:0/uevent\tDEVNAME=nullb0
+/sys/dev/block/259:7/uevent\tDEVNAME=pmem0
+/sys/dev/block/250:0/uevent\tDEVNAME=rbd0
+/sys/dev/block/9:0/uevent\tDEVNAME=md0
+/sys/dev/block/9:0/md/level\traid1
+/sys/dev/block/9:0/slaves/sda/dev\t8:0
+/sys/dev/block/9:0/slaves/ram0/dev\t1:0
+/sys/dev/block/254:0/dm/name\tzero
+/sys/dev/block/7:0/uevent\tDEVNAME=loop0
+/sys/dev/block/7:0/loop/backing_file\t/srv/on_volatile.img
+/sys/dev/block/7:1/uevent\tDEVNAME=loop1
+/sys/dev/block/7:1/loop/backing_file\t/srv/without_barriers.img
+/sys/dev/block/7:2/uevent\tDEVNAME=loop2
+/sys/dev/block/7:2/loop/backing_file\t/of/another/namespace.img
+/sys/dev/block/7:3/uevent\tDEVNAME=loop3
+/sys/dev/block/7:3/loop/backing_file\t/memfd:disk (deleted)
+/sys/dev/block/7:4/uevent\tDEVNAME=loop4
+/sys/dev/block/7:4/loop/backing_file\t/srv/on_md.img
+/sys/fs/btrfs/1234/devices/sda/dev\t8:0
+/sys/fs/btrfs/1234/devices/zram0/dev\t253:9
+below:/srv/on_volatile.img\toverlay /srv - rw,upperdir=/upper/plain,fsync=volatile
+below:/srv/without_barriers.img\txfs /srv 8:0 rw,nobarrier
+below:/srv/on_md.img\text4 /srv 9:0 rw
+below:/upper/plain\text4 / 8:0 rw
+below:/upper/tmpfs\ttmpfs /upper - rw
+below:/upper/nested\toverlay / - rw,upperdir=/upper/tmpfs
+";
+
+/// A filesystem of that machine: type, devices, mount options.
+fn on(filesystem: &str, devices: &str, options: &str) -> StorageFacts {
+    let text = format!("{MACHINE}below:/top\t{filesystem} /top {devices} {options}\n");
+    let tree = Recorded::of(&text);
+    let below = tree.below("/top").unwrap();
+    let mut storage = StorageFacts {
+        filesystem: Some(below.filesystem.clone()),
+        mount_options: Some(below.options.clone()),
+        layers: Some(sys::layers_below(&tree, &below)),
+        ..StorageFacts::default()
+    };
+    storage.complete();
+    storage
+}
+
+/// A run whose settings have everything on.
+fn run(storage: StorageFacts) -> RunFacts {
+    RunFacts {
+        fsync: Some(true),
+        full_page_writes: Some(true),
+        synchronous_commit: Some("on".into()),
+        workload: Workload::parse("tpcb"),
+        storage,
+        ..RunFacts::default()
+    }
+}
+
+fn said(facts: &RunFacts) -> String {
+    Durability::of(facts).unwrap().sentence()
+}
+
+fn of(filesystem: &str, devices: &str, options: &str) -> String {
+    said(&run(on(filesystem, devices, options)))
+}
+
+const BY_SETTINGS: &str = "durable by settings (not tried)";
+
+#[test]
+fn every_layer_is_looked_at() {
+    for (filesystem, devices, options, says) in [
+        ("ext4", "8:0", "rw", BY_SETTINGS),
+        ("overlay", "-", "rw,upperdir=/upper/plain", BY_SETTINGS),
+        (
+            "overlay",
+            "-",
+            "rw,upperdir=/upper/plain,volatile",
+            "not durable: a sync does nothing on overlay with volatile",
+        ),
+        (
+            "overlay",
+            "-",
+            "rw,upperdir=/upper/plain,fsync=volatile",
+            "not durable: a sync does nothing on overlay with fsync=volatile",
+        ),
+        (
+            "overlay",
+            "-",
+            "rw,upperdir=/upper/tmpfs",
+            "not durable: tmpfs is in memory",
+        ),
+        (
+            "overlay",
+            "-",
+            "rw,upperdir=/upper/nested",
+            "not durable: tmpfs is in memory",
+        ),
+        (
+            "overlay",
+            "-",
+            "rw,upperdir=/of/another/namespace",
+            "not known: the upper layer of overlay cannot be seen",
+        ),
+        (
+            "overlay",
+            "-",
+            "ro,lowerdir=/a",
+            "not known: the upper layer of overlay cannot be seen",
+        ),
+        ("tmpfs", "-", "rw", "not durable: tmpfs is in memory"),
+        ("ext4", "253:9", "rw", "not durable: zram0 is in memory"),
+        ("xfs", "1:0", "rw", "not durable: ram0 is in memory"),
+        ("xfs", "252:0", "rw", "not durable: nullb0 is in memory"),
+        ("xfs", "8:16", "rw", "not durable: sdb is in memory"),
+        (
+            "xfs",
+            "259:7",
+            "rw",
+            "not known: whether pmem0 keeps its contents cannot be seen",
+        ),
+        (
+            "ext4",
+            "250:0",
+            "rw",
+            "not known: the disk rbd0 is on another machine",
+        ),
+        ("ext4", "9:0", "rw", "not durable: ram0 is in memory"),
+        (
+            "ext4",
+            "254:0",
+            "rw",
+            "not known: what a layer lies on cannot be seen",
+        ),
+        (
+            "ext4",
+            "7:0",
+            "rw",
+            "not durable: a sync does nothing on overlay with fsync=volatile",
+        ),
+        ("ext4", "7:1", "rw", "not durable: barriers off"),
+        (
+            "ext4",
+            "7:2",
+            "rw",
+            "not known: the file of a loop device cannot be seen",
+        ),
+        ("ext4", "7:3", "rw", "not durable: loop3 is in memory"),
+        ("btrfs", "7:4", "rw", "not durable: ram0 is in memory"),
+        ("btrfs", "8:0", "rw", "not durable: zram0 is in memory"),
+        (
+            "ext4",
+            "-",
+            "rw",
+            "not known: the devices below ext4 cannot be seen",
+        ),
+        ("ext4", "8:0", "rw,nobarrier", "not durable: barriers off"),
+        (
+            "jfs",
+            "8:0",
+            "rw",
+            "not durable: jfs does not flush the device's cache",
+        ),
+        (
+            "f2fs",
+            "8:0",
+            "rw,checkpoint=disable:10%",
+            "not durable: a sync does nothing on f2fs with checkpoint=disable:10%",
+        ),
+        (
+            "bcachefs",
+            "8:0",
+            "rw,journal_flush_disabled",
+            "not durable: a sync does nothing on bcachefs with journal_flush_disabled",
+        ),
+        (
+            "bcachefs",
+            "8:0+1:0",
+            "rw",
+            "not durable: ram0 is in memory",
+        ),
+        (
+            "nfs4",
+            "-",
+            "rw,hard",
+            "not known: pgfsbench does not know when nfs4 writes to a disk",
+        ),
+        (
+            "fuse.sshfs",
+            "-",
+            "rw",
+            "not known: pgfsbench does not know when fuse.sshfs writes to a disk",
+        ),
+        (
+            "zfs",
+            "8:0",
+            "rw",
+            "not known: the property sync of zfs cannot be read",
+        ),
+    ] {
+        assert_eq!(
+            of(filesystem, devices, options),
+            says,
+            "{filesystem} {devices} {options}"
+        );
+    }
+}
+
+#[test]
+fn zfs_is_as_its_properties_and_its_module_are() {
+    let zfs = |sync: &str, flushes| StorageFacts {
+        zfs_sync: Some(sync.into()),
+        zfs_flushes: flushes,
+        ..on("zfs", "8:0", "rw")
+    };
+    assert_eq!(said(&run(zfs("standard", Some(true)))), BY_SETTINGS);
+    assert_eq!(
+        said(&run(zfs("disabled", Some(true)))),
+        "not durable: a sync does nothing on zfs with sync=disabled"
+    );
+    assert_eq!(
+        said(&run(zfs("always", Some(false)))),
+        "not durable: zfs does not flush its devices"
+    );
+    let protected = StorageFacts {
+        power_loss_protected: Some(true),
+        ..zfs("always", Some(false))
+    };
+    assert_eq!(
+        said(&run(protected)),
+        "durable by the declared power-loss protection: zfs does not flush its devices"
+    );
+}
+
+#[test]
+fn a_log_elsewhere_and_wal_elsewhere_count() {
+    let storage = StorageFacts {
+        log_layers: on("ext4", "253:9", "rw").layers,
+        ..on("xfs", "8:0", "rw")
+    };
+    assert_eq!(said(&run(storage)), "not durable: zram0 is in memory");
+    let facts = RunFacts {
+        wal_storage: Some(on("tmpfs", "-", "rw")),
+        ..run(on("ext4", "8:0", "rw"))
+    };
+    assert_eq!(said(&facts), "not durable: tmpfs is in memory");
+}
+
+#[test]
+fn settings_come_first_and_are_not_the_device_s() {
+    let protected = || StorageFacts {
+        power_loss_protected: Some(true),
+        ..on("ext4", "8:0", "rw,nobarrier")
+    };
+    assert_eq!(
+        said(&run(protected())),
+        "durable by the declared power-loss protection: barriers off"
+    );
+    let facts = RunFacts {
+        fsync: Some(false),
+        full_page_writes: Some(false),
+        synchronous_commit: Some("off".into()),
+        unlogged: Some(true),
+        ..run(protected())
+    };
+    let durability = Durability::of(&facts).unwrap();
+    assert_eq!(
+        durability.sentence(),
+        "not durable: fsync off, synchronous_commit off, full_page_writes off, unlogged tables, barriers off"
+    );
+    assert_eq!(durability.class(), Class::NotDurable);
+    assert!(durability.why_not().unwrap().starts_with("fsync off"));
+    // A capacitor does not make memory of a disk.
+    let memory = StorageFacts {
+        power_loss_protected: Some(true),
+        ..on("ext4", "253:9", "rw,nobarrier")
+    };
+    assert!(said(&run(memory)).starts_with("not durable: barriers off, zram0"));
+    let unknown = RunFacts {
+        fsync: None,
+        ..run(protected())
+    };
+    assert_eq!(Durability::of(&unknown), None);
+    let syncs = RunFacts {
+        workload: Workload::parse("fsync"),
+        ..run(on("ext4", "8:0", "rw"))
+    };
+    assert_eq!(
+        said(&syncs),
+        "durable where a test syncs, by settings (not tried)"
+    );
+}
+
+/// Ten seconds in which the clients synced WAL 10,000 times.
+fn busy() -> WalSyncFacts {
+    WalSyncFacts {
+        syncs: Some(10_000),
+        sync_ms: None,
+        window_ms: Some(10_000.0),
+        wal_bytes: Some(80 << 20),
+        method: Some("fdatasync".into()),
+        device_flushes: Some(10_100),
+        device_write_bytes: Some(90 << 20),
+    }
+}
+
+fn measured(wal_sync: WalSyncFacts, probe_us: f64) -> RunFacts {
+    RunFacts {
+        wal_sync,
+        flush: FlushFacts {
+            before_us: Some(probe_us * 1.5),
+            after_us: Some(probe_us),
+            quiet_after: Some(true),
+        },
+        ..run(on("ext4", "8:0", "rw"))
+    }
+}
+
+#[test]
+fn a_measurement_that_contradicts_withholds_the_word() {
+    assert_eq!(said(&measured(busy(), 800.0)), BY_SETTINGS);
+    let fast = WalSyncFacts {
+        syncs: Some(400_000),
+        device_flushes: None,
+        ..busy()
+    };
+    let through = || StorageFacts {
+        write_cache: Some("write through".into()),
+        ..on("ext4", "8:0", "rw")
+    };
+    let volatile = "a device with a volatile write cache";
+    for (facts, says) in [
+        (
+            measured(busy(), 40.0),
+            format!("a flush is too short for {volatile}"),
+        ),
+        // Whatever the device says of its cache.
+        (
+            RunFacts {
+                storage: through(),
+                ..measured(busy(), 1.2)
+            },
+            "a flush is too short for any device".into(),
+        ),
+        (
+            measured(fast.clone(), 800.0),
+            format!("a sync of WAL is too short for {volatile}"),
+        ),
+        (
+            measured(
+                WalSyncFacts {
+                    sync_ms: Some(300.0),
+                    ..busy()
+                },
+                800.0,
+            ),
+            format!("a sync of WAL is too short for {volatile}"),
+        ),
+        (
+            measured(busy(), 11_000.0),
+            "a sync of WAL is shorter than a flush".into(),
+        ),
+        (
+            measured(
+                WalSyncFacts {
+                    device_flushes: Some(0),
+                    ..busy()
+                },
+                800.0,
+            ),
+            "WAL was synced, and the device was not flushed".into(),
+        ),
+        (
+            RunFacts {
+                storage: through(),
+                ..measured(
+                    WalSyncFacts {
+                        device_flushes: Some(0),
+                        device_write_bytes: Some(0),
+                        ..busy()
+                    },
+                    800.0,
+                )
+            },
+            "WAL was synced, and the device did not write it".into(),
+        ),
+    ] {
+        let durability = Durability::of(&facts).unwrap();
+        assert_eq!(durability.sentence(), format!("not known: {says}"));
+        assert_eq!(
+            (durability.is_durable(), durability.why_not()),
+            (false, None)
+        );
+    }
+}
+
+#[test]
+fn what_is_no_contradiction() {
+    let is_fine = |facts: RunFacts| assert_eq!(said(&facts), BY_SETTINGS, "{facts:?}");
+    // The kernel sends no flush to a device without a cache.
+    let through = StorageFacts {
+        write_cache: Some("write through".into()),
+        ..on("ext4", "8:0", "rw")
+    };
+    let no_flushes = WalSyncFacts {
+        device_flushes: Some(0),
+        ..busy()
+    };
+    is_fine(RunFacts {
+        storage: through.clone(),
+        ..measured(no_flushes.clone(), 30.0)
+    });
+    // Nor behind a write of open_datasync, which may have the flush in it.
+    is_fine(measured(
+        WalSyncFacts {
+            method: Some("open_datasync".into()),
+            ..no_flushes.clone()
+        },
+        800.0,
+    ));
+    // Counters that nobody keeps, and too little to compare.
+    is_fine(measured(
+        WalSyncFacts {
+            device_flushes: None,
+            device_write_bytes: None,
+            ..busy()
+        },
+        800.0,
+    ));
+    is_fine(measured(
+        WalSyncFacts {
+            syncs: Some(99),
+            window_ms: Some(1.0),
+            device_write_bytes: Some(0),
+            ..no_flushes
+        },
+        800.0,
+    ));
+    // A filesystem that compresses writes less than the server.
+    is_fine(measured(
+        WalSyncFacts {
+            device_write_bytes: Some(8 << 20),
+            ..busy()
+        },
+        800.0,
+    ));
+    // The only probe was made while the machine still wrote what was loaded.
+    is_fine(RunFacts {
+        flush: FlushFacts {
+            before_us: Some(30_000.0),
+            ..FlushFacts::default()
+        },
+        ..measured(busy(), 0.0)
+    });
+    // A capacitor makes for short flushes.
+    is_fine(RunFacts {
+        storage: StorageFacts {
+            power_loss_protected: Some(true),
+            ..on("ext4", "8:0", "rw")
+        },
+        ..measured(busy(), 20.0)
+    });
+    is_fine(RunFacts::clone(&measured(WalSyncFacts::default(), 800.0)));
+    // What is known to lose commits explains it.
+    let facts = RunFacts {
+        storage: on("ext4", "253:9", "rw"),
+        ..measured(busy(), 1.0)
+    };
+    assert_eq!(said(&facts), "not durable: zram0 is in memory");
+    assert_eq!(contradictions(&facts), []);
+}
+
+#[test]
+fn only_disks_that_all_rotate_are_slow() {
+    let rotating = |layers: &str| {
+        let storage = StorageFacts {
+            rotational: Some(true),
+            ..on("ext4", layers, "rw")
+        };
+        RunFacts {
+            machine: MachineFacts {
+                virtualization: Some("none".into()),
+                ..MachineFacts::default()
+            },
+            storage,
+            ..measured(WalSyncFacts::default(), 400.0)
+        }
+    };
+    let mut facts = rotating("8:0");
+    // sda does not rotate: it may be the cache of one that does.
+    assert_eq!(said(&facts), BY_SETTINGS);
+    let layers = facts.storage.layers.as_mut().unwrap();
+    layers[0].queue.as_mut().unwrap().rotational = Some(true);
+    assert_eq!(
+        said(&facts),
+        "not known: a flush is too short for a disk that rotates"
+    );
+    facts.machine.virtualization = Some("kvm".into());
+    assert_eq!(said(&facts), BY_SETTINGS);
+}
+
+#[test]
+fn codes_are_stored_and_read_again_whatever_they_are() {
+    let facts = measured(
+        WalSyncFacts {
+            device_flushes: Some(0),
+            ..busy()
+        },
+        40.0,
+    );
+    let durability = Durability::of(&facts).unwrap();
+    let text = serde_json::to_string(&durability).unwrap();
+    assert_eq!(
+        text,
+        r#"[{"code":"flush_too_fast","us":40.0,"device":"volatile_cache"},{"code":"no_flushes","syncs":10000,"flushes":0}]"#
+    );
+    assert_eq!(
+        serde_json::from_str::<Durability>(&text).unwrap(),
+        durability
+    );
+    for odd in [
+        r#"[{"code": "of_later"}]"#,
+        r#"[{"code": "in_memory"}]"#,
+        "[7]",
+        r#"{"a": 1}"#,
+        r#""x""#,
+    ] {
+        let read: Durability = serde_json::from_str(odd).unwrap();
+        assert_eq!(read.class(), Class::NotKnown, "{odd}");
+    }
+    let none: Durability = serde_json::from_str("[]").unwrap();
+    assert_eq!(none.sentence(), BY_SETTINGS);
+    let all = Durability::together(&[none, Durability::of_codes([Code::FsyncOff])]);
+    assert_eq!(all.unwrap().sentence(), "not durable: fsync off");
+    assert_eq!(Durability::together(&[]), None);
+}
