@@ -42,6 +42,13 @@ impl Tree for ThisMachine {
     }
 }
 
+/// The text of a file of /proc or /sys; None when it cannot be read. Bytes that are not UTF-8, which names of disks and
+/// processes may have, cost no other line.
+pub fn text(path: &str) -> Option<String> {
+    let bytes = fs::read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// The number of the block device that a directory's filesystem is on, major:minor.
 pub fn device_of(location: &Location) -> Option<String> {
     let (major, minor) = location.block_device()?;

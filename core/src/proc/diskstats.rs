@@ -43,7 +43,10 @@ pub fn parse_diskstats(text: &str, (major, minor): (u32, u32)) -> Option<DiskCou
         let mut is = |number: u32| words.next().is_some_and(|word| word.parse() == Ok(number));
         is(major) && is(minor)
     };
-    let line = text.lines().find(is_of)?;
+    text.lines().filter(is_of).find_map(parse_line)
+}
+
+fn parse_line(line: &str) -> Option<DiskCounters> {
     let stat = DiskStat::from_line(line).ok()?;
     Some(DiskCounters {
         reads: stat.reads,
@@ -229,6 +232,26 @@ mod tests {
         ] {
             assert_eq!(parse_diskstats(text, (8, 0)), None, "{text:?}");
         }
+    }
+
+    /// The short lines of partitions before Linux 2.6.25, a name with a blank, columns that a later kernel adds, and a line that was cut.
+    #[test]
+    fn an_odd_line_costs_that_line() {
+        let text = format!(
+            "\u{fffd}\n   8    2 sda2 10 80 20 160\n 8 x sdx 1\n8 16 a disk 1 2 3 4 5 6 7 8 9 10 11\n{RECORDED}\
+             8 0 sda 1 2 3 4 5 6 7 8 9 10 x\n8 0 sda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19\n8 48 sdd 1 2"
+        );
+        assert_eq!(
+            parse_diskstats(&text, (254, 0)),
+            parse_diskstats(RECORDED, (254, 0))
+        );
+        assert_eq!(counters(&text, (8, 0)).flushes, Some((16, 17)));
+        for odd in [(8, 2), (8, 16), (8, 48), (8, 64)] {
+            assert_eq!(parse_diskstats(&text, odd), None, "{odd:?}");
+        }
+        // LXCFS leaves out what it does not know: neither discards nor flushes are zero.
+        let lxcfs = "8 0 sda 1 0 8 0 2 0 16 0 0 0 0\n";
+        assert_eq!(counters(lxcfs, (8, 0)).flushes, None);
     }
 
     /// Of a line: as many as the bytes of sectors allow.

@@ -38,6 +38,8 @@ pub enum LayerKind {
     Uml,
     /// A disk that is reached over a network: nbd, rbd, drbd.
     Network,
+    /// A cache of a disk on another disk: bcache.
+    Cache,
 }
 
 /// One layer; the uppermost has depth 0, and what it lies on the next.
@@ -136,6 +138,21 @@ pub fn rotates(layers: &[Layer]) -> Option<bool> {
         .unwrap_or_else(|| queue(layers)?.rotational)
 }
 
+/// True if every disk below it rotates, as the kernel sees it: a flush then waits for a disk that rotates. bcache, dm-cache and
+/// LVM's cache have a disk that does not, and may flush to that one only.
+pub fn all_rotate(layers: &[Layer]) -> Option<bool> {
+    let turns = |layer: &Layer| layer.queue.as_ref().and_then(|queue| queue.rotational);
+    let is_below_all = |layer: &&Layer| {
+        use LayerKind::{Disk, Memory, Network, Uml};
+        matches!(layer.kind, Disk | Memory | Network | Uml)
+    };
+    let disks = layers.iter().filter(is_below_all);
+    disks
+        .map(turns)
+        .reduce(|a, b| Some(a? && b?))
+        .unwrap_or_else(|| queue(layers)?.rotational)
+}
+
 fn walk(tree: &dyn Tree, number: &str, depth: usize, layers: &mut Vec<Layer>) {
     let Some(block) = Block::of(tree, number).filter(|_| depth < DEEPEST) else {
         return;
@@ -218,6 +235,7 @@ fn kind_by_name(name: &str) -> LayerKind {
         ("nbd", LayerKind::Network),
         ("rbd", LayerKind::Network),
         ("drbd", LayerKind::Network),
+        ("bcache", LayerKind::Cache),
     ];
     let found = kinds.iter().find(|(prefix, _)| {
         let rest = name.strip_prefix(prefix);

@@ -1,7 +1,7 @@
 //! Flushes: whether they can be real, and whether they changed.
 
-use super::super::{Finding, RunFacts, Severity};
-use crate::sys::LayerKind;
+use super::super::{Finding, RunFacts, Severity, StorageFacts};
+use crate::sys::{self, LayerKind};
 
 /// A disk that rotates needs about half a turn; below this there is a cache that does not flush.
 const FASTEST_ROTATING_US: f64 = 1000.0;
@@ -35,7 +35,9 @@ pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
     let is_real = facts.machine.virtualization.as_deref() == Some("none")
         && storage.layers_of(LayerKind::Loop).next().is_none();
     let (fastest, kind) = match (storage.rotational, storage.write_cache.as_deref()) {
-        (Some(true), _) if is_real => (FASTEST_ROTATING_US, "a disk that rotates"),
+        (Some(true), _) if is_real && waits_for_rotation(storage) => {
+            (FASTEST_ROTATING_US, "a disk that rotates")
+        }
         (_, Some("write back")) => (FASTEST_US, "a device with a volatile write cache"),
         _ => return None,
     };
@@ -44,6 +46,12 @@ pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
         let hint = "Something keeps writes in memory (a host's cache, a controller): see the durability of the run, and declare power_loss_protected => true for the target if it keeps them when power is lost.";
         Finding::new("fsync_too_fast", Severity::Warning, message, hint)
     })
+}
+
+/// False where a disk below does not rotate: a cache (bcache, LVM's) may flush to that disk alone.
+fn waits_for_rotation(storage: &StorageFacts) -> bool {
+    let layers = storage.layers.as_deref().unwrap_or_default();
+    sys::all_rotate(layers) != Some(false)
 }
 
 /// The same probe before and after differs.

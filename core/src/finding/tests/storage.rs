@@ -2,6 +2,7 @@
 //! is found).
 
 use super::*;
+use crate::sys;
 
 macro_rules! on {
     ({$($field:ident: $value:expr),+ $(,)?} => $code:expr, $severity:ident, $message:expr) => {
@@ -294,7 +295,12 @@ fn flushes_that_cannot_be_real() {
     };
     finds!({flush: flush(19.0)} => "fsync_too_fast", Warning,
         "a flush takes 19.0 us (median), too short for a device with a volatile write cache");
-    finds!({flush: flush(400.0), storage: StorageFacts { rotational: Some(true), ..super::storage() }}
+    let rotating = || StorageFacts {
+        rotational: Some(true),
+        layers: Some(recorded("trees/lvm_on_raid.txt", "8:0")),
+        ..super::storage()
+    };
+    finds!({flush: flush(400.0), storage: rotating()}
         => "fsync_too_fast", Warning, "a flush takes 400 us (median), too short for a disk that rotates");
     let protected = StorageFacts {
         power_loss_protected: Some(true),
@@ -312,8 +318,22 @@ fn flushes_that_cannot_be_real() {
         ..super::machine()
     };
     finds_nothing!(flush: flush(400.0), machine: virtual_machine,
-        storage: StorageFacts { rotational: Some(true), ..super::storage() });
-    finds_nothing!(flush: flush(6000.0), storage: StorageFacts { rotational: Some(true), ..super::storage() });
+        storage: rotating());
+    finds_nothing!(flush: flush(6000.0), storage: rotating());
+    // A cache on a disk that does not rotate takes the flush.
+    for tree in [
+        include_str!("../../sys/trees/bcache.txt"),
+        include_str!("../../sys/trees/lvm_cache.txt"),
+    ] {
+        let layers = sys::layers(&sys::Recorded::of(tree), "252:0");
+        assert_eq!(sys::rotates(&layers), Some(true));
+        let cached = StorageFacts {
+            rotational: Some(true),
+            layers: Some(layers),
+            ..super::storage()
+        };
+        finds_nothing!(flush: flush(400.0), storage: cached);
+    }
     finds_nothing!(flush: FlushFacts::default());
 }
 
