@@ -199,23 +199,23 @@ mod tests {
     use super::*;
 
     fn device() -> Vec<Related> {
-        related::to((8, 17)).unwrap()
+        related::to((255, 17)).unwrap()
     }
 
     #[test]
     fn an_odd_line_that_cannot_be_a_mount_of_the_device_costs_that_line() {
-        let text = "1 2 8:33 / /other rw ext4\n2 1 8:17 / /srv rw - ext4 /dev/sdb1 rw\n";
+        let text = "1 2 255:33 / /other rw ext4\n2 1 255:17 / /srv rw - ext4 /dev/sdb1 rw\n";
         let found = mounted_by(text, &device()).unwrap();
         assert_eq!(found.map(|(_, place)| place).as_deref(), Some("/srv"));
         assert_eq!(
-            mounted_by("1 2 8:33 / /other rw ext4\n", &device()),
+            mounted_by("1 2 255:33 / /other rw ext4\n", &device()),
             Ok(None)
         );
     }
 
     #[test]
     fn an_odd_line_that_may_be_a_mount_of_the_device_is_never_left_out() {
-        for odd in ["1 2 8:17 / /srv rw", "1 2 0:26 / /srv rw", "nonsense"] {
+        for odd in ["1 2 255:17 / /srv rw", "1 2 0:26 / /srv rw", "nonsense"] {
             let text = format!("1 1 8:1 / / rw - ext4 /dev/sda1 rw\n{odd}\n");
             let refusal = mounted_by(&text, &device()).unwrap_err();
             assert!(refusal.message.ends_with("options"), "{odd}: {refusal:?}");
