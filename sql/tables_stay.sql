@@ -1,16 +1,14 @@
--- Tables of a run are in the work database's own tablespace, and are heap tables, whatever the server, the database or the role have set.
+-- Tables of a run are in the work database's own tablespace, whatever the server, the database or the role have set.
 SET client_min_messages = warning;
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE fsbench_elsewhere LOCATION '';
 RESET allow_in_place_tablespaces;
 ALTER ROLE ALL SET default_tablespace = 'fsbench_elsewhere';
 ALTER ROLE ALL SET temp_tablespaces = 'fsbench_elsewhere';
-ALTER ROLE ALL SET default_table_access_method = 'fsbench_no_method';
--- A session of a user has these.
+-- A session of a user has them.
 \c -
 SET client_min_messages = warning;
 SHOW default_tablespace;
-SHOW default_table_access_method;
 SELECT run_id AS tpcb FROM fsbench.run(scale => 1, clients => 1, transactions => 5, keep => true, options => '{"maintenance": true}') \gset
 SELECT run_id AS commit FROM fsbench.run(workload => 'commit', clients => 1, transactions => 5, keep => true) \gset
 SELECT run_id AS scan FROM fsbench.run(workload => 'scan', scale => 1, keep => true, options => '{"degrees": [1], "repeats": 1, "readers": []}') \gset
@@ -25,7 +23,6 @@ SELECT fsbench.start(scale => 1, clients => 1, transactions => 5, settings => '{
 \set VERBOSITY terse
 ALTER ROLE ALL RESET default_tablespace;
 ALTER ROLE ALL RESET temp_tablespaces;
-ALTER ROLE ALL RESET default_table_access_method;
 SELECT datname LIKE 'fsbench_work_%' AS work_database, spcname FROM pg_database d JOIN pg_tablespace t ON t.oid = dattablespace
 WHERE datname IN (:'tpcb', :'commit', :'scan') ORDER BY datname;
 \c :tpcb

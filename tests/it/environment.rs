@@ -183,6 +183,11 @@ fn the_filesystem_of_a_run_is_that_of_its_tables() {
         let status = command.args([from, to]).status().expect("it runs");
         assert!(status.success(), "{command:?}");
     }
+    // What the configuration file says of tables does not hold for runs.
+    server.configure(&[
+        ("default_tablespace", "other"),
+        ("default_table_access_method", "no_method"),
+    ]);
     server.start_again();
     let mut client = server.connect("postgres");
     let id = run(&mut client, &format!("{QUICK}, keep => true"));
