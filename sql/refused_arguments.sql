@@ -64,7 +64,7 @@ SELECT pg_temp.refused(a) FROM unnest(ARRAY[
 SELECT replace(pg_temp.refused(format('label => %L', repeat('x', 201))), repeat('x', 201), '201 times x');
 
 -- Arguments that are too long to be passed on.
-SELECT regexp_replace(replace(pg_temp.refused(format('settings => %L', jsonb_build_object('temp_tablespaces', repeat(' ', 9000)))), repeat(' ', 9000), '9000 blanks'), 'take \d+ bytes', 'take N bytes');
+SELECT regexp_replace(replace(pg_temp.refused(format('settings => %L', jsonb_build_object('dynamic_library_path', repeat(' ', 9000)))), repeat(' ', 9000), '9000 blanks'), 'take \d+ bytes', 'take N bytes');
 
 -- Not run, not stored, nothing made.
 SELECT count(*) - :runs_before AS new_rows FROM fsbench.run_log;

@@ -13,5 +13,6 @@ pub mod request;
 pub mod room;
 pub mod row;
 pub mod surroundings;
+pub mod table_files;
 pub mod there;
 pub mod wal_segments;

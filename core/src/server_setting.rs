@@ -27,10 +27,11 @@ const PARTS: [&str; 16] = [
 /// Ends of names of settings that name files.
 const ENDS: [&str; 4] = ["_directory", "_dir", "_file", "keyfile"];
 /// The same, as whole names.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "bonjour",
     "bonjour_name",
     "cluster_name",
+    "default_table_access_method",
     "jit_provider",
     "listen_addresses",
     "max_worker_processes",
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn what_names_files_programs_and_servers_is_refused() {
         for name in "archive_cleanup_command archive_command archive_library archive_mode bonjour bonjour_name cluster_name \
-             config_file data_directory default_tablespace dynamic_library_path extension_control_path external_pid_file \
+             config_file data_directory default_table_access_method default_tablespace dynamic_library_path extension_control_path external_pid_file \
              hba_file ident_file include include_dir include_if_exists jit_provider krb_server_keyfile listen_addresses \
              local_preload_libraries log_destination log_directory log_filename logging_collector max_worker_processes \
              oauth_validator_libraries plperl.on_init plperl.on_plperl_init plperl.on_plperlu_init pltcl.start_proc \

@@ -4,14 +4,16 @@
 //! cannot be read makes None, and never an error: a container, another kernel or another machine shows less.
 
 mod block;
+mod identity;
 mod journal;
 mod layers;
 mod machine;
 
 pub use block::{Block, Queue, mark};
+pub use identity::{identity, physical_disks};
 pub use journal::journal_mode;
 pub use layers::{Below, Layer, LayerKind, layers, layers_below, queue, rotates};
-pub use machine::{Machine, command_line, container, machine, physical_disks};
+pub use machine::{Machine, command_line, container, machine};
 
 /// Files by their paths, and what a file of a filesystem lies on.
 pub trait Tree {

@@ -13,22 +13,38 @@ pub mod queue;
 pub mod user;
 
 use crate::secure::failed;
-use pgfsbench_core::proc::{MOUNTINFO, Mount, parse_mountinfo};
+use pgfsbench_core::proc::{MOUNTINFO, Mount, OddMount, mount_of, parse_mountinfo};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{major, minor};
+use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Everything that is mounted where this process looks.
-pub fn mounts() -> Result<Vec<Mount>, Refusal> {
-    Ok(parse_mountinfo(&read(Path::new(MOUNTINFO))?)?)
+/// The mounts where this process looks. A line that cannot be read is an error if it may matter: a mount that is overlooked would
+/// have a device written to that is in use.
+fn mounts(may_matter: impl Fn(&OddMount) -> bool) -> Result<Vec<Mount>, Refusal> {
+    let table = parse_mountinfo(&read(Path::new(MOUNTINFO))?);
+    Ok(table.unless_odd(may_matter)?)
 }
 
 /// The mounts on exactly this path. They hide each other: the last one counts.
 pub fn mounts_on(path: &Path) -> Result<Vec<Mount>, Refusal> {
-    let mut mounts = mounts()?;
-    mounts.retain(|mount| Path::new(&mount.mount_point) == path);
+    let is_it = |mount_point: &str| Path::new(mount_point) == path;
+    let mut mounts = mounts(|odd| odd.may_be_on(is_it))?;
+    mounts.retain(|mount| is_it(&mount.mount_point));
     Ok(mounts)
+}
+
+/// The mount that a directory is on; the directory has no symbolic links.
+pub fn mount_of_directory(directory: &Path) -> Result<Option<Mount>, Refusal> {
+    let mounts = mounts(|odd| odd.may_be_on(|mount_point| directory.starts_with(mount_point)))?;
+    Ok(mount_of(&mounts, &directory.display().to_string(), None).cloned())
+}
+
+/// A mount of the device with this number.
+pub fn mount_of_device(number: (u32, u32)) -> Result<Option<Mount>, Refusal> {
+    let mounts = mounts(|odd| odd.may_be_of(number))?;
+    Ok(mounts.into_iter().find(|mount| is_of_device(mount, number)))
 }
 
 /// The text of a file of /proc or /sys; names in it that are not UTF-8, which any user may have chosen, keep nobody from the rest.
@@ -38,6 +54,33 @@ pub fn read(path: &Path) -> Result<String, Refusal> {
             .detail(format!("{e}."))
     })?;
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The entries of a directory of /proc or /sys; none if there is no such directory. An error if they cannot be read: an entry that
+/// is overlooked would have a device taken for free.
+pub fn entries(directory: &Path) -> Result<Vec<PathBuf>, Refusal> {
+    let not_read = |e: std::io::Error| {
+        Refusal::new(
+            Kind::System,
+            format!("could not read {}", directory.display()),
+        )
+        .detail(format!("{e}."))
+    };
+    let entries = match std::fs::read_dir(directory) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(not_read)?,
+    };
+    entries
+        .map(|entry| Ok(entry.map_err(not_read)?.path()))
+        .collect()
+}
+
+/// The text of a file of /proc or /sys; None if there is no such file.
+pub fn read_if_there(path: &Path) -> Result<Option<String>, Refusal> {
+    match std::fs::symlink_metadata(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        _ => read(path).map(Some),
+    }
 }
 
 /// The first line of a file, if it has one.

@@ -8,7 +8,6 @@ use crate::config::{self, Config};
 use crate::probe;
 use crate::secure::{self, failed};
 use crate::voice::say;
-use pgfsbench_core::proc::mount_of;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{Mode, OFlags, openat, renameat};
 use std::fs::File;
@@ -273,9 +272,8 @@ fn connection(arguments: &Arguments, database: &str, role: &str) -> Result<Strin
 
 /// The mount point of a directory's filesystem; None if that is `/`, which is never missing.
 fn mount_point_of(directory: &Path) -> Result<Option<PathBuf>, Refusal> {
-    let mounts = probe::mounts()?;
-    let mount = mount_of(&mounts, &directory.display().to_string(), None);
-    let mount_point = mount.map(|mount| PathBuf::from(&mount.mount_point));
+    let mount = probe::mount_of_directory(directory)?;
+    let mount_point = mount.map(|mount| PathBuf::from(mount.mount_point));
     Ok(mount_point.filter(|path| path != Path::new("/")))
 }
 

@@ -559,7 +559,7 @@ COMMENT ON COLUMN fsbench.environment.cpu_mhz_max IS 'Clock of the fastest one';
 COMMENT ON COLUMN fsbench.environment.numa_nodes IS 'Nodes of memory';
 COMMENT ON COLUMN fsbench.environment.container IS 'Container that the server runs in: docker, podman, lxc, kubernetes, ...; none; NULL: not known';
 COMMENT ON COLUMN fsbench.environment.clock_source IS 'By what the kernel tells the time';
-COMMENT ON COLUMN fsbench.environment.host_fingerprint IS 'The same for runs on the same machine: a hash of its id, name, processors, memory and disks';
+COMMENT ON COLUMN fsbench.environment.host_fingerprint IS 'The same for runs on the same machine: a hash of the machine id (outside of containers), the model of the processors, and models, sizes and serial numbers of the disks; NULL: neither id nor disks are known';
 COMMENT ON COLUMN fsbench.environment.journal_mode IS 'What the journal of ext2, ext3 or ext4 holds, as its driver tells: ordered, writeback, journal, or none; NULL for other filesystems';
 COMMENT ON COLUMN fsbench.environment.configuration_fingerprint IS 'The same for runs that differ in nothing that is configured: a hash of the settings of the server and of the run''s clients, filesystem, mkfs, mount options, queue and kernel settings';
 

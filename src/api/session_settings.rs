@@ -9,9 +9,11 @@ use crate::{
 };
 
 /// Settings that a session may set, but that would break the workload or have no effect in its clients.
-const REFUSED: [&str; 15] = [
+const REFUSED: [&str; 18] = [
     "application_name",
     "client_encoding",
+    "default_table_access_method",
+    "default_tablespace",
     "default_transaction_read_only",
     "idle_in_transaction_session_timeout",
     "idle_session_timeout",
@@ -21,6 +23,7 @@ const REFUSED: [&str; 15] = [
     "session_authorization",
     "session_preload_libraries",
     "statement_timeout",
+    "temp_tablespaces",
     "transaction_deferrable",
     "transaction_isolation",
     "transaction_read_only",

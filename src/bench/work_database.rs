@@ -54,7 +54,10 @@ impl Run {
             quoting::sql_literal(&comment),
         );
         utility::run(&[
-            &format!("CREATE DATABASE {name} TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"),
+            // template0 may have been moved to another tablespace.
+            &format!(
+                "CREATE DATABASE {name} TEMPLATE template0 TABLESPACE pg_default ALLOW_CONNECTIONS false OID {oid}"
+            ),
             &format!("COMMENT ON DATABASE {name} IS {comment}"),
         ])?;
         self.board.run.work_database.store(oid, Release);

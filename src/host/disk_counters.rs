@@ -7,7 +7,10 @@ use std::{
 
 use pgfsbench_core::proc::{self, DiskCounters};
 
-use crate::host::location::{self, Location};
+use crate::host::{
+    location::{self, Location},
+    tree,
+};
 
 /// A block device by its number.
 type Number = (u32, u32);
@@ -49,7 +52,7 @@ impl Devices {
         let (data, wal) = (location::data_location(), location::wal_location());
         let under = |location: &Option<Location>| location.as_ref().and_then(number_under);
         let (data_number, wal_number) = (under(&data), under(&wal));
-        let text = fs::read_to_string(proc::DISKSTATS).unwrap_or_default();
+        let text = tree::text(proc::DISKSTATS).unwrap_or_default();
         let known = |number: Option<Number>| number.and_then(|number| Device::of(number, &text));
         let wal = match known(wal_number) {
             Some(_) if wal_number == data_number => WalDevice::Same,
@@ -104,7 +107,7 @@ impl Device {
 
 /// Bytes that the device below a directory has read since it was attached; None where no one device is known, or nobody counts.
 pub fn bytes_read(location: &Location) -> Option<u64> {
-    let text = fs::read_to_string(proc::DISKSTATS).ok()?;
+    let text = tree::text(proc::DISKSTATS)?;
     let device = Device::of(number_under(location)?, &text)?;
     Some(device.counters(&text)?.read_bytes())
 }

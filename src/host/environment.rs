@@ -9,7 +9,7 @@ use crate::{
         location::{self, Location},
         machine, storage,
     },
-    pg::sql,
+    pg::{session, sql},
 };
 
 /// Settings that decide how the server reads and writes, and whose defaults are not the same in all versions, or on all machines:
@@ -48,7 +48,7 @@ pub fn collect() -> Result<Environment, Fault> {
     let lossy = |text: &std::ffi::CStr| Some(text.to_string_lossy().into_owned());
     let hostname = lossy(uname.nodename());
     let of_machine = machine::look();
-    let host = machine::identity(&of_machine, hostname.as_deref().unwrap_or_default());
+    let identity = machine::identity(&of_machine);
     let scope = match (&data, &wal) {
         (Some(data), Some(wal)) => Some(
             if location::same_filesystem(data, wal) {
@@ -74,12 +74,15 @@ pub fn collect() -> Result<Environment, Fault> {
         )),
         hostname,
         machine: lossy(uname.machine()),
-        host_fingerprint: fingerprint(&host)?,
+        host_fingerprint: identity
+            .map(|text| fingerprint(&text))
+            .transpose()?
+            .flatten(),
         of_machine,
         shared_buffers_bytes: Some(server.shared_buffers_bytes),
         data_checksums: Some(server.data_checksums),
         scope,
-        data_directory: data.as_ref().map(|l| l.directory.clone()),
+        data_directory: Location::of(&session::data_directory()).map(|l| l.directory),
         filesystem: data_mount.as_ref().map(|m| m.fs_type.clone()),
         device: data_mount.as_ref().map(|m| m.source.clone()),
         mount_point: data_mount.as_ref().map(|m| m.mount_point.clone()),

@@ -1,6 +1,9 @@
 //! A directory and the filesystem that it is on.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use pgfsbench_core::{
     finding::Place,
@@ -162,9 +165,18 @@ pub fn space(path: &Path) -> Option<(u64, u64)> {
     Some((fs.f_bavail * fs.f_frsize, fs.f_blocks * fs.f_frsize))
 }
 
-/// The directory of the data.
+/// The place of the tables: the data directory, or the directory `base` in it where a symbolic link or a mount leads to
+/// another filesystem.
 pub fn data_location() -> Option<Location> {
-    Location::of(&session::data_directory())
+    let directory = Location::of(&session::data_directory())?;
+    let tables =
+        Location::of(&tables_directory()).filter(|tables| !same_filesystem(tables, &directory));
+    Some(tables.unwrap_or(directory))
+}
+
+/// The directory of the tables of the tablespace `pg_default`.
+pub fn tables_directory() -> PathBuf {
+    session::data_directory().join("base")
 }
 
 /// The directory of the WAL.

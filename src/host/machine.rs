@@ -1,10 +1,8 @@
 //! The machine: processors, memory, kernel settings, what kind it is, and how to tell it from others.
 
-use std::fs;
+use pgfsbench_core::{environment::Machine, proc, sys};
 
-use pgfsbench_core::{environment::Machine, proc, sys, sys::Tree};
-
-use super::tree::ThisMachine;
+use super::tree::{self, ThisMachine};
 
 /// This machine.
 pub fn look() -> Machine {
@@ -27,38 +25,22 @@ pub fn look() -> Machine {
     }
 }
 
-/// A text that tells the machine from others; only its hash is stored.
-pub fn identity(machine: &Machine, hostname: &str) -> String {
-    let id = ThisMachine.read("/etc/machine-id").unwrap_or_default();
-    let mut parts = vec![
-        id.trim().to_owned(),
-        hostname.to_owned(),
-        machine.processor_model.clone().unwrap_or_default(),
-        machine.processors.unwrap_or(0).to_string(),
-        // The kernel takes a little for itself, and another one another little.
-        machine
-            .memory_bytes
-            .map_or(0, |bytes| bytes >> 28)
-            .to_string(),
-    ];
-    parts.extend(sys::physical_disks(&ThisMachine));
-    parts.join("\n")
+/// A text that tells the machine from others; only its hash is stored. None where nothing tells.
+pub fn identity(machine: &Machine) -> Option<String> {
+    let container = machine.container.as_deref();
+    sys::identity(&ThisMachine, container, machine.processor_model.as_deref())
 }
 
 /// Processors and RAM of the machine.
 pub fn machine() -> (Option<proc::Cpu>, Option<u64>) {
-    let cpu = fs::read_to_string(proc::CPUINFO)
-        .ok()
-        .and_then(|text| proc::parse_cpuinfo(&text).ok());
-    let memory = fs::read_to_string(proc::MEMINFO)
-        .ok()
-        .and_then(|text| proc::parse_memory_bytes(&text).ok());
+    let cpu = tree::text(proc::CPUINFO).and_then(|text| proc::parse_cpuinfo(&text).ok());
+    let memory = tree::text(proc::MEMINFO).and_then(|text| proc::parse_memory_bytes(&text).ok());
     (cpu, memory)
 }
 
 /// Whether the machine is a virtual one, and which kind; None where that cannot be known.
 fn virtualization() -> Option<&'static str> {
-    let read = |path: &str| fs::read_to_string(path).ok();
+    let read = tree::text;
     proc::virtualization(&proc::Clues {
         cpuinfo: read(proc::CPUINFO),
         dmi: proc::DMI.iter().filter_map(|path| read(path)).collect(),

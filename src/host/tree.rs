@@ -50,3 +50,10 @@ fn seen(path: &str) -> Option<PathBuf> {
         Err(_) => None,
     }
 }
+
+/// The text of a file of /proc or /sys; None when it cannot be read. Bytes that are not UTF-8, which names of disks and
+/// processes may have, cost no other line.
+pub fn text(path: &str) -> Option<String> {
+    let bytes = fs::read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -217,12 +217,23 @@ pub fn connect(database: Database) {
     }
 }
 
-/// Continues with the rights of `owner` and a safe search_path, as every worker that touches tables does.
+/// Settings that every worker pins, wherever the server, the database or the role have others. Tables, indexes and temporary
+/// files of a run are in the work database's own tablespace, which is `pg_default`, and loaders write pages of heap tables.
+const PINNED: [(&str, &str); 5] = [
+    ("search_path", "pg_catalog, pg_temp"),
+    ("default_transaction_read_only", "off"),
+    ("default_tablespace", ""),
+    ("temp_tablespaces", ""),
+    ("default_table_access_method", "heap"),
+];
+
+/// Continues with the rights of `owner` and the pinned settings, as every worker that touches tables does.
 pub fn become_owner(owner: u32) -> Result<(), Fault> {
     // SAFETY: outside of a transaction, so that it stays in force over the transactions to come.
     unsafe { pg_sys::SetUserIdAndSecContext(pg_sys::Oid::from(owner), 0) };
-    guc::apply("search_path", "pg_catalog, pg_temp")?;
-    guc::apply("default_transaction_read_only", "off")
+    PINNED
+        .into_iter()
+        .try_for_each(|(name, value)| guc::apply(name, value))
 }
 
 /// The same for the workers whose transactions are not what is measured: settings of the server or the database that are

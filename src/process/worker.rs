@@ -17,7 +17,7 @@ use crate::{
         session, utility, xact,
     },
     run::worker_slots,
-    watch::{promises, surroundings},
+    watch::{promises, surroundings, table_files},
     workload::{self, WorkerContext},
 };
 
@@ -68,7 +68,8 @@ fn work_alone_where_no_parallel_worker_starts() -> Result<(), Fault> {
 
 fn checkpoint(board: &Board) -> Result<(), Fault> {
     utility::run(&["CHECKPOINT"])?;
-    for directory in ["", "pg_wal"] {
+    table_files::check()?;
+    for directory in ["", "base", "pg_wal"] {
         let path = session::data_directory().join(directory);
         let synced = File::open(&path).and_then(|file| Ok(syncfs(file)?));
         synced.map_err(|e| {

@@ -223,7 +223,8 @@ fn room_on(place: Option<&Location>, needed: u64, what: &str) -> Result<(), Faul
 /// Refuses to go on when a filesystem has less room than the reserve: full WAL would take the whole server down.
 pub fn watch_room() -> Result<(), Fault> {
     let data = crate::pg::session::data_directory();
-    for directory in [data.clone(), data.join("pg_wal")] {
+    let (tables, wal) = (location::tables_directory(), data.join("pg_wal"));
+    for directory in [data, tables, wal] {
         watch(&directory)?;
     }
     Ok(())

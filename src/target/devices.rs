@@ -12,6 +12,7 @@ use rustix::fs::{major, minor, stat};
 
 use crate::{
     errors::{Fault, read_json},
+    host::tree,
     pg::sql,
 };
 
@@ -152,14 +153,14 @@ fn line(path: &Path) -> Option<String> {
 /// Users of devices.
 struct Users {
     mounts: Vec<proc::Mount>,
-    swaps: String,
+    swaps: Vec<proc::Swap>,
 }
 
 impl Users {
     fn look() -> Self {
         Self {
             mounts: proc::understood_mounts(&fs::read(proc::MOUNTINFO).unwrap_or_default()),
-            swaps: fs::read_to_string("/proc/swaps").unwrap_or_default(),
+            swaps: proc::parse_swaps(&tree::text(proc::SWAPS).unwrap_or_default()),
         }
     }
 
@@ -174,12 +175,7 @@ impl Users {
         if let Some(mount) = self.mounts.iter().find(is_of) {
             return Some(format!("it is mounted on {}", mount.mount_point));
         }
-        let node = node.to_string_lossy();
-        let mut swaps = self
-            .swaps
-            .lines()
-            .filter_map(|l| l.split_whitespace().next());
-        if swaps.any(|swap| swap == node) {
+        if self.swaps.iter().any(|swap| Path::new(&swap.path) == node) {
             return Some("it is swap space".into());
         }
         if let Some(holder) = entries(&device.join("holders")).first() {

@@ -6,6 +6,7 @@ pub mod promises;
 pub mod statements;
 pub mod statistics;
 pub mod surroundings;
+pub mod table_files;
 pub mod wal_segments;
 
 pub use pgfsbench_core::run::checkpoint_watch;

@@ -27,7 +27,7 @@ use crate::{
         flush_probe,
         location::{self, Location},
         storage,
-        tree::ThisMachine,
+        tree::{self, ThisMachine},
     },
     pg::{process, shmem, sql, version, xact},
 };
@@ -71,7 +71,7 @@ pub fn tables() -> Result<String, Fault> {
 
 /// Time that the processors have spent since boot.
 fn processors(processes: &Processes) -> Processors {
-    let text = fs::read_to_string(proc::STAT).ok();
+    let text = tree::text(proc::STAT);
     let times = text.and_then(|text| parse_cpu_times(&text));
     let postmaster = getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     Processors::of(times, processes, postmaster)
@@ -95,7 +95,7 @@ fn look() -> Machine {
             .and_then(Location::space)
             .map(|(free, _)| free),
         disk: layers.as_deref().and_then(|layers| {
-            let text = fs::read_to_string(proc::DISKSTATS).ok()?;
+            let text = tree::text(proc::DISKSTATS)?;
             SharedDisk::of(layers, &text)
         }),
         is_resyncing: layers.map(|layers| layers.iter().any(|layer| layer.busy_with().is_some())),
@@ -163,9 +163,10 @@ fn server() -> Option<Server> {
 fn is_quiet() -> bool {
     let idle = "SELECT wait_event = 'CheckpointerMain' FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
     let checkpointer = xact::transaction(|| sql::read(idle, &[])).ok().flatten();
-    let memory = fs::read_to_string(proc::MEMINFO).unwrap_or_default();
-    let writeback = proc::parse_memory(&memory).writeback.unwrap_or(0);
-    checkpointer.as_deref() == Some("t") && writeback <= QUIET_BYTES
+    let memory = tree::text(proc::MEMINFO).unwrap_or_default();
+    // What the kernel does not tell is not known to be quiet.
+    let writeback = proc::parse_memory(&memory).writeback;
+    checkpointer.as_deref() == Some("t") && writeback.is_some_and(|bytes| bytes <= QUIET_BYTES)
 }
 
 impl Surroundings {
@@ -203,7 +204,7 @@ impl Surroundings {
     }
 
     fn look_at_dirty(&mut self) {
-        let text = fs::read_to_string(proc::VMSTAT).unwrap_or_default();
+        let text = tree::text(proc::VMSTAT).unwrap_or_default();
         if let Some(now) = proc::parse_dirty(&text)
             && self.dirty.is_none_or(|dirty| now.share() > dirty.share())
         {

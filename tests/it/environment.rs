@@ -1,10 +1,13 @@
 //! The environment of a run is stored as the system itself reports it, and the same machine and configuration are known again.
 
-use crate::common::{QUICK, row, run, server, server_on_disk};
-use pgfsbench_tests::{assert_columns, skip};
+use crate::common::{QUICK, execute, row, run, server, server_on_disk};
+use pgfsbench_tests::{Stop, assert_columns, on_disk, on_tmpfs, skip};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 fn file(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
@@ -68,7 +71,10 @@ fn the_environment_is_what_the_system_tells() {
             "f"
         );
     }
-    assert_eq!(stored("host_fingerprint ~ '^[0-9a-f]{16}$'"), "t");
+    assert_eq!(
+        stored("coalesce(host_fingerprint ~ '^[0-9a-f]{16}$', true)"),
+        "t"
+    );
 }
 
 #[test]
@@ -142,4 +148,60 @@ fn disks_are_listed_as_the_system_lists_them() {
             "there is no disk",
         );
     }
+}
+
+/// Needs a server of its own, since its tables are moved while it is down.
+#[test]
+fn the_filesystem_of_a_run_is_that_of_its_tables() {
+    let test = "the_filesystem_of_a_run_is_that_of_its_tables";
+    let Some(memory) = on_tmpfs() else {
+        return skip(test, "there is no tmpfs on /dev/shm");
+    };
+    let device = |path: &Path| fs::metadata(path).expect("metadata").dev();
+    if device(memory) == device(on_disk()) {
+        return skip(test, "there is no other filesystem than tmpfs");
+    }
+    let elsewhere = TempDir::with_prefix_in("pgfsbench-base.", memory).expect("a directory");
+    fs::set_permissions(elsewhere.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
+    let server = server_on_disk(&[]);
+    // template0 is in another tablespace, which new databases would take over.
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "SET allow_in_place_tablespaces = on; CREATE TABLESPACE other LOCATION ''",
+    );
+    execute(&mut client, "ALTER DATABASE template0 SET TABLESPACE other");
+    drop(client);
+    server.stop(Stop::Fast);
+    let base = server.data().join("base");
+    let moved = elsewhere.path().join("base");
+    for (program, from, to) in [("mv", &base, &moved), ("ln", &moved, &base)] {
+        let mut command = Command::new(program);
+        if program == "ln" {
+            command.arg("-s");
+        }
+        let status = command.args([from, to]).status().expect("it runs");
+        assert!(status.success(), "{command:?}");
+    }
+    // What the configuration file says of tables does not hold for runs.
+    server.configure(&[
+        ("default_tablespace", "other"),
+        ("default_table_access_method", "no_method"),
+    ]);
+    server.start_again();
+    let mut client = server.connect("postgres");
+    let id = run(&mut client, &format!("{QUICK}, keep => true"));
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT filesystem, wal_filesystem = 'tmpfs', scope, durability LIKE 'not durable%', data_directory = current_setting('data_directory'), \
+                   (SELECT spcname FROM pg_tablespace t JOIN pg_database ON dattablespace = t.oid WHERE datname = work_database) \
+                 FROM fsbench.result WHERE run_id = {id}"
+            ),
+        ),
+        "tmpfs|f|data only|t|t|pg_default"
+    );
+    drop(client);
+    server.stop(Stop::Fast);
 }

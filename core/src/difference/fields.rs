@@ -196,19 +196,51 @@ fn marks(layers: &Value, name: &str) -> Option<String> {
     (!marks.is_empty()).then(|| marks.join(", "))
 }
 
-/// The layers below the data in one line, without the names that the kernel gives anew at each boot.
+/// The layers below the data in one line. Names and an order that the kernel gives anew at each boot do not count, nor the number
+/// of paths to one disk.
 fn in_words(layers: &Value) -> Option<String> {
-    let words = |layer: &Value| {
-        let text = |name: &str| layer[name].as_str().map(str::to_owned);
-        let kind = text("kind")?;
-        let name = text("name").filter(|_| kind == "filesystem");
-        let direct = layer["direct_io"].as_bool().map(|direct| match direct {
-            true => "direct I/O".to_owned(),
-            false => "through the page cache".to_owned(),
-        });
-        let parts = [Some(kind), name, text("level"), text("model"), direct];
-        Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
+    let mut rest = &layers.as_array()?[..];
+    let mut trees = Vec::new();
+    while !rest.is_empty() {
+        let (words, further) = tree_in_words(rest, 0);
+        trees.extend(words);
+        rest = further;
+    }
+    (!trees.is_empty()).then(|| trees.join(" > "))
+}
+
+/// Deeper than this no machine stacks; the layers of an imported run may be anything.
+const DEEPEST: usize = 32;
+
+/// The first layer and those that are below it, and the layers after these.
+fn tree_in_words(layers: &[Value], level: usize) -> (Option<String>, &[Value]) {
+    let Some((layer, mut rest)) = layers.split_first() else {
+        return (None, layers);
     };
-    let layers: Vec<String> = layers.as_array()?.iter().filter_map(words).collect();
-    (!layers.is_empty()).then(|| layers.join(" > "))
+    let depth = |layer: &Value| layer["depth"].as_u64();
+    let is_below = |next: &Value| level < DEEPEST && depth(next) > depth(layer);
+    let mut below = Vec::new();
+    while rest.first().is_some_and(is_below) {
+        let (words, further) = tree_in_words(rest, level + 1);
+        below.extend(words);
+        rest = further;
+    }
+    below.sort();
+    if layer["kind"] == "multipath" {
+        below.dedup();
+    }
+    let all: Vec<String> = layer_in_words(layer).into_iter().chain(below).collect();
+    ((!all.is_empty()).then(|| all.join(" > ")), rest)
+}
+
+fn layer_in_words(layer: &Value) -> Option<String> {
+    let text = |name: &str| layer[name].as_str().map(str::to_owned);
+    let kind = text("kind")?;
+    let name = text("name").filter(|_| kind == "filesystem");
+    let direct = layer["direct_io"].as_bool().map(|direct| match direct {
+        true => "direct I/O".to_owned(),
+        false => "through the page cache".to_owned(),
+    });
+    let parts = [Some(kind), name, text("level"), text("model"), direct];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
 }

@@ -73,6 +73,11 @@ const SETTINGS: &[Rule] = &[
     ),
     rule(
         Hardly,
+        "does not hold for runs",
+        "default_tablespace temp_tablespaces default_table_access_method",
+    ),
+    rule(
+        Hardly,
         "says how things are named, shown or reached",
         "log_* logging_collector lc_* DateStyle IntervalStyle TimeZone timezone_abbreviations client_* ssl ssl_* \
          password_encryption unix_socket_* default_text_search_config max_connections \

@@ -318,6 +318,49 @@ fn disks_are_told_apart_by_their_marks() {
 }
 
 #[test]
+fn layers_are_compared_without_the_order_that_the_kernel_gives() {
+    let with = |layers: &[(u64, &str, &str, &str)]| {
+        let mut document = document();
+        let layers = layers.iter().map(|(depth, kind, name, model)| {
+            let model = (!model.is_empty()).then_some(model);
+            json!({"depth": depth, "kind": kind, "name": name, "model": model})
+        });
+        document["environment"]["layers"] = layers.collect();
+        document
+    };
+    let told = |a: &[_], b: &[_]| lines(&between(&with(a), &with(b)));
+    let none: [&str; 0] = [];
+    // Two disks of an array whose names were swapped.
+    let raid = |first, second| {
+        [
+            (0, "md", "md0", ""),
+            (1, "partition", "sda1", ""),
+            (2, "disk", "sda", first),
+            (1, "partition", "sdb1", ""),
+            (2, "disk", "sdb", second),
+        ]
+    };
+    assert_eq!(told(&raid("A", "B"), &raid("B", "A")), none);
+    assert_eq!(
+        told(&raid("A", "B"), &raid("A", "C")),
+        [
+            "much device layers: md > partition > disk A > partition > disk B | md > partition > disk A > partition > disk C"
+        ]
+    );
+    assert_eq!(told(&raid("A", "A"), &raid("A", "A")[..3]).len(), 1);
+    // Another path to the same disk.
+    let paths = [
+        (0, "multipath", "mpatha", ""),
+        (1, "disk", "sda", "A"),
+        (1, "disk", "sdb", "A"),
+    ];
+    assert_eq!(told(&paths, &paths[..2]), none);
+    // Layers of an imported run may be anything.
+    let deep: Vec<_> = (0..20_000).map(|depth| (depth, "disk", "x", "")).collect();
+    assert_eq!(told(&deep, &deep[..2]).len(), 1);
+}
+
+#[test]
 fn wal_on_a_filesystem_of_its_own_is_compared() {
     let mut apart = document();
     apart["environment"]["wal_st_dev"] = json!("8:1");

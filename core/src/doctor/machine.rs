@@ -50,7 +50,7 @@ fn load(report: &mut Report, facts: &Facts) {
                 machine: MachineFacts {
                     // Load whose owner is not known is counted as that of others.
                     cpu_others: load.others.or(Some(load.busy)),
-                    cpu_steal: Some(load.steal),
+                    cpu_steal: load.steal,
                     ..MachineFacts::default()
                 },
                 ..RunFacts::default()
@@ -188,7 +188,7 @@ mod tests {
                 all: 100,
                 busy: 0.5,
                 others: Some(0.01),
-                steal: 0.0,
+                steal: Some(0.0),
             }),
             tells_of_pressure: true,
             machine: Machine {
@@ -211,7 +211,7 @@ mod tests {
                 all: 100,
                 busy: 0.5,
                 others: None,
-                steal: 0.3,
+                steal: Some(0.3),
             }),
             machine: Machine {
                 clock_source: Some("hpet".into()),

@@ -82,6 +82,18 @@ mod tests {
         assert_eq!(cpu(s390), (2, None));
     }
 
+    /// gVisor has few fields, ARM kernels before 3.8 call the model `Processor`, and a line may be anything.
+    #[test]
+    fn an_odd_line_costs_that_line() {
+        let gvisor =
+            "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: unknown\n\nprocessor\t: 1\n";
+        assert_eq!(cpu(gvisor), (2, Some("unknown".into())));
+        let old_arm = "Processor\t: ARMv7 Processor rev 10 (v7l)\nprocessor\t: 0\nprocessor\t: 1\n";
+        assert_eq!(cpu(old_arm).0, 2);
+        let odd = "\u{fffd}: \u{fffd}\n:\nno colon\nmodel name\t:\nprocessor\t: x\nprocessors : 9\nprocessor: 1\nmodel name: M\n";
+        assert_eq!(cpu(odd), (2, Some("M".into())));
+    }
+
     #[test]
     fn none_is_an_error() {
         for text in ["", "model name : x\n", "\n\n\n"] {

@@ -39,8 +39,9 @@ pub struct DiskFigures {
 /// The counters of a device that a mounted filesystem is on. None when it has no line, one that tells only a part (partitions of kernels
 /// before 2.6.25), or one of zeros alone: a mount reads, so the kernel does not count there (NVMe multipath, some disks in memory).
 pub fn parse_diskstats(text: &str, device: (u32, u32)) -> Option<DiskCounters> {
-    let line = lines(text).find(|(number, _, _)| *number == device)?;
-    counters(line.2).filter(DiskCounters::are_kept)
+    let lines = lines(text).filter(|(number, _, _)| *number == device);
+    let mut read = lines.filter_map(|(_, _, line)| parse_line(line));
+    read.next().filter(DiskCounters::are_kept)
 }
 
 /// The counters of a disk that NVMe reaches over several paths, added up; None for any other device. The kernel may count with the paths
@@ -49,7 +50,7 @@ pub fn parse_paths(text: &str, device: (u32, u32)) -> Option<DiskCounters> {
     let (_, disk, _) = lines(text).find(|(number, _, _)| *number == device)?;
     let paths = lines(text).filter(|(_, name, _)| is_path_of(name, disk));
     let sum = paths
-        .map(|(_, _, line)| counters(line))
+        .map(|(_, _, line)| parse_line(line))
         .reduce(|a, b| Some(a?.plus(&b?)));
     sum.flatten().filter(DiskCounters::are_kept)
 }
@@ -75,7 +76,7 @@ fn is_path_of(path: &str, disk: &str) -> bool {
     parts().is_some_and(|(controller, is_same)| is_same && is_number(controller))
 }
 
-fn counters(line: &str) -> Option<DiskCounters> {
+fn parse_line(line: &str) -> Option<DiskCounters> {
     let stat = DiskStat::from_line(line).ok()?;
     Some(DiskCounters {
         reads: stat.reads,
@@ -315,6 +316,26 @@ mod tests {
     #[test]
     fn what_nobody_counts_is_not_zero() {
         assert_eq!(parse_diskstats(RECORDED, (253, 0)), None);
+    }
+
+    /// The short lines of partitions before Linux 2.6.25, a name with a blank, columns that a later kernel adds, and a line that was cut.
+    #[test]
+    fn an_odd_line_costs_that_line() {
+        let text = format!(
+            "\u{fffd}\n   8    2 sda2 10 80 20 160\n 8 x sdx 1\n8 16 a disk 1 2 3 4 5 6 7 8 9 10 11\n{RECORDED}\
+             8 0 sda 1 2 3 4 5 6 7 8 9 10 x\n8 0 sda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19\n8 48 sdd 1 2"
+        );
+        assert_eq!(
+            parse_diskstats(&text, (254, 0)),
+            parse_diskstats(RECORDED, (254, 0))
+        );
+        assert_eq!(counters(&text, (8, 0)).flushes, Some((16, 17)));
+        for odd in [(8, 2), (8, 16), (8, 48), (8, 64)] {
+            assert_eq!(parse_diskstats(&text, odd), None, "{odd:?}");
+        }
+        // LXCFS leaves out what it does not know: neither discards nor flushes are zero.
+        let lxcfs = "8 0 sda 1 0 8 0 2 0 16 0 0 0 0\n";
+        assert_eq!(counters(lxcfs, (8, 0)).flushes, None);
     }
 
     /// Of a line: as many as the bytes of sectors allow.

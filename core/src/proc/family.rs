@@ -59,6 +59,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn columns_after_those_that_are_needed_may_be_odd() {
+        let odd = format!(
+            "{} ? \u{fffd} -1\n",
+            &RECORDED[..RECORDED.rfind(" 20 0 1").unwrap()]
+        );
+        assert_eq!(parse_member(&odd), parse_member(RECORDED));
+    }
+
     proptest! {
         #[test]
         fn never_panics(text in "[0-9() a-zS-]{0,80}") {

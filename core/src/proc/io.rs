@@ -37,11 +37,11 @@ pub fn parse_reads(text: &str) -> Option<Reads> {
 
 fn number(text: &str, name: &str) -> Option<u64> {
     // A number that ends the text may have been cut.
-    let (line, _) = text
+    let whole = text
         .split_inclusive('\n')
-        .filter_map(|line| line.strip_prefix(name)?.split_once('\n'))
-        .next()?;
-    line.parse().ok()
+        .filter(|line| line.ends_with('\n'));
+    let mut values = whole.filter_map(|line| line.strip_prefix(name));
+    values.find_map(|value| value.trim_end().parse().ok())
 }
 
 #[cfg(test)]
@@ -67,6 +67,12 @@ mod tests {
         ] {
             assert_eq!(parse_reads(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn an_odd_line_costs_that_line() {
+        let odd = format!("\u{fffd}\nrchar: x\nwchar: -1\nread_bytes:\nsyscr\n{RECORDED}rchar: 9");
+        assert_eq!(parse_reads(&odd), Some(READS));
     }
 
     #[test]

@@ -40,14 +40,21 @@ pub fn parse_memory(text: &str) -> Memory {
             "Writeback" => &mut memory.writeback,
             _ => continue,
         };
-        let kilobytes = value.trim().strip_suffix("kB").unwrap_or_default();
-        *field = kilobytes
-            .trim()
-            .parse()
-            .ok()
-            .and_then(|n: u64| n.checked_mul(1024));
+        // A line that cannot be read takes nothing from another one of that name.
+        *field = field.or_else(|| bytes(value));
     }
     memory
+}
+
+/// RAM in bytes: MemTotal of `/proc/meminfo`. None if that line is not there or cannot be read.
+pub fn parse_total(text: &str) -> Option<u64> {
+    let totals = text.lines().filter_map(|l| l.strip_prefix("MemTotal:"));
+    totals.filter_map(bytes).find(|&bytes| bytes > 0)
+}
+
+fn bytes(value: &str) -> Option<u64> {
+    let kilobytes: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
 }
 
 /// Parses what is needed of `/proc/vmstat`.
@@ -65,7 +72,7 @@ pub fn parse_paging(text: &str) -> Paging {
             "pgmajfault" => &mut paging.pgmajfault,
             _ => continue,
         };
-        *field = value.trim().parse().ok();
+        *field = field.or_else(|| value.trim().parse().ok());
     }
     paging
 }
@@ -90,10 +97,10 @@ impl DirtyPages {
 /// Parses that of `/proc/vmstat`; None when some of it is missing.
 pub fn parse_dirty(text: &str) -> Option<DirtyPages> {
     let value = |name: &str| {
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-        line.trim().parse::<u64>().ok()
+        text.lines().find_map(|line| {
+            let value = line.strip_prefix(name)?.strip_prefix(' ')?;
+            value.trim().parse::<u64>().ok()
+        })
     };
     let pages = value("nr_dirty")?.checked_add(value("nr_writeback")?)?;
     let both = value("nr_dirty_threshold")?.checked_add(value("nr_dirty_background_threshold")?)?;
@@ -192,6 +199,52 @@ mod tests {
         for text in ["", "pgpgin", "pgpgin ", "pgpgin x", "pgpgin 1 2"] {
             assert_eq!(parse_paging(text), Paging::default(), "{text:?}");
         }
+    }
+
+    /// gVisor has few fields, WSL 1 has no `MemAvailable`, a kernel of RHEL 4 begins with a table, and LXCFS may write what is none.
+    #[test]
+    fn an_odd_line_costs_that_line() {
+        let kb = |n: u64| Some(n * 1024);
+        let gvisor = "MemTotal:        2097152 kB\nMemFree:         2011112 kB\nMemAvailable:    2070020 kB\n\
+                      Buffers:               0 kB\nCached:            58908 kB\nSwapCache:             0 kB\n";
+        assert_eq!(parse_total(gvisor), kb(2_097_152));
+        let memory = parse_memory(gvisor);
+        assert_eq!(
+            (memory.available, memory.dirty),
+            (kb(2_070_020), None),
+            "a missing field is not zero"
+        );
+        let wsl = "MemTotal:       16690656 kB\nMemFree:         8000000 kB\nHighTotal:             0 kB\n";
+        assert_eq!(parse_total(wsl), kb(16_690_656));
+        let rhel = "        total:    used:    free:  shared: buffers:  cached:\nMem:  1054973952 1040187392 14786560        0\n\
+                    MemTotal:      1030248 kB\nMemFree:         14440 kB\nDirty:               5 kB\n";
+        assert_eq!(
+            (parse_total(rhel), parse_memory(rhel).dirty),
+            (kb(1_030_248), kb(5))
+        );
+        let odd = "\u{fffd}\n:\nMemTotal: lots kB\nMemTotal: 8 kB\nMemFree: -1 kB\nDirty: 1 kB\nDirty: ? kB\nWriteback 7 kB\n";
+        assert_eq!(parse_total(odd), kb(8));
+        let memory = parse_memory(odd);
+        assert_eq!(
+            (memory.free, memory.dirty, memory.writeback),
+            (None, kb(1), None)
+        );
+        for text in ["", "MemTotal: 0 kB\n", "MemTotal: 5\n", "MemTotal\n"] {
+            assert_eq!(parse_total(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_odd_line_of_vmstat_costs_that_line() {
+        let text = "\u{fffd} 1\nnr_dirty ?\nnr_dirty 4\nnr_writeback 1\nnr_dirty_threshold 8 pages\nnr_dirty_threshold 80\n\
+                    nr_dirty_background_threshold 40\npgpgin -1\npgpgout 7\npgmajfault 2\npgmajfault\n";
+        let dirty = parse_dirty(text).unwrap();
+        assert_eq!((dirty.pages, dirty.limit), (5, 60));
+        let paging = parse_paging(text);
+        assert_eq!(
+            (paging.pgpgin, paging.pgpgout, paging.pgmajfault),
+            (None, Some(7), Some(2))
+        );
     }
 
     proptest! {

@@ -71,28 +71,95 @@ pub fn compressing_option(options: &str) -> Option<&str> {
     })
 }
 
-/// Parses the text of `/proc/self/mountinfo`, in its order, which is the order of mounting. Fails with the line that is
-/// not understood.
-pub fn parse_mountinfo(text: &str) -> Result<Vec<Mount>, ParseError> {
-    let lines = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.is_empty());
-    lines
-        .map(|(i, line)| {
-            let problem = "expected: id, parent, major:minor, root, mount point, options, \"-\", type, source, options";
-            parse_line(line).ok_or_else(|| ParseError { path: MOUNTINFO, line: Some(i + 1), problem: problem.into() })
-        })
-        .collect()
+/// The lines of a mount table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mountinfo {
+    /// The mounts, in the order of mounting.
+    pub mounts: Vec<Mount>,
+    /// Lines that cannot be read.
+    pub odd: Vec<OddMount>,
 }
 
-/// The same of what the kernel told, whatever the bytes. A line that is not understood is left out: anybody may name a mount as he
-/// likes, and the others are there all the same.
+/// A line of a mount table that cannot be read. A decision that must be safe takes it for any mount that the readable parts of
+/// the line do not exclude.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OddMount {
+    /// The line, from 1.
+    pub line: usize,
+    /// The device number, if that part of the line can be read.
+    pub number: Option<(u32, u32)>,
+    /// The mount point, if that part and the parts before it can be read.
+    pub mount_point: Option<String>,
+}
+
+impl OddMount {
+    fn of(line: usize, text: &str) -> Self {
+        let mut words = text.split(' ').skip(2);
+        let number = words.next().and_then(parse_number);
+        let mount_point = number
+            .and(words.nth(1))
+            .filter(|path| path.starts_with('/'));
+        Self {
+            line,
+            number,
+            mount_point: mount_point.map(unescape),
+        }
+    }
+
+    /// True unless the line excludes that it is a mount of the device with this number. Filesystems that number themselves have
+    /// major number 0, so that such a line can be a mount of any device.
+    pub fn may_be_of(&self, device: (u32, u32)) -> bool {
+        self.number
+            .is_none_or(|number| number.0 == 0 || number == device)
+    }
+
+    /// True unless the line excludes that something is mounted on a directory that `is_it` accepts.
+    pub fn may_be_on(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        self.mount_point.as_deref().is_none_or(is_it)
+    }
+
+    /// The error of a decision that needs this line.
+    pub fn error(&self) -> ParseError {
+        ParseError {
+            path: MOUNTINFO,
+            line: Some(self.line),
+            problem: "expected: id, parent, major:minor, root, mount point, options, \"-\", type, source, options".into(),
+        }
+    }
+}
+
+impl Mountinfo {
+    /// The mounts, for a decision that must be safe; the error of the first line that cannot be read and that `may_matter`.
+    pub fn unless_odd(
+        self,
+        may_matter: impl Fn(&OddMount) -> bool,
+    ) -> Result<Vec<Mount>, ParseError> {
+        match self.odd.iter().find(|odd| may_matter(odd)) {
+            Some(odd) => Err(odd.error()),
+            None => Ok(self.mounts),
+        }
+    }
+}
+
+/// Parses the text of `/proc/self/mountinfo`. A line that cannot be read costs that line only.
+pub fn parse_mountinfo(text: &str) -> Mountinfo {
+    let mut found = Mountinfo::default();
+    for (index, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        match parse_line(line) {
+            Some(mount) => found.mounts.push(mount),
+            None => found.odd.push(OddMount::of(index + 1, line)),
+        }
+    }
+    found
+}
+
+/// The mounts of what the kernel told, whatever the bytes, without the lines that cannot be read: for descriptions, which are
+/// no decisions about safety.
 pub fn understood_mounts(mountinfo: &[u8]) -> Vec<Mount> {
-    String::from_utf8_lossy(mountinfo)
-        .lines()
-        .filter_map(parse_line)
-        .collect()
+    parse_mountinfo(&String::from_utf8_lossy(mountinfo)).mounts
 }
 
 /// The mount that `path`, absolute and without symbolic links, is on. `device` is (major, minor) of its st_dev.
@@ -120,24 +187,33 @@ fn leads_to(mount_point: &str, path: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// gVisor and others leave the last columns out, and Windows puts blanks into the options: they go to the end of the line.
 fn parse_line(line: &str) -> Option<Mount> {
     let (mount, filesystem) = line.split_once(" - ")?;
     let mut mount = mount.split(' ').skip(2);
-    let (major, minor) = mount.next()?.split_once(':')?;
+    let (major, minor) = parse_number(mount.next()?)?;
     let (root, mount_point, mount_options) = (mount.next()?, mount.next()?, mount.next()?);
-    let mut filesystem = filesystem.split(' ');
+    let mut filesystem = filesystem.splitn(3, ' ');
     // The source can be empty: two blanks follow each other.
-    let (fs_type, source, super_options) =
-        (filesystem.next()?, filesystem.next()?, filesystem.next()?);
+    let fs_type = filesystem.next().filter(|name| !name.is_empty())?;
+    let (source, super_options) = (filesystem.next(), filesystem.next());
     Some(Mount {
-        major: major.parse().ok()?,
-        minor: minor.parse().ok()?,
+        major,
+        minor,
         root: unescape(root),
         mount_point: unescape(mount_point),
-        options: merge(&unescape(mount_options), &unescape(super_options)),
+        options: merge(
+            &unescape(mount_options),
+            &unescape(super_options.unwrap_or_default()),
+        ),
         fs_type: unescape(fs_type),
-        source: unescape(source),
+        source: unescape(source.unwrap_or_default()),
     })
+}
+
+fn parse_number(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn merge(first: &str, second: &str) -> String {
@@ -153,8 +229,8 @@ fn merge(first: &str, second: &str) -> String {
         .join(",")
 }
 
-/// Blank, tab, newline, backslash and # are written as a backslash and three octal digits.
-fn unescape(text: &str) -> String {
+/// Undoes the escapes of the kernel: blank, tab, newline, backslash and # are written as a backslash and three octal digits.
+pub(super) fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -198,8 +274,12 @@ mod tests {
 35 28 0:26 /@pg /srv/my\\040data\\134x rw,noatime - btrfs /dev/nvme0n1p2 rw,ssd,space_cache=v2,subvolid=260,subvol=/@pg
 ";
 
+    fn mounts_of(text: &str) -> Vec<Mount> {
+        parse_mountinfo(text).unless_odd(|_| true).unwrap()
+    }
+
     fn on(text: &str, path: &str, device: Option<(u32, u32)>) -> (String, String, String) {
-        let mounts = parse_mountinfo(text).unwrap();
+        let mounts = mounts_of(text);
         let m = mount_of(&mounts, path, device).unwrap();
         (m.source.clone(), m.fs_type.clone(), m.mount_point.clone())
     }
@@ -221,7 +301,7 @@ mod tests {
 
     #[test]
     fn options_of_mount_and_filesystem() {
-        let mounts = parse_mountinfo(EXT4).unwrap();
+        let mounts = mounts_of(EXT4);
         let m = mount_of(&mounts, "/var/lib/postgresql", None).unwrap();
         assert_eq!(m.options, "rw,noatime,nobarrier,data=ordered");
         assert_eq!(
@@ -270,8 +350,7 @@ mod tests {
 
     #[test]
     fn another_namespace() {
-        let mounts: Vec<Mount> = parse_mountinfo(EXT4)
-            .unwrap()
+        let mounts: Vec<Mount> = mounts_of(EXT4)
             .into_iter()
             .filter(|m| m.mount_point != "/")
             .collect();
@@ -284,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_source_may_be_empty() {
-        let mounts = parse_mountinfo("1 1 0:5 / /x rw - tmpfs  rw,size=1k\n").unwrap();
+        let mounts = mounts_of("1 1 0:5 / /x rw - tmpfs  rw,size=1k\n");
         assert_eq!(
             (mounts[0].source.as_str(), mounts[0].option("size")),
             ("", Some("1k"))
@@ -300,33 +379,95 @@ mod tests {
 4 1 0:33 / /d rw - tmpfs /dev/sdb1 rw\n\
 5 1 8:17 / /e rw - ext4 /dev/sdb1 rw\n\
 6 1 0:34 / /f rw - btrfs sdb rw\n";
-        let mounts = parse_mountinfo(text).unwrap();
+        let mounts = mounts_of(text);
         let named: Vec<_> = mounts.iter().filter_map(Mount::device_by_name).collect();
         assert_eq!(named, ["/dev/sdb"]);
     }
 
     #[test]
-    fn errors_name_file_and_line() {
-        for bad in [
-            "rubbish",
-            "1 2 8 / / rw - ext4 s rw",
-            "1 2 8:x / / rw - ext4 s rw",
-            "1 2 8:1 / / rw ext4 s rw",
+    fn a_line_that_cannot_be_read_costs_that_line() {
+        let root = Some("/");
+        for (text, number, mount_point) in [
+            ("rubbish", None, None),
+            ("1 2 8 / / rw - ext4 s rw", None, None),
+            ("1 2 8:x / / rw - ext4 s rw", None, None),
+            ("1 2 8:33 / / rw ext4 s rw", Some((8, 33)), root),
+            ("1 2 8:33 /", Some((8, 33)), None),
+            ("1 2 8:33  / rw", Some((8, 33)), root),
+            ("1 2 8:33 / rw", Some((8, 33)), None),
+            ("1 2 0:33 / / rw shared:1 -", Some((0, 33)), root),
+            ("1 2 8:33 / /a\\040b rw - ", Some((8, 33)), Some("/a b")),
         ] {
-            let error = parse_mountinfo(&format!("{EXT4}{bad}\n")).unwrap_err();
+            let found = parse_mountinfo(&format!("{text}\n\n{EXT4}"));
+            assert_eq!(found.mounts, mounts_of(EXT4), "{text}");
+            let odd = OddMount {
+                line: 1,
+                number,
+                mount_point: mount_point.map(str::to_owned),
+            };
+            assert_eq!(found.odd, [odd], "{text}");
+            assert_eq!(found.clone().unless_odd(|_| false), Ok(mounts_of(EXT4)));
+            // A decision that needs the line does without none of them.
+            let error = found.unless_odd(|_| true).unwrap_err();
             assert!(
                 error
                     .to_string()
-                    .starts_with("could not parse file \"/proc/self/mountinfo\", line 5: "),
+                    .starts_with("could not parse file \"/proc/self/mountinfo\", line 1: "),
                 "{error}"
             );
         }
     }
 
+    #[test]
+    fn an_odd_line_can_be_any_mount_that_it_does_not_exclude() {
+        let odd = |number, mount_point: Option<&str>| OddMount {
+            line: 1,
+            number,
+            mount_point: mount_point.map(str::to_owned),
+        };
+        assert!(!odd(Some((8, 33)), None).may_be_of((8, 17)));
+        for doubtful in [Some((8, 17)), Some((0, 26)), None] {
+            assert!(odd(doubtful, None).may_be_of((8, 17)), "{doubtful:?}");
+        }
+        let is_it = |path: &str| path == "/srv";
+        assert!(!odd(None, Some("/")).may_be_on(is_it));
+        assert!(odd(None, Some("/srv")).may_be_on(is_it) && odd(None, None).may_be_on(is_it));
+    }
+
+    /// gVisor, LXCFS in a container, WSL, and a kernel of RHEL 6.
+    #[test]
+    fn lines_of_other_kernels() {
+        let text = "\
+2 1 0:20 / / rw - overlay none rw
+3 2 0:21 / /dev/shm rw - tmpfs none
+4 2 0:22 / /dev/pts rw,noexec - devpts
+640 600 0:51 /proc/meminfo /proc/meminfo rw,nosuid,nodev,relatime - fuse.lxcfs lxcfs rw,user_id=0,group_id=0,allow_other
+70 60 0:56 / /mnt/c rw,noatime - 9p C:\\134 rw,dirsync,aname=drvfs;path=C:\\;uid=0;symlinkroot=/mnt/ my files/,mmap,access=client
+20 1 253:0 / / rw,relatime - ext4 /dev/mapper/vg_db-lv_root rw,barrier=1,data=ordered
+";
+        let mounts = mounts_of(text);
+        let types: Vec<&str> = mounts.iter().map(|m| m.fs_type.as_str()).collect();
+        assert_eq!(
+            types,
+            ["overlay", "tmpfs", "devpts", "fuse.lxcfs", "9p", "ext4"]
+        );
+        assert_eq!(
+            (mounts[2].source.as_str(), mounts[2].options.as_str()),
+            ("", "rw,noexec")
+        );
+        assert_eq!(mounts[4].source, "C:\\");
+        assert!(
+            mounts[4]
+                .options
+                .ends_with("symlinkroot=/mnt/ my files/,mmap,access=client")
+        );
+        assert_eq!(mounts[5].option("data"), Some("ordered"));
+    }
+
     proptest! {
         #[test]
         fn never_panics(text in "[0-9: /\\\\a-z\n-]*") {
-            let _ = parse_mountinfo(&text);
+            parse_mountinfo(&text);
         }
 
         /// Of those that lead to the path the one that is nearest to it; if there is none, none.
@@ -334,7 +475,7 @@ mod tests {
         fn no_other_is_nearer(places in prop::collection::vec("(/[ab]{1,2}){0,3}", 0..6), path in "(/[ab]{1,2}){1,4}") {
             let line = |place: &String| format!("1 2 8:1 / /{} rw - ext4 x rw\n", place.trim_start_matches('/'));
             let text: String = places.iter().map(line).collect();
-            let mounts = parse_mountinfo(&text).unwrap();
+            let mounts = mounts_of(&text);
             prop_assert_eq!(mounts.len(), places.len());
             let leads = |m: &&Mount| std::path::Path::new(&path).starts_with(&m.mount_point);
             let nearest = mounts.iter().filter(leads).map(|m| m.mount_point.len()).max();

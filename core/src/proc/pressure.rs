@@ -12,12 +12,9 @@ pub struct Pressure {
 /// Parses such a file: what it does not tell is None.
 pub fn parse_pressure(text: &str) -> Pressure {
     let total = |kind: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(kind))?;
-        let mut words = line.split_ascii_whitespace();
-        words
-            .find_map(|word| word.strip_prefix("total="))?
-            .parse()
-            .ok()
+        let lines = text.lines().filter_map(|line| line.strip_prefix(kind));
+        let mut words = lines.flat_map(str::split_ascii_whitespace);
+        words.find_map(|word| word.strip_prefix("total=")?.parse().ok())
     };
     Pressure {
         some: total("some "),
@@ -45,6 +42,18 @@ mod tests {
             parse_pressure(cpu_of_5_10),
             Pressure {
                 some: Some(42),
+                full: None
+            }
+        );
+    }
+
+    #[test]
+    fn an_odd_line_costs_that_line() {
+        let text = "\u{fffd}\nsome avg10=x total=\nsome total=-1 total=7\nfull avg10=0.00\n";
+        assert_eq!(
+            parse_pressure(text),
+            Pressure {
+                some: Some(7),
                 full: None
             }
         );

@@ -42,6 +42,21 @@ mod tests {
         }
     }
 
+    /// One process is one line: WSL 1 and gVisor leave columns at the end out, or write 0 there.
+    #[test]
+    fn columns_at_the_end_may_be_missing_or_odd() {
+        let to_cstime = RECORDED.find(" 20 0 1").unwrap();
+        assert_eq!(parse_cpu_ticks(&RECORDED[..to_cstime]), Some(362));
+        assert_eq!(
+            parse_cpu_ticks("1 (x) S 1 2 3 4 5 6 7 8 9 10 20 30 ? \u{fffd}\n"),
+            Some(50)
+        );
+        assert_eq!(
+            parse_cpu_ticks("1 (x) S 1 2 3 4 5 6 7 8 9 10 -1 30 0\n"),
+            None
+        );
+    }
+
     proptest! {
         #[test]
         fn never_panics(length in 0usize..300) {

@@ -70,16 +70,16 @@ impl Snapshot {
             return;
         };
         for (figure, percent) in [
-            (Figure::CpuUsrPercent, shares.usr),
-            (Figure::CpuNicePercent, shares.nice),
-            (Figure::CpuSysPercent, shares.sys),
+            (Figure::CpuUsrPercent, Some(shares.usr)),
+            (Figure::CpuNicePercent, Some(shares.nice)),
+            (Figure::CpuSysPercent, Some(shares.sys)),
             (Figure::CpuIowaitPercent, shares.iowait),
             (Figure::CpuIrqPercent, shares.irq),
             (Figure::CpuSoftPercent, shares.soft),
             (Figure::CpuStealPercent, shares.steal),
-            (Figure::CpuIdlePercent, shares.idle),
+            (Figure::CpuIdlePercent, Some(shares.idle)),
         ] {
-            figures.set_real(figure, Some(percent));
+            figures.set_real(figure, percent);
         }
     }
 

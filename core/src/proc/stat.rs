@@ -1,65 +1,63 @@
 //! `/proc/stat`: what the processors do, as mpstat shows it.
 
-/// Ticks of all processors together in each state since the machine started; what an old kernel does not count is 0.
+/// Ticks of all processors together in each state since the machine started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
     user: u64,
     nice: u64,
     system: u64,
     idle: u64,
-    iowait: u64,
-    irq: u64,
-    softirq: u64,
-    steal: u64,
-    guest: u64,
-    guest_nice: u64,
+    /// States that not every kernel counts; None for one that is missing or no number.
+    further: Further<u64>,
 }
 
-/// Shares of a time in percent, under mpstat's names. What is missing to 100 was run for guests of this machine.
+/// States that not every kernel counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Further<T> {
+    iowait: Option<T>,
+    irq: Option<T>,
+    softirq: Option<T>,
+    steal: Option<T>,
+    guest: Option<T>,
+    guest_nice: Option<T>,
+}
+
+/// Shares of a time in percent, under mpstat's names; None where the kernel does not count the state. What is missing to 100 was
+/// run for guests of this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuShares {
     pub usr: f64,
     pub nice: f64,
     pub sys: f64,
-    pub iowait: f64,
-    pub irq: f64,
-    pub soft: f64,
-    pub steal: f64,
+    pub iowait: Option<f64>,
+    pub irq: Option<f64>,
+    pub soft: Option<f64>,
+    pub steal: Option<f64>,
     pub idle: f64,
 }
 
-/// Parses the line of all processors; None when it is not there or has fewer than the four states of all kernels.
+/// Parses the line of all processors; None when it is not there, or when one of the four states of all kernels is no number.
 pub fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
-    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let mut ticks = [0; 10];
-    let mut known = 0;
-    for (to, from) in ticks.iter_mut().zip(line.split_ascii_whitespace()) {
-        *to = from.parse().ok()?;
-        known += 1;
-    }
-    let [
-        user,
-        nice,
-        system,
-        idle,
-        iowait,
-        irq,
-        softirq,
-        steal,
-        guest,
-        guest_nice,
-    ] = ticks;
-    (known >= 4).then_some(CpuTimes {
-        user,
-        nice,
-        system,
-        idle,
-        iowait,
-        irq,
-        softirq,
-        steal,
-        guest,
-        guest_nice,
+    text.lines().find_map(parse_line)
+}
+
+fn parse_line(line: &str) -> Option<CpuTimes> {
+    let mut words = line.split_ascii_whitespace();
+    words.next().filter(|name| *name == "cpu")?;
+    let mut next = || words.next()?.parse::<u64>().ok();
+    Some(CpuTimes {
+        user: next()?,
+        nice: next()?,
+        system: next()?,
+        idle: next()?,
+        further: Further {
+            iowait: next(),
+            irq: next(),
+            softirq: next(),
+            steal: next(),
+            guest: next(),
+            guest_nice: next(),
+        },
     })
 }
 
@@ -69,33 +67,47 @@ impl CpuTimes {
         let sum = |ticks: &[u64]| ticks.iter().copied().fold(0, u64::saturating_add);
         let busy = sum(&[self.user, self.nice, self.system]);
         // Guests are in user and nice.
-        let others = [self.idle, self.iowait, self.irq, self.softirq, self.steal];
-        (busy, busy.saturating_add(sum(&others)))
+        let further = &self.further;
+        let counted = [further.iowait, further.irq, further.softirq, further.steal];
+        let others = counted.map(Option::unwrap_or_default);
+        (
+            busy,
+            busy.saturating_add(self.idle).saturating_add(sum(&others)),
+        )
     }
 
     /// The shares of the time since `before`. None when no tick has passed. Counters that went back (iowait does) count as
     /// unchanged, as mpstat has it.
     pub fn since(&self, before: &Self) -> Option<CpuShares> {
         let ticks = |field: fn(&Self) -> u64| field(self).saturating_sub(field(before));
+        let counted = |field: fn(&Further<u64>) -> Option<u64>| {
+            Some(field(&self.further)?.saturating_sub(field(&before.further)?))
+        };
         // The time of guests is also in user and nice.
-        let usr = ticks(|t| t.user.saturating_sub(t.guest));
-        let nice = ticks(|t| t.nice.saturating_sub(t.guest_nice));
-        let (sys, iowait) = (ticks(|t| t.system), ticks(|t| t.iowait));
-        let (irq, soft) = (ticks(|t| t.irq), ticks(|t| t.softirq));
-        let (steal, idle) = (ticks(|t| t.steal), ticks(|t| t.idle));
-        let guests = ticks(|t| t.guest).saturating_add(ticks(|t| t.guest_nice));
-        let all = [usr, nice, sys, iowait, irq, soft, steal, idle, guests]
+        let guest = |t: &Self| t.further.guest.unwrap_or(0);
+        let guest_nice = |t: &Self| t.further.guest_nice.unwrap_or(0);
+        let usr = (self.user.saturating_sub(guest(self)))
+            .saturating_sub(before.user.saturating_sub(guest(before)));
+        let nice = (self.nice.saturating_sub(guest_nice(self)))
+            .saturating_sub(before.nice.saturating_sub(guest_nice(before)));
+        let (sys, idle) = (ticks(|t| t.system), ticks(|t| t.idle));
+        let (iowait, irq) = (counted(|f| f.iowait), counted(|f| f.irq));
+        let (soft, steal) = (counted(|f| f.softirq), counted(|f| f.steal));
+        let guests = [counted(|f| f.guest), counted(|f| f.guest_nice)];
+        let further = [iowait, irq, soft, steal, guests[0], guests[1]];
+        let all = [usr, nice, sys, idle]
             .into_iter()
+            .chain(further.into_iter().flatten())
             .fold(0, u64::saturating_add);
         let percent = |ticks: u64| ticks as f64 * 100.0 / all as f64;
         (all > 0).then(|| CpuShares {
             usr: percent(usr),
             nice: percent(nice),
             sys: percent(sys),
-            iowait: percent(iowait),
-            irq: percent(irq),
-            soft: percent(soft),
-            steal: percent(steal),
+            iowait: iowait.map(percent),
+            irq: irq.map(percent),
+            soft: soft.map(percent),
+            steal: steal.map(percent),
             idle: percent(idle),
         })
     }
@@ -131,9 +143,10 @@ ctxt 4
             CpuShares {
                 usr: 50.0,
                 sys: 10.0,
-                iowait: 20.0,
-                soft: 5.0,
-                steal: 15.0,
+                iowait: Some(20.0),
+                irq: Some(0.0),
+                soft: Some(5.0),
+                steal: Some(15.0),
                 ..CpuShares::default()
             }
         );
@@ -166,8 +179,28 @@ ctxt 4
             Some(CpuShares {
                 usr: 50.0,
                 idle: 50.0,
+                iowait: Some(0.0),
+                irq: Some(0.0),
+                soft: Some(0.0),
+                // A state that the kernel does not count is not zero.
+                steal: None,
                 ..CpuShares::default()
             })
+        );
+        assert_eq!(before.busy_and_all(), (150, 1000));
+    }
+
+    /// gVisor writes zeros, and other layers leave columns out or write what is no number.
+    #[test]
+    fn an_odd_column_costs_that_column() {
+        let zeros = times("cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0\n");
+        assert_eq!(zeros.since(&zeros), None);
+        let before = times("\u{fffd}\ncpu\ncpu x 0 0 0\ncpu\t100 0 0 100 - 0 0 10\n");
+        let now = times("cpu 150 0 0 140 7 0 0 20\n");
+        let shares = now.since(&before).unwrap();
+        assert_eq!(
+            (shares.usr, shares.idle, shares.iowait, shares.steal),
+            (50.0, 40.0, None, Some(10.0))
         );
     }
 
@@ -176,7 +209,10 @@ ctxt 4
         let before = times("cpu 100 0 0 100 90 0 0 0 0 0\n");
         let now = times("cpu 110 0 0 130 80 0 0 0 0 0\n");
         let shares = now.since(&before).unwrap();
-        assert_eq!((shares.usr, shares.iowait, shares.idle), (25.0, 0.0, 75.0));
+        assert_eq!(
+            (shares.usr, shares.iowait, shares.idle),
+            (25.0, Some(0.0), 75.0)
+        );
         assert_eq!(now.since(&now), None);
     }
 

@@ -36,8 +36,8 @@ pub struct Load {
     pub busy: f64,
     /// In programs that are none of this server; None where that cannot be told.
     pub others: Option<f64>,
-    /// Taken away by the host.
-    pub steal: f64,
+    /// Taken away by the host; None where the kernel does not count it.
+    pub steal: Option<f64>,
 }
 
 impl Processors {
@@ -63,7 +63,7 @@ impl Processors {
             all,
             busy: share(busy),
             others: known.map(|known| share(busy.saturating_sub(known))),
-            steal: times.since(&times_before)?.steal / 100.0,
+            steal: times.since(&times_before)?.steal.map(|p| p / 100.0),
         })
     }
 }
@@ -263,7 +263,7 @@ mod tests {
         let load = after.since(&before).unwrap();
         assert_eq!(load.all, 100);
         assert_eq!(load.others, Some(0.3));
-        assert!((load.steal - 0.1).abs() < 1e-9);
+        assert!(load.steal.is_some_and(|steal| (steal - 0.1).abs() < 1e-9));
     }
 
     #[test]

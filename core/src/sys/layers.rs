@@ -46,6 +46,8 @@ pub enum LayerKind {
     Uml,
     /// A disk that is reached over a network: nbd, rbd, drbd.
     Network,
+    /// A cache of a disk on another disk: bcache.
+    Cache,
 }
 
 /// One layer; the uppermost has depth 0, and what it lies on the next.
@@ -311,6 +313,7 @@ fn kind_by_name(name: &str) -> LayerKind {
         ("nbd", LayerKind::Network),
         ("rbd", LayerKind::Network),
         ("drbd", LayerKind::Network),
+        ("bcache", LayerKind::Cache),
     ];
     let found = kinds.iter().find(|(prefix, _)| {
         let rest = name.strip_prefix(prefix);

@@ -171,16 +171,3 @@ pub fn container(tree: &dyn Tree) -> Option<String> {
     }
     environment.map(|_| "none".into())
 }
-
-/// The disks of the machine that are none of memory, files or other disks: name, model and size; for its fingerprint.
-pub fn physical_disks(tree: &dyn Tree) -> Vec<String> {
-    const OTHERS: [&str; 9] = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd", "zd"];
-    let mut names = tree.list("/sys/block");
-    names.retain(|name| !OTHERS.iter().any(|other| name.starts_with(other)));
-    names.sort();
-    let disks = names.iter().map(|name| {
-        let of = |file: &str| line(tree, &format!("/sys/block/{name}/{file}")).unwrap_or_default();
-        format!("{name} {} {}", of("device/model"), of("size"))
-    });
-    disks.collect()
-}

@@ -180,6 +180,69 @@ fn a_virtual_machine() {
 }
 
 #[test]
+fn caches_of_a_disk_on_another_one() {
+    let bcache = layers(&Recorded::of(include_str!("trees/bcache.txt")), "252:0");
+    assert_eq!(
+        outline(&bcache),
+        [
+            (0, Cache, "bcache0"),
+            (1, Disk, "nvme0n1"),
+            (1, Disk, "sda")
+        ]
+    );
+    let lvm = layers(&Recorded::of(include_str!("trees/lvm_cache.txt")), "252:0");
+    assert_eq!(lvm.iter().filter(|layer| layer.kind == Disk).count(), 2);
+    for cached in [&bcache, &lvm] {
+        assert_eq!(rotates(cached), Some(true));
+    }
+}
+
+/// Files of other kernels and of layers that imitate one (gVisor, LXCFS): one that holds something odd is not known, and takes
+/// nothing from the others.
+#[test]
+fn an_odd_file_costs_that_file() {
+    let odd = |path: &str, text: &str| {
+        let tree = Recorded::of(LVM_ON_RAID).but(path, Some(text));
+        (layers(&tree, "253:1"), machine(&tree), command_line(&tree))
+    };
+    let (expected, expected_machine, expected_line) = odd("/nothing", "");
+    for (path, text) in [
+        ("/sys/dev/block/8:0/queue/rotational", "maybe\n"),
+        ("/sys/dev/block/8:0/queue/nr_requests", "\u{fffd}"),
+        ("/sys/dev/block/8:0/queue/scheduler", "\n\n"),
+        ("/sys/dev/block/8:0/size", "-1\n"),
+        ("/sys/dev/block/8:0/uevent", "no name\n\u{fffd}=\n"),
+        ("/sys/dev/block/9:0/md/degraded", "(none)\n"),
+        ("/sys/dev/block/9:0/md/chunk_size", "0\n"),
+        ("/sys/dev/block/253:1/dev", "?\n"),
+    ] {
+        let (found, _, _) = odd(path, text);
+        assert_eq!(found.len(), expected.len(), "{path}");
+        let others = found.iter().zip(&expected).filter(|(now, was)| now == was);
+        assert!(others.count() >= expected.len() - 1, "{path}");
+    }
+    let (found, _, _) = odd("/sys/dev/block/8:0/size", "-1\n");
+    assert_eq!(found[4].bytes, None, "what is missing is not zero");
+    let (_, found, _) = odd("/proc/sys/vm/swappiness", "a lot\n");
+    let without = |vm: &Machine| {
+        let mut vm = vm.vm.clone().unwrap();
+        vm.remove("swappiness");
+        vm
+    };
+    assert_eq!(without(&found), without(&expected_machine));
+    assert!(!found.vm.unwrap().contains_key("swappiness"));
+    for path in [
+        "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
+        "/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
+    ] {
+        let (_, found, line) = odd(path, "<unsupported>\n");
+        assert_eq!(found.numa_nodes, expected_machine.numa_nodes);
+        assert_eq!(found.mhz_max, expected_machine.mhz_max);
+        assert_eq!(line, expected_line);
+    }
+}
+
+#[test]
 fn filesystems_without_a_device_have_no_layers() {
     // tmpfs, overlay, NFS and the subvolumes of btrfs have numbers that no device has.
     for number in ["0:52", "0:0", ""] {

@@ -13,7 +13,6 @@ use crate::probe::{self, device, kernel, pools};
 use crate::secure;
 use crate::settings::Of;
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Log, Prepare, Storage};
-use pgfsbench_core::proc::mount_of;
 use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::os::unix::fs::MetadataExt;
@@ -187,10 +186,11 @@ pub fn check_images(images: &Images) -> Result<(), Refusal> {
     let Some(wanted) = &images.mount_point else {
         return Ok(());
     };
-    let mounts = probe::mounts()?;
-    let directory = images.directory.display().to_string();
-    let found = mount_of(&mounts, &directory, None).map(|mount| mount.mount_point.as_str());
-    if found.is_some_and(|found| Path::new(found) == wanted) {
+    let found = probe::mount_of_directory(&images.directory)?.map(|mount| mount.mount_point);
+    if found
+        .as_ref()
+        .is_some_and(|found| Path::new(found) == wanted)
+    {
         return Ok(());
     }
     Err(Refusal::new(
@@ -203,7 +203,7 @@ pub fn check_images(images: &Images) -> Result<(), Refusal> {
     .detail(format!(
         "By the helper's configuration it is mounted on {}; the directory is on that of {}.",
         wanted.display(),
-        found.unwrap_or("?")
+        found.as_deref().unwrap_or("?")
     ))
     .hint(format!(
         "Run: mount {}; or put mount_point right in the helper's configuration, and restart pgfsbench-helper.",

@@ -166,9 +166,7 @@ impl Undoing<'_> {
         for device in loops::of_image(image) {
             let losetup = exec::require("losetup", "mount")?.display().to_string();
             if let Some(number) = probe::device_number(&device)
-                && let Some(mount) = probe::mounts()?
-                    .iter()
-                    .find(|m| probe::is_of_device(m, number))
+                && let Some(mount) = probe::mount_of_device(number)?
             {
                 let message = format!(
                     "{} is mounted on {} too",

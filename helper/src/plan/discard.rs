@@ -26,7 +26,7 @@ pub fn steps(request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
 /// Refuses a device that cannot discard.
 pub fn check_discards(limits: &Limits, path: &str) -> Result<(), Refusal> {
     match limits.discard_max_bytes {
-        0 => Err(Refusal::new(
+        Some(0) => Err(Refusal::new(
             Kind::NotInThisState,
             format!("device {path} does not support discard"),
         )

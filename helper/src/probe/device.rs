@@ -2,7 +2,7 @@
 
 use super::contents::{self, Contents};
 use super::identity::{disk_of, identity, sysfs};
-use super::{device_number, in_use, line};
+use super::{device_number, entries, in_use, line};
 use crate::secure::failed;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, fsync, major, minor, openat};
@@ -128,7 +128,7 @@ impl Opened {
         let in_use = self.user()?;
         fsync(&self.fd).map_err(|e| failed("sync", &self.node, e))?;
         let contents = contents::look(&self.path(), &self.fd, &self.node)?;
-        let contents = match (has_partitions(self.number), contents) {
+        let contents = match (has_partitions(self.number)?, contents) {
             (true, contents) if !matches!(contents, Contents::Table(_)) => Contents::Partitions,
             (_, contents) => contents,
         };
@@ -177,8 +177,7 @@ impl Opened {
     }
 }
 
-fn has_partitions(number: (u32, u32)) -> bool {
-    std::fs::read_dir(sysfs(number)).is_ok_and(|mut entries| {
-        entries.any(|e| e.is_ok_and(|e| e.path().join("partition").exists()))
-    })
+fn has_partitions(number: (u32, u32)) -> Result<bool, Refusal> {
+    let mut entries = entries(&sysfs(number))?.into_iter();
+    Ok(entries.any(|entry| entry.join("partition").exists()))
 }

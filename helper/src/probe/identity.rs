@@ -43,28 +43,35 @@ pub fn identity(path: &Path, number: (u32, u32)) -> Result<Identity, Refusal> {
         let message = format!("block device {}:{} is not in /sys", number.0, number.1);
         Refusal::new(Kind::System, message).detail(format!("{e}."))
     })?;
-    let mut identity = of_sysfs(&device, number);
+    let mut identity = of_sysfs(&device, number).ok_or_else(|| {
+        // A size of 0 would make two devices one that are told apart by their sizes.
+        let message = format!(
+            "the size of block device {}:{} cannot be read",
+            number.0, number.1
+        );
+        Refusal::new(Kind::System, message).detail("It is not in /sys, or no number.")
+    })?;
     if device.join("partition").exists() {
         identity.partition_uuid = contents::blkid(path)?.1.remove("PART_ENTRY_UUID");
     }
     Ok(identity)
 }
 
-/// The identity by sysfs. A volume's UUID, from LVM or md, stands for a World Wide Name.
-fn of_sysfs(device: &Path, (major, minor): (u32, u32)) -> Identity {
+/// The identity by sysfs; None if the size cannot be read. A volume's UUID, from LVM or md, stands for a World Wide Name.
+fn of_sysfs(device: &Path, (major, minor): (u32, u32)) -> Option<Identity> {
     let disk = disk_of(device);
     let first = |names: &[&str]| names.iter().find_map(|name| mark(&disk.join(name)));
-    let sectors = line(&device.join("size")).and_then(|size| size.parse::<u64>().ok());
-    Identity {
+    let sectors: u64 = line(&device.join("size"))?.parse().ok()?;
+    Some(Identity {
         major,
         minor,
-        bytes: sectors.unwrap_or(0) * 512,
+        bytes: sectors.checked_mul(512)?,
         sequence: line(&disk.join("diskseq")),
         serial: first(&["serial", "device/serial"])
             .or_else(|| vital_product_serial(&disk.join("device/vpd_pg80"))),
         wwn: first(&["wwid", "device/wwid", "device/wwn", "dm/uuid", "md/uuid"]),
         partition_uuid: None,
-    }
+    })
 }
 
 /// A mark as it is written into a configuration: without control characters that a maker may have put there.
@@ -112,8 +119,13 @@ mod tests {
     }
 
     fn marks(files: &[(&str, &[u8])], device: &str) -> (Option<String>, Option<String>, u64) {
-        let root = kernel(files);
-        let identity = of_sysfs(&root.path().join(device), (8, 1));
+        let mut files = files.to_vec();
+        let size = format!("{device}/size");
+        if !files.iter().any(|(name, _)| *name == size) {
+            files.push((&size, b"0\n"));
+        }
+        let root = kernel(&files);
+        let identity = of_sysfs(&root.path().join(device), (8, 1)).unwrap();
         (identity.serial, identity.wwn, identity.bytes)
     }
 
@@ -143,6 +155,14 @@ mod tests {
         assert_eq!(marks(&[("u/serial", b"(null)\n")], "u").0, None);
         for page in [&b""[..], b"\0\x80", b"\0\x80\0\xff", b"\0\x80\0\0"] {
             assert_eq!(marks(&[("s/device/vpd_pg80", page)], "s").0, None);
+        }
+    }
+
+    #[test]
+    fn a_size_that_cannot_be_read_is_not_zero() {
+        for text in [&b"\n"[..], b"-1\n", b"many\n", b"18446744073709551615\n"] {
+            let root = kernel(&[("a/size", text), ("a/serial", b"S1\n")]);
+            assert_eq!(of_sysfs(&root.path().join("a"), (8, 1)), None, "{text:?}");
         }
     }
 

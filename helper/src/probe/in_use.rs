@@ -7,10 +7,11 @@ mod related;
 
 use super::identity::sysfs;
 use super::{device_number, is_of_device, loops};
-use pgfsbench_core::proc::{MOUNTINFO, parse_mountinfo};
-use pgfsbench_core::refusal::{Refusal, quoted};
+use pgfsbench_core::proc::{MOUNTINFO, OddMount, SWAPS, parse_mountinfo, parse_swaps};
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use related::{Related, Which};
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ pub type Number = (u32, u32);
 /// The user of the device with this number, in a sentence. A process that has only opened it, as udev does for moments, counts when
 /// it still has it open after this time.
 pub fn of(number: Number, patience: Duration) -> Result<Option<String>, Refusal> {
-    let related = related::to(number);
+    let related = related::to(number)?;
     match tables(&related)? {
         None => by_descriptors(&related, patience),
         user => Ok(user),
@@ -29,12 +30,12 @@ pub fn of(number: Number, patience: Duration) -> Result<Option<String>, Refusal>
 
 /// The same without processes that have only opened it.
 pub fn by_tables(number: Number) -> Result<Option<String>, Refusal> {
-    tables(&related::to(number))
+    tables(&related::to(number)?)
 }
 
 /// True if another process has the device, or a related one, open.
 pub fn is_open(number: Number) -> Result<bool, Refusal> {
-    Ok(open::user(&related::to(number))?.is_some())
+    Ok(open::user(&related::to(number)?)?.is_some())
 }
 
 /// The period of the looks.
@@ -51,74 +52,102 @@ fn by_descriptors(related: &[Related], patience: Duration) -> Result<Option<Stri
     }
 }
 
-/// By what the kernel tells of mounts, swap space and devices.
+/// By what the kernel tells of mounts, swap space and devices. What cannot be read is an error, never a device that is free.
 fn tables(related: &[Related]) -> Result<Option<String>, Refusal> {
     if let Some(mounted) = mounted(related)? {
         return Ok(Some(mounted));
     }
-    let swaps = super::read(Path::new("/proc/swaps")).unwrap_or_default();
-    let swaps: HashSet<Number> = swaps
-        .lines()
-        .skip(1)
-        .filter_map(|line| device_number(Path::new(line.split_whitespace().next()?)))
-        .collect();
+    let swaps = swaps(&super::read_if_there(Path::new(SWAPS))?.unwrap_or_default())?;
     if let Some(swap) = related.iter().find(|r| swaps.contains(&r.number)) {
         return Ok(Some(format!("{} is swap space.", swap.subject())));
     }
-    let whole = || related.iter().filter(|r| r.which != Which::Member);
-    let held = whole().find_map(|r| Some(format!("{} holds {}.", holder(r.number)?, r.object())));
-    Ok(held.or_else(|| whole().find_map(|r| loop_over(r, related))))
+    for one in related.iter().filter(|r| r.which != Which::Member) {
+        if let Some(holder) = holder(one.number)? {
+            return Ok(Some(format!("{holder} holds {}.", one.object())));
+        }
+    }
+    for one in related.iter().filter(|r| r.which != Which::Member) {
+        if let Some(user) = loop_over(one, related)? {
+            return Ok(Some(user));
+        }
+    }
+    Ok(None)
+}
+
+/// The devices that are swap space. One that cannot be found, by its path or its name in sysfs, could be any.
+fn swaps(text: &str) -> Result<HashSet<Number>, Refusal> {
+    let devices = parse_swaps(text)
+        .into_iter()
+        .filter(|swap| swap.may_be_device);
+    devices
+        .map(|swap| {
+            let path = Path::new(&swap.path);
+            device_number(path)
+                .or_else(|| by_name(path))
+                .ok_or_else(|| {
+                    Refusal::new(Kind::System, "could not see which devices are swap space")
+                        .detail(format!(
+                            "{SWAPS} names {}, which leads to no device here.",
+                            quoted(&swap.path)
+                        ))
+                        .hint(
+                            "Run: swapoff with that path, or make the node of the device in /dev.",
+                        )
+                })
+        })
+        .collect()
+}
+
+/// The number of a device by its name in sysfs, where "!" stands for "/".
+fn by_name(path: &Path) -> Option<Number> {
+    let name = path.strip_prefix("/dev").ok()?.to_str()?.replace('/', "!");
+    related::number_of(&Path::new("/sys/class/block").join(name))
 }
 
 /// The device that is made of it: md, dm, bcache.
-fn holder(number: Number) -> Option<String> {
-    let mut holders = std::fs::read_dir(sysfs(number).join("holders")).ok()?;
-    let holder = holders.find_map(Result::ok)?;
-    Some(holder.file_name().to_string_lossy().into_owned())
+fn holder(number: Number) -> Result<Option<String>, Refusal> {
+    let holders = super::entries(&sysfs(number).join("holders"))?;
+    let name = holders.first().and_then(|holder| holder.file_name());
+    Ok(name.map(|name| name.to_string_lossy().into_owned()))
 }
 
 /// A loop device whose file is this device (the kernel does not count it as a holder), or one with the same file as this loop device.
-fn loop_over(one: &Related, related: &[Related]) -> Option<String> {
+fn loop_over(one: &Related, related: &[Related]) -> Result<Option<String>, Refusal> {
     let is_known = |number| related.iter().any(|r| Some(r.number) == number);
     let file = loops::backing_file(one.number);
-    for (device, backing) in loops::all() {
+    for (device, backing) in loops::all()? {
         if is_known(device_number(&device)) {
             continue;
         }
-        let name = device.file_name()?.to_string_lossy();
-        if device_number(&backing) == Some(one.number) {
-            return Some(format!("{name} holds {}.", one.object()));
+        let name = device.file_name().unwrap_or_default().to_string_lossy();
+        if loops::backing_device(&backing) == Some(one.number) {
+            return Ok(Some(format!("{name} holds {}.", one.object())));
         }
         if file
             .as_ref()
             .is_some_and(|file| loops::is_same_file(file, &backing))
         {
             let file = quoted(&backing.display().to_string());
-            return Some(format!("{name} has the same file, {file}."));
+            return Ok(Some(format!("{name} has the same file, {file}.")));
         }
     }
-    None
+    Ok(None)
 }
 
 /// The mount of one of them.
 fn mounted(related: &[Related]) -> Result<Option<String>, Refusal> {
-    let found = |text: &str| -> Result<Option<(String, String)>, Refusal> {
-        let mounts = parse_mountinfo(text)?;
-        let mut all = related
-            .iter()
-            .flat_map(|r| mounts.iter().map(move |m| (r, m)));
-        let found = all.find(|(r, mount)| is_of_device(mount, r.number));
-        Ok(found.map(|(r, mount)| (r.subject(), mount.mount_point.clone())))
-    };
-    if let Some((subject, place)) = found(&super::read(Path::new(MOUNTINFO))?)? {
+    if let Some((subject, place)) = mounted_by(&super::read(Path::new(MOUNTINFO))?, related)? {
         return Ok(Some(format!("{subject} is mounted on {place}.")));
     }
-    for process in in_other_namespaces() {
-        // It may have ended.
-        let Ok(text) = super::read(&process.join("mountinfo")) else {
-            continue;
+    for process in in_other_namespaces()? {
+        let path = process.join("mountinfo");
+        let text = match std::fs::read(&path) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            // It has ended: of one that nobody has waited for yet, the kernel shows no mounts (EINVAL).
+            Err(e) if open::is_gone(&e) || e.kind() == ErrorKind::InvalidInput => continue,
+            Err(e) => return Err(mounts_not_readable(&process, &e)),
         };
-        if let Some((subject, place)) = found(&text)? {
+        if let Some((subject, place)) = mounted_by(&text, related)? {
             return Ok(Some(format!(
                 "{subject} is mounted on {} in the mount namespace of process {}.",
                 quoted(&place),
@@ -129,11 +158,89 @@ fn mounted(related: &[Related]) -> Result<Option<String>, Refusal> {
     Ok(None)
 }
 
+/// By a mount table: the device, and where it is mounted. A line that cannot be read is an error if it may be a mount of one of
+/// them: a device is not taken for free because of a line that nobody understands.
+fn mounted_by(text: &str, related: &[Related]) -> Result<Option<(String, String)>, Refusal> {
+    let may_be_theirs = |odd: &OddMount| related.iter().any(|r| odd.may_be_of(r.number));
+    let mounts = parse_mountinfo(text).unless_odd(may_be_theirs)?;
+    let mut all = related
+        .iter()
+        .flat_map(|r| mounts.iter().map(move |m| (r, m)));
+    let found = all.find(|(r, mount)| is_of_device(mount, r.number));
+    Ok(found.map(|(r, mount)| (r.subject(), mount.mount_point.clone())))
+}
+
 /// A process in each mount namespace but this.
-fn in_other_namespaces() -> Vec<PathBuf> {
-    let namespace = |process: &Path| std::fs::read_link(process.join("ns/mnt")).ok();
+fn in_other_namespaces() -> Result<Vec<PathBuf>, Refusal> {
+    let namespace = |process: &Path| std::fs::read_link(process.join("ns/mnt"));
     let mut seen: HashSet<PathBuf> = namespace(Path::new("/proc/self")).into_iter().collect();
-    let mut processes = open::processes();
-    processes.retain(|process| namespace(process).is_some_and(|n| seen.insert(n)));
-    processes
+    let mut found = Vec::new();
+    for process in open::processes()? {
+        match namespace(&process) {
+            Ok(namespace) => {
+                if seen.insert(namespace) {
+                    found.push(process);
+                }
+            }
+            Err(e) if open::is_gone(&e) => {}
+            Err(e) => return Err(mounts_not_readable(&process, &e)),
+        }
+    }
+    Ok(found)
+}
+
+/// A process that cannot be looked at may have the device mounted in a namespace of its own.
+fn mounts_not_readable(process: &Path, error: &std::io::Error) -> Refusal {
+    open::not_readable(process, error, "mounted", "mounts")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device() -> Vec<Related> {
+        related::to((255, 17)).unwrap()
+    }
+
+    #[test]
+    fn an_odd_line_that_cannot_be_a_mount_of_the_device_costs_that_line() {
+        let text = "1 2 255:33 / /other rw ext4\n2 1 255:17 / /srv rw - ext4 /dev/sdb1 rw\n";
+        let found = mounted_by(text, &device()).unwrap();
+        assert_eq!(found.map(|(_, place)| place).as_deref(), Some("/srv"));
+        assert_eq!(
+            mounted_by("1 2 255:33 / /other rw ext4\n", &device()),
+            Ok(None)
+        );
+    }
+
+    #[test]
+    fn an_odd_line_that_may_be_a_mount_of_the_device_is_never_left_out() {
+        for odd in ["1 2 255:17 / /srv rw", "1 2 0:26 / /srv rw", "nonsense"] {
+            let text = format!("1 1 8:1 / / rw - ext4 /dev/sda1 rw\n{odd}\n");
+            let refusal = mounted_by(&text, &device()).unwrap_err();
+            assert!(refusal.message.ends_with("options"), "{odd}: {refusal:?}");
+        }
+    }
+
+    #[test]
+    fn swap_space_that_cannot_be_found_could_be_any_device() {
+        assert_eq!(
+            swaps("Filename Type Size Used Priority\n"),
+            Ok(HashSet::new())
+        );
+        assert_eq!(
+            swaps("/swapfile file 1 0 -2\nnone virtual 1 0 0\n"),
+            Ok(HashSet::new())
+        );
+        for text in [
+            "/dev/no-such-device partition 1 0 -2\n",
+            "/dev/no-such-device\n",
+        ] {
+            let refusal = swaps(text).unwrap_err();
+            assert_eq!(
+                refusal.message,
+                "could not see which devices are swap space"
+            );
+        }
+    }
 }

@@ -54,6 +54,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_odd_line_costs_that_line() {
+        let text = "\u{fffd}\n\nnodev\n  nodev fuse  \n\text4 \n\tbtrfs";
+        assert!(is_listed(text, "ext4") && is_listed(text, "fuse") && is_listed(text, "btrfs"));
+    }
+
+    #[test]
     fn only_the_name_itself_counts() {
         let text = "nodev\tsysfs\n\text3\n\text4\nnodev\tbpf\n\txfs\n";
         assert!(is_listed(text, "ext4") && is_listed(text, "xfs"));

@@ -44,7 +44,8 @@ fn is_not_there(said: &str) -> bool {
     said.contains("no such pool") || said.contains("modules are not loaded")
 }
 
-/// The lines below that of the pool itself begin with a tab.
+/// The lines below that of the pool itself begin with a tab. A line that is not understood is left out: it can only hide a further
+/// device of a pool that has the helper's own name.
 fn devices(list: &str) -> Vec<PathBuf> {
     list.lines()
         .filter_map(|line| line.strip_prefix('\t')?.split('\t').next())

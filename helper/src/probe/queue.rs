@@ -17,17 +17,17 @@ pub struct Queue {
 
 const LOOP_MAJOR: u32 = 7;
 
-/// The schedulers, block sizes and limits of a disk's queue.
+/// The schedulers, block sizes and limits of a disk's queue; None for what the kernel does not tell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     #[serde(skip)]
     pub schedulers: Vec<String>,
-    pub logical_block_size: u64,
-    pub physical_block_size: u64,
-    pub minimum_io_size: u64,
-    pub optimal_io_size: u64,
-    pub discard_max_bytes: u64,
-    pub rotational: bool,
+    pub logical_block_size: Option<u64>,
+    pub physical_block_size: Option<u64>,
+    pub minimum_io_size: Option<u64>,
+    pub optimal_io_size: Option<u64>,
+    pub discard_max_bytes: Option<u64>,
+    pub rotational: Option<bool>,
 }
 
 impl Queue {
@@ -70,10 +70,7 @@ pub fn limits_of_loops() -> Option<Limits> {
 }
 
 fn limits(directory: &Path) -> Limits {
-    let number = |name: &str| {
-        let text = line(&directory.join(name));
-        text.and_then(|text| text.parse().ok()).unwrap_or(0)
-    };
+    let number = |name: &str| -> Option<u64> { line(&directory.join(name))?.parse().ok() };
     Limits {
         schedulers: schedulers(&line(&directory.join("scheduler")).unwrap_or_default()),
         logical_block_size: number("logical_block_size"),
@@ -81,7 +78,7 @@ fn limits(directory: &Path) -> Limits {
         minimum_io_size: number("minimum_io_size"),
         optimal_io_size: number("optimal_io_size"),
         discard_max_bytes: number("discard_max_bytes"),
-        rotational: number("rotational") == 1,
+        rotational: number("rotational").map(|number| number == 1),
     }
 }
 
@@ -103,6 +100,34 @@ pub fn value(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_odd_file_costs_that_file() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("logical_block_size", "512\n"),
+            ("physical_block_size", "many\n"),
+            ("discard_max_bytes", "0\n"),
+            ("rotational", "\n"),
+            ("scheduler", "[none]\n"),
+        ] {
+            std::fs::write(root.path().join(name), text).unwrap();
+        }
+        let limits = limits(root.path());
+        assert_eq!(
+            (limits.logical_block_size, limits.physical_block_size),
+            (Some(512), None)
+        );
+        // What is missing is not zero: a disk that does not tell is no disk that cannot discard.
+        assert_eq!(
+            (limits.discard_max_bytes, limits.optimal_io_size),
+            (Some(0), None)
+        );
+        assert_eq!(
+            (limits.rotational, &limits.schedulers[..]),
+            (None, &["none".to_owned()][..])
+        );
+    }
 
     #[test]
     fn what_is_offered_and_what_is_chosen() {

@@ -8,11 +8,13 @@ use pgfsbench_core::doctor::{
     report::Line,
 };
 
+use crate::host::tree;
+
 /// A line for each filesystem.
 pub fn look(seen: &[Ready]) -> Vec<Line> {
     judge(&Facts {
         seen,
-        known: &fs::read_to_string("/proc/filesystems").unwrap_or_default(),
+        known: &tree::text("/proc/filesystems").unwrap_or_default(),
         modules: &modules(),
         program: &program,
     })

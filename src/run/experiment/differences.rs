@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pgfsbench_core::experiment::{
+    devices,
     state::State,
     undeclared::{self, ANOTHER_DEVICE, Side},
 };
@@ -101,7 +102,7 @@ impl Documents {
         let document =
             |run: &rows::Surrounding| self.by_mark.get(&run.mark).and_then(Option::as_ref);
         let names = match (document(a), document(b)) {
-            (Some(of_a), Some(of_b)) if is_on_another_device(of_a, of_b) => {
+            (Some(of_a), Some(of_b)) if devices::are_runs_apart(of_a, of_b) => {
                 vec![ANOTHER_DEVICE.into()]
             }
             (Some(of_a), Some(of_b)) => undeclared::between(
@@ -126,24 +127,5 @@ impl Documents {
             self.by_mark.insert(run.mark.clone(), document);
         }
         Ok(())
-    }
-}
-
-/// Whether two targets are on different devices: what the filesystem is on is another thing then.
-fn is_on_another_device(a: &Value, b: &Value) -> bool {
-    match (place_of(a), place_of(b)) {
-        (Some(a), Some(b)) => a != b,
-        _ => false,
-    }
-}
-
-/// The storage of a run's filesystem; None if it is not known. Images are files of one place, whatever device they become.
-fn place_of(run: &Value) -> Option<String> {
-    let definition = &run["definition"];
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    match definition["kind"].as_str() {
-        Some("image") => Some("image".into()),
-        Some(kind @ ("device" | "connection")) => text(&definition[kind]),
-        _ => text(&run["environment"]["device"]),
     }
 }

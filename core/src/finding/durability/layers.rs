@@ -140,6 +140,7 @@ fn of_layer(layer: &Layer, below: &[Layer]) -> Vec<Code> {
         | LayerKind::Lvm
         | LayerKind::Crypt
         | LayerKind::Multipath
+        | LayerKind::Cache
         | LayerKind::Loop => {
             if !below.is_empty() {
                 return Vec::new();

@@ -2,6 +2,7 @@
 //! is found).
 
 use super::*;
+use crate::sys;
 
 macro_rules! on {
     ({$($field:ident: $value:expr),+ $(,)?} => $code:expr, $severity:ident, $message:expr) => {
@@ -377,6 +378,20 @@ fn flushes_that_cannot_be_real() {
     finds_nothing!(flush: flush(400.0), machine: virtual_machine,
         storage: rotating());
     finds_nothing!(flush: flush(6000.0), storage: rotating());
+    // A cache on a disk that does not rotate takes the flush.
+    for tree in [
+        include_str!("../../sys/trees/bcache.txt"),
+        include_str!("../../sys/trees/lvm_cache.txt"),
+    ] {
+        let layers = sys::layers(&sys::Recorded::of(tree), "252:0");
+        assert_eq!(sys::rotates(&layers), Some(true));
+        let cached = StorageFacts {
+            rotational: Some(true),
+            layers: Some(layers),
+            ..super::storage()
+        };
+        finds_nothing!(flush: flush(400.0), storage: cached);
+    }
     finds_nothing!(flush: FlushFacts::default());
 }
 

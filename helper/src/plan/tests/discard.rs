@@ -105,7 +105,7 @@ fn trimmed_it_is_discarded_before() {
     assert_eq!(lines[1], "/usr/sbin/wipefs --all /dev/sdb");
     assert_eq!(lines[2], "/usr/sbin/blkdiscard /dev/sdb");
     assert!(lines[3].starts_with("/usr/sbin/mkfs.x"));
-    facts.limits.as_mut().unwrap().discard_max_bytes = 0;
+    facts.limits.as_mut().unwrap().discard_max_bytes = Some(0);
     let refusal = planned(&on_device, &facts).unwrap_err();
     assert_eq!(
         refusal.message,

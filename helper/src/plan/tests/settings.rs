@@ -7,12 +7,12 @@ use pgfsbench_core::helper::{BlockSettings, KernelSettings};
 pub fn limits() -> Limits {
     Limits {
         schedulers: vec!["none".into(), "bfq".into()],
-        logical_block_size: 512,
-        physical_block_size: 4096,
-        minimum_io_size: 4096,
-        optimal_io_size: 0,
-        discard_max_bytes: 1 << 30,
-        rotational: false,
+        logical_block_size: Some(512),
+        physical_block_size: Some(4096),
+        minimum_io_size: Some(4096),
+        optimal_io_size: Some(0),
+        discard_max_bytes: Some(1 << 30),
+        rotational: Some(false),
     }
 }
 

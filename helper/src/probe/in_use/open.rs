@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// A process, other than this, that has one of these devices open, in a sentence.
 pub fn user(related: &[Related]) -> Result<Option<String>, Refusal> {
-    for process in processes() {
+    for process in processes()? {
         match open_by(&process, related) {
             Ok(None) => {}
             Ok(Some(one)) => {
@@ -27,15 +27,14 @@ pub fn user(related: &[Related]) -> Result<Option<String>, Refusal> {
 }
 
 /// The directories of all processes in /proc, without that of this one.
-pub fn processes() -> Vec<PathBuf> {
+pub fn processes() -> Result<Vec<PathBuf>, Refusal> {
     let own = std::process::id().to_string();
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let processes = entries.filter(|entry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
+    let mut processes = crate::probe::entries(Path::new("/proc"))?;
+    processes.retain(|process| {
+        let name = process.file_name().unwrap_or_default().to_string_lossy();
         name.bytes().all(|b| b.is_ascii_digit()) && *name != *own
     });
-    processes.map(|entry| entry.path()).collect()
+    Ok(processes)
 }
 
 /// Number and name of a process.
@@ -45,16 +44,23 @@ pub fn named(process: &Path) -> String {
     format!("{number} ({})", quoted(&name))
 }
 
-fn is_gone(error: &io::Error) -> bool {
+/// True if a process has ended.
+pub fn is_gone(error: &io::Error) -> bool {
     const ESRCH: i32 = rustix::io::Errno::SRCH.raw_os_error();
     error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(ESRCH)
 }
 
 /// A process that cannot be looked at may have the device open.
 fn descriptors_not_readable(process: &Path, error: &io::Error) -> Refusal {
-    Refusal::new(Kind::System, "could not see who has devices open")
+    not_readable(process, error, "open", "descriptors")
+}
+
+/// The refusal where a process cannot be looked at.
+pub fn not_readable(process: &Path, error: &io::Error, state: &str, what: &str) -> Refusal {
+    let message = format!("could not see who has devices {state}");
+    Refusal::new(Kind::System, message)
         .detail(format!(
-            "The descriptors of process {} cannot be read: {error}.",
+            "The {what} of process {} cannot be read: {error}.",
             named(process)
         ))
         .hint("Run pgfsbench-helper with the capability CAP_SYS_PTRACE, as its systemd unit does.")

@@ -2,8 +2,9 @@
 
 use crate::probe::identity::{disk_of, sysfs};
 use crate::probe::in_use::Number;
-use crate::probe::{device_number, line, loops};
-use std::path::Path;
+use crate::probe::{entries, line, loops};
+use pgfsbench_core::refusal::{Kind, Refusal};
+use std::path::{Path, PathBuf};
 
 /// The relation of another device to the device in question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +48,8 @@ impl Related {
     }
 }
 
-/// The device itself, and all that its users may have in use.
-pub fn to(number: Number) -> Vec<Related> {
+/// The device itself, and all that its users may have in use. An error if one of them cannot be told: its users would not be seen.
+pub fn to(number: Number) -> Result<Vec<Related>, Refusal> {
     let mut found = Vec::new();
     add(&mut found, number, Which::Itself);
     // Devices that are found are looked at in turn.
@@ -57,30 +58,38 @@ pub fn to(number: Number) -> Vec<Related> {
         next += 1;
         let directory = sysfs(number).canonicalize().unwrap_or_default();
         if matches!(which, Which::Itself | Which::Below) {
-            add_table(&mut found, number, which, &directory);
+            add_table(&mut found, number, which, &directory)?;
         }
-        if let Some(below) = loops::backing_file(number).and_then(|file| device_number(&file)) {
+        if let Some(below) =
+            loops::backing_file(number).and_then(|file| loops::backing_device(&file))
+        {
             add(&mut found, below, Which::Below);
         }
-        for member in numbers_in(&directory.join("slaves"), |_| true) {
+        for member in numbers_in(&directory.join("slaves"), |_| true)? {
             add(&mut found, member, Which::Member);
         }
     }
-    found
+    Ok(found)
 }
 
 /// The partitions of a disk, or the disk of a partition.
-fn add_table(found: &mut Vec<Related>, number: Number, of: Which, directory: &Path) {
+fn add_table(
+    found: &mut Vec<Related>,
+    number: Number,
+    of: Which,
+    directory: &Path,
+) -> Result<(), Refusal> {
     let which = |which| match of {
         Which::Itself => which,
         _ => Which::Below,
     };
-    for partition in numbers_in(directory, |entry| entry.join("partition").exists()) {
+    for partition in numbers_in(directory, |entry| entry.join("partition").exists())? {
         add(found, partition, which(Which::Partition));
     }
     if let Some(disk) = number_of(&disk_of(directory)).filter(|disk| *disk != number) {
         add(found, disk, which(Which::Disk));
     }
+    Ok(())
 }
 
 fn add(found: &mut Vec<Related>, number: Number, which: Which) {
@@ -97,16 +106,58 @@ fn add(found: &mut Vec<Related>, number: Number, which: Which) {
 }
 
 /// The numbers of the devices that have a directory here.
-fn numbers_in(directory: &Path, is_one: impl Fn(&Path) -> bool) -> Vec<Number> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let directories = entries
-        .map(|entry| entry.path())
-        .filter(|path| is_one(path));
-    directories.filter_map(|path| number_of(&path)).collect()
+fn numbers_in(directory: &Path, is_one: impl Fn(&Path) -> bool) -> Result<Vec<Number>, Refusal> {
+    let mut entries = entries(directory)?;
+    entries.retain(|entry| is_one(entry));
+    let number = |entry: PathBuf| {
+        number_of(&entry).ok_or_else(|| {
+            let message = format!("could not read the number of device {}", entry.display());
+            Refusal::new(Kind::System, message)
+                .detail("Its users cannot be seen without it.")
+                .hint("Try again: the device may have gone just now.")
+        })
+    };
+    entries.into_iter().map(number).collect()
 }
 
-fn number_of(directory: &Path) -> Option<Number> {
+/// The number of the device whose directory in sysfs this is.
+pub fn number_of(directory: &Path) -> Option<Number> {
     let text = line(&directory.join("dev"))?;
     let (major, minor) = text.split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_device_whose_number_cannot_be_read_is_never_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("sdb1", Some("8:17\n")),
+            ("sdb2", Some("8\n")),
+            ("sdb3", None),
+        ] {
+            let entry = root.path().join(name);
+            fs::create_dir(&entry).unwrap();
+            if let Some(text) = text {
+                fs::write(entry.join("dev"), text).unwrap();
+            }
+        }
+        let only = |name: &'static str| numbers_in(root.path(), |entry| entry.ends_with(name));
+        assert_eq!(only("sdb1"), Ok(vec![(8, 17)]));
+        for odd in ["sdb2", "sdb3"] {
+            let refusal = only(odd).unwrap_err();
+            assert!(refusal.message.starts_with("could not read the number"));
+        }
+        assert_eq!(
+            numbers_in(&root.path().join("slaves"), |_| true),
+            Ok(vec![])
+        );
+        // No directory, and there all the same.
+        let file = root.path().join("sdb1/dev");
+        assert!(numbers_in(&file, |_| true).is_err());
+    }
 }

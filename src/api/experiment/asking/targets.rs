@@ -1,6 +1,6 @@
 //! The targets of an experiment: looked up and checked.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use pgfsbench_core::{
     doctor::target as judge,
@@ -139,7 +139,7 @@ pub fn warn_of_devices(ready: &Ready, checked: &Checked, forced: bool) -> Result
             Some(row) => (row.directory.as_deref()).and_then(|path| Location::of(Path::new(path))),
         };
         let source = location.and_then(|l| l.mount().map(|mount| mount.source.clone()));
-        places.push(devices::of_target(row.as_ref(), source));
+        places.push(devices::of_target(row.as_ref(), source, resolved));
     }
     if devices::are_different(&places) && !forced {
         report::log_warning(
@@ -152,4 +152,12 @@ pub fn warn_of_devices(ready: &Ready, checked: &Checked, forced: bool) -> Result
         );
     }
     Ok(())
+}
+
+/// A path in /dev without symbolic links; what is no such path stays as it is.
+fn resolved(path: &str) -> String {
+    match fs::canonicalize(path) {
+        Ok(node) if path.starts_with("/dev/") => node.display().to_string(),
+        _ => path.to_owned(),
+    }
 }
