@@ -105,6 +105,7 @@ impl Plan {
                 .log
                 .as_ref()
                 .map_or(PathBuf::new(), |log| node(log, "/dev/loopM")),
+            ..Devices::default()
         }
     }
 }

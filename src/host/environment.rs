@@ -1,12 +1,14 @@
 //! The environment of a run: server, machine, filesystems. A fact that is not known is None, never an error.
 
+use std::path::Path;
+
 use pgfsbench_core::environment::Environment;
 use serde::Deserialize;
 
 use crate::{
     errors::{Fault, read_json},
     host::{
-        durability,
+        durability, files,
         location::{self, Location},
         machine, storage,
     },
@@ -15,9 +17,10 @@ use crate::{
 
 /// Settings that decide how the server reads and writes, and whose defaults are not the same in all versions, or on all machines:
 /// stored also where nobody has set them.
-const ALWAYS_STORED: [&str; 9] = [
+const ALWAYS_STORED: [&str; 10] = [
     "effective_io_concurrency",
     "file_copy_method",
+    "file_extend_method",
     "huge_pages",
     "huge_pages_status",
     "io_combine_limit",
@@ -63,6 +66,9 @@ pub fn collect() -> Result<Environment, Fault> {
     };
     let mount = |location: &Option<Location>| location.as_ref().and_then(|l| l.mount().cloned());
     let (data_mount, wal_mount) = (mount(&data), mount(&wal));
+    let directory = |location: &Option<Location>| location.as_ref().map(|l| l.directory.clone());
+    let attributes = |directory: &Option<String>| files::attributes(Path::new(directory.as_ref()?));
+    let (data_directory, wal_directory) = (directory(&data), directory(&wal));
     Ok(Environment {
         pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
         server_version: Some(server.version),
@@ -81,7 +87,14 @@ pub fn collect() -> Result<Environment, Fault> {
         data_checksums: Some(server.data_checksums),
         scope,
         durability: None,
-        data_directory: data.as_ref().map(|l| l.directory.clone()),
+        data_attributes: attributes(&data_directory),
+        data_file_attributes: None,
+        pg_wal_attributes: attributes(&wal_directory),
+        pg_wal_file_attributes: None,
+        fallocate: data_directory
+            .as_ref()
+            .and_then(|directory| files::has_fallocate(Path::new(directory))),
+        data_directory,
         filesystem: data_mount.as_ref().map(|m| m.fs_type.clone()),
         device: data_mount.as_ref().map(|m| m.source.clone()),
         mount_point: data_mount.as_ref().map(|m| m.mount_point.clone()),
@@ -90,7 +103,7 @@ pub fn collect() -> Result<Environment, Fault> {
         filesystem_size_bytes: space.map(|(_, size)| size),
         filesystem_free_bytes: space.map(|(free, _)| free),
         write_cache: data.as_ref().and_then(durability::write_cache_of),
-        wal_directory: wal.as_ref().map(|l| l.directory.clone()),
+        wal_directory,
         wal_filesystem: wal_mount.as_ref().map(|m| m.fs_type.clone()),
         wal_device: wal_mount.as_ref().map(|m| m.source.clone()),
         wal_mount_point: wal_mount.as_ref().map(|m| m.mount_point.clone()),

@@ -260,6 +260,8 @@ impl Surroundings {
             dead_rows_at_start: self.tables.as_ref().map(|(start, _)| start.dead_rows),
             statistics_reset: ends
                 .map(|(start, end)| start.statistics_since != end.statistics_since),
+            // The environment tells.
+            extends_by_fallocate: None,
             restarted: ends.map(|(start, end)| start.started != end.started),
             archiving: server.map(|s| s.archiving),
             walsenders: server.map(|s| s.walsenders),

@@ -54,6 +54,8 @@ pub const ALL: &[Rule] = &[
     filesystem::atime,
     filesystem::btrfs_nodatacow,
     filesystem::compression,
+    filesystem::file_attributes,
+    filesystem::fallocate_missing,
     filesystem::cloned_data,
     filesystem::allocated_less,
     filesystem::allocated_more,

@@ -32,6 +32,9 @@ fn storage() -> StorageFacts {
         mount_options_not_shown: Some(vec![]),
         properties_not_in_force: Some(vec![]),
         compression: None,
+        attributes: Some(String::new()),
+        file_attributes: Some(String::new()),
+        has_fallocate: Some(true),
         mkfs_command: Some(
             "/sbin/mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0 /dev/nvme0n1p1".into(),
         ),
@@ -98,6 +101,7 @@ fn server() -> ServerFacts {
         vacuum_seconds: Some(0),
         dead_rows_at_start: Some(0),
         statistics_reset: Some(false),
+        extends_by_fallocate: Some(true),
         restarted: Some(false),
         archiving: Some(false),
         walsenders: Some(0),

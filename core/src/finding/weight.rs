@@ -99,6 +99,8 @@ pub const GROUPS: &[Group] = &[
         &[
             "compression",
             "btrfs_nodatacow",
+            "file_attributes",
+            "fallocate_missing",
             "cloned_data",
             "almost_full",
             "stripe_unknown",

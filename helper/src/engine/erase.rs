@@ -9,6 +9,7 @@ use crate::plan::{On, Part, Step, check_device, check_identity};
 use crate::probe;
 use crate::probe::contents::{self, Contents};
 use crate::probe::device::{self, Access, DeviceFacts, Identity};
+use crate::probe::queue::Queue;
 use pgfsbench_core::helper::geometry::geometry;
 use pgfsbench_core::helper::{Filesystem, Marks};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -176,6 +177,18 @@ impl Work<'_> {
         journal.end_erasing(&identity)
     }
 
+    /// Learns the sizes of sectors. Those of an image's loop device are known only now.
+    fn look_at_sectors(&mut self) {
+        let sector = |device: &std::path::Path| {
+            let limits = Queue::of_device(device).and_then(|queue| queue.limits());
+            limits.map_or(0, |limits| limits.logical_block_size)
+        };
+        self.devices.sector = sector(&self.devices.filesystem);
+        if self.plan.log.is_some() {
+            self.devices.log_sector = sector(&self.devices.log);
+        }
+    }
+
     /// Runs mkfs, and claims the new filesystem by its UUID, which some mkfs choose themselves.
     pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         let now = self.look_at_wiped(Part::Filesystem)?;
@@ -184,6 +197,7 @@ impl Work<'_> {
             Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
             _ => None,
         };
+        self.look_at_sectors();
         let said = self.run(step, tell)?;
         self.geometry = geometry(self.plan.filesystem, &said);
         if let Some(DeviceFacts { identity, .. }) = now {

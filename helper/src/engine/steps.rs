@@ -51,6 +51,7 @@ impl<'a> Work<'a> {
         let devices = Devices {
             filesystem: node(&plan.on),
             log: plan.log.as_ref().map(node).unwrap_or_default(),
+            ..Devices::default()
         };
         Self {
             engine,
@@ -141,9 +142,8 @@ impl<'a> Work<'a> {
                 "Have it loaded at boot, by a file in /etc/modules-load.d, and now by modprobe: the service may load none."
             }
             Step::Discard { .. } => "Ask for ssd_state as_is, or leave it out.",
-            Step::CreatePool { .. } | Step::CreateDataset { .. } => {
-                "Change the target's pool_properties or dataset_properties, or its size."
-            }
+            Step::CreatePool { .. } => "Change the target's pool_properties or its size.",
+            Step::CreateDataset { .. } => "Change the target's dataset_properties.",
             Step::Mkfs { .. } => "Change the target's mkfs_options or its size.",
             _ => "Change the target's mount_options; the kernel's log (dmesg) may say more.",
         };

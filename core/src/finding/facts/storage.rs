@@ -17,6 +17,12 @@ pub struct StorageFacts {
     pub properties_not_in_force: Option<Vec<String>>,
     /// The property compression of zfs.
     pub compression: Option<String>,
+    /// Attributes of the data directory: see [`crate::file_attributes`].
+    pub attributes: Option<String>,
+    /// Attributes of a file of the run's tables.
+    pub file_attributes: Option<String>,
+    /// True if the filesystem has fallocate, as it was tried.
+    pub has_fallocate: Option<bool>,
     /// By what it was made, where it was made for the run.
     pub mkfs_command: Option<String>,
     /// Bytes of a stripe on one disk, as the filesystem knows it; 0 for none.
