@@ -43,6 +43,19 @@ pub fn has_fallocate(directory: &Path) -> Option<bool> {
     can_allocate(fallocate(&file, FallocateFlags::empty(), 0, BULK))
 }
 
+/// Whether the filesystem of a directory lets no file be made because it is read-only, or has stopped itself.
+pub fn refuses_writes(directory: &Path) -> bool {
+    let path = directory.join(NAME);
+    let mut options = OpenOptions::new();
+    let made = options.write(true).create_new(true).mode(0o600).open(&path);
+    let _ = fs::remove_file(&path);
+    let error = made.err().and_then(|error| Errno::from_io_error(&error));
+    error.is_some_and(|error| STOPPED.contains(&error))
+}
+
+/// Errors of a filesystem to which nothing can be written.
+const STOPPED: [Errno; 4] = [Errno::ROFS, Errno::IO, Errno::SHUTDOWN, Errno::UCLEAN];
+
 fn can_allocate(tried: io::Result<()>) -> Option<bool> {
     match tried {
         Ok(()) => Some(true),

@@ -67,7 +67,7 @@ fn clean(id: &str) -> String {
             storage = '{{"request": {{"storage": {{"device": {{"path": "/dev/nvme0n1p2"}}}}}},
                 "result": {{"ssd_state": "trimmed", "mount_options_not_shown": [], "properties_not_in_force": []}}}}',
             write_cache = 'write back', rotational = false, discard_max_bytes = 2199023255040, layers = '{NVME}',
-            virtualization = 'none', clock_source = 'tsc', cpu_governor = 'performance', processors = 8, vm = '{{"dirty_bytes": 0}}'
+            virtualization = 'none', data_attributes = '', data_file_attributes = '', fallocate = true, clock_source = 'tsc', cpu_governor = 'performance', processors = 8, vm = '{{"dirty_bytes": 0}}'
             WHERE run_id = {id};
         DELETE FROM fsbench.sample WHERE run_id = {id};
         INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, skipped, late, failed, cpu_idle_percent,
@@ -258,12 +258,40 @@ fn seen() -> Vec<(&'static str, String)> {
             environment("filesystem = 'btrfs', mount_options = 'rw,noatime,nodatasum,nodatacow'"),
         ),
         (
+            "btrfs_nodatacow warning",
+            environment("filesystem = 'btrfs', data_file_attributes = 'nocow'"),
+        ),
+        (
+            "file_attributes warning",
+            environment("filesystem = 'btrfs', data_attributes = 'nocow'"),
+        ),
+        (
+            "file_attributes warning",
+            environment("data_file_attributes = 'data_journal'"),
+        ),
+        (
+            "fallocate_missing warning",
+            environment(
+                r#"fallocate = false, settings = settings || '{"file_extend_method": {"setting": "posix_fallocate"}}'"#,
+            ),
+        ),
+        (
+            "fallocate_missing warning",
+            environment(
+                "fallocate = false, settings = settings - 'file_extend_method', server_version_num = 170002",
+            ),
+        ),
+        (
             "cloned_data warning",
             run(r#"used = jsonb_set(used, '{options,data}', '"cloned"')"#),
         ),
         (
             "compression warning",
             environment("filesystem = 'btrfs', mount_options = 'rw,noatime,compress=zstd:3'"),
+        ),
+        (
+            "compression warning",
+            environment("filesystem = 'btrfs', data_file_attributes = 'compress,compression=zstd'"),
         ),
         (
             "compression warning",

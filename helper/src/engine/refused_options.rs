@@ -33,10 +33,7 @@ impl Work<'_> {
             .collect();
         let refused = find(&asked, &mut |some| self.takes(step, &asked, some, tell))?;
         let Some((what, hint)) = refused.in_words() else {
-            return Err(match asked.is_empty() {
-                true => refusal.hint("The kernel's log (dmesg) may say why."),
-                false => refusal,
-            });
+            return Err(refusal);
         };
         let message = format!("this kernel does not take mount {what}")
             .replace("{fs}", self.plan.filesystem.name());

@@ -273,7 +273,9 @@ pub fn atime(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     storage.mount_options.as_ref()?;
     let filesystem = storage.filesystem.as_deref()?;
+    let attributes = storage.attributes_in_force();
     if storage.option("noatime").is_some()
+        || attributes.is_some_and(|(attributes, _)| attributes.has("noatime"))
         || ["tmpfs", "ramfs", "overlay", "zfs"].contains(&filesystem)
     {
         return None;

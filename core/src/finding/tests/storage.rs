@@ -234,6 +234,7 @@ fn access_times() {
     on!({mount_options: text("rw")} => "atime", Warning,
         "every read changes an access time (no mount option noatime or relatime)");
     nothing_on!(mount_options: text("rw"), filesystem: text("overlay"));
+    nothing_on!(mount_options: text("rw"), file_attributes: text("noatime"));
 }
 
 #[test]
