@@ -23,7 +23,7 @@ use procfs_core::{FromRead, Meminfo};
 use crate::refusal::{Kind, Refusal};
 
 pub use cpu::{Cpu, parse_cpuinfo};
-pub use diskstats::{DiskCounters, DiskFigures, parse_diskstats};
+pub use diskstats::{DiskCounters, DiskFigures, discarded_bytes, parse_diskstats};
 pub use family::{Member, parse_member};
 pub use io::{Reads, parse_reads};
 pub use memory::{DirtyPages, Memory, Paging, parse_dirty, parse_memory, parse_paging};

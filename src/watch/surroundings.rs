@@ -83,6 +83,8 @@ fn look() -> Machine {
     let processes = processes();
     let data = location::data_location();
     let layers = storage::look(data.as_ref(), None).layers;
+    let text = fs::read_to_string(proc::DISKSTATS).ok();
+    let of_disks = || Some((layers.as_deref()?, text.as_deref()?));
     Machine {
         at_ns: clock::now_ns(),
         mhz: seen.mhz_max,
@@ -94,11 +96,12 @@ fn look() -> Machine {
             .as_ref()
             .and_then(Location::space)
             .map(|(free, _)| free),
-        disk: layers.as_deref().and_then(|layers| {
-            let text = fs::read_to_string(proc::DISKSTATS).ok()?;
-            SharedDisk::of(layers, &text)
-        }),
-        is_resyncing: layers.map(|layers| layers.iter().any(|layer| layer.busy_with().is_some())),
+        disk: of_disks().and_then(|(layers, text)| SharedDisk::of(layers, text)),
+        discarded_bytes: of_disks()
+            .and_then(|(layers, text)| surroundings::discarded(layers, text)),
+        is_resyncing: layers
+            .as_ref()
+            .map(|layers| layers.iter().any(|layer| layer.busy_with().is_some())),
     }
 }
 

@@ -33,7 +33,7 @@ const FACTS: &str = r#"{
     "server": {"autovacuum": true, "vacuums": 0, "vacuum_seconds": 0, "dead_rows_at_start": 0, "statistics_reset": false,
         "restarted": false, "archiving": false, "walsenders": 0, "slots": 0, "synchronous_standbys": false},
     "storage": {"lazy_init": false, "free_bytes_at_end": 64424509440, "used_bytes": 17179869184, "used_bytes_at_end": 18253611008,
-        "files_bytes": 17179869184, "files_bytes_at_end": 18253611008, "resync_at_end": false}}"#;
+        "files_bytes": 17179869184, "files_bytes_at_end": 18253611008, "device_discard_bytes": 0, "resync_at_end": false}}"#;
 
 /// The devices of a recorded machine (core/src/sys/trees), without their queues.
 const NVME: &str = r#"[{"depth": 0, "kind": "partition", "name": "nvme0n1p2", "device": "259:2", "bytes": 1000203091968},
@@ -250,6 +250,10 @@ fn seen() -> Vec<(&'static str, String)> {
         (
             "discard_mount_option info",
             mounted("rw,noatime,discard=async"),
+        ),
+        (
+            "device_discards warning",
+            fact("storage,device_discard_bytes", "125829120"),
         ),
         ("atime info", mounted("rw,relatime")),
         ("atime warning", mounted("rw")),

@@ -48,6 +48,7 @@ pub const ALL: &[Rule] = &[
     filesystem::raid_degraded,
     filesystem::stripe_unknown,
     filesystem::discard_mount_option,
+    filesystem::device_discards,
     filesystem::ssd_state_undeclared,
     filesystem::lazy_init,
     filesystem::other_writers,

@@ -35,6 +35,7 @@ fn storage() -> StorageFacts {
         attributes: Some(String::new()),
         file_attributes: Some(String::new()),
         has_fallocate: Some(true),
+        device_discard_bytes: Some(0),
         mkfs_command: Some(
             "/sbin/mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0 /dev/nvme0n1p1".into(),
         ),

@@ -42,6 +42,7 @@ pub const GROUPS: &[Group] = &[
             "raid_resync",
             "raid_degraded",
             "other_writers",
+            "device_discards",
             "lazy_init",
             "flush_step",
             "archiving",

@@ -62,6 +62,8 @@ pub struct StorageFacts {
     pub device_write_bytes: Option<u64>,
     /// Bytes that the server wrote in it, and a page of WAL for each commit: so much it writes again when commits come one by one.
     pub server_write_bytes: Option<u64>,
+    /// Bytes that the filesystem's device discarded in the measured window.
+    pub device_discard_bytes: Option<u64>,
     /// True if the data share their blocks with those that they were cloned from.
     pub cloned: Option<bool>,
     /// True if an array below was busy with itself at the end of the run.

@@ -10,6 +10,9 @@ use crate::units::{format_bytes, format_share};
 const OTHERS_TIMES: u64 = 10;
 const OTHERS_BYTES: u64 = 64 << 20;
 
+/// Fewer bytes that were discarded are not told.
+const DISCARDS: u64 = 16 << 20;
+
 /// Share of free space below which filesystems search for it.
 const FULL: f64 = 0.10;
 /// Filesystems that have nothing below them.
@@ -216,6 +219,22 @@ pub fn discard_mount_option(facts: &RunFacts) -> Option<Finding> {
         message,
         hint,
     ))
+}
+
+/// The device is told of free blocks by something else than the filesystem: fstrim, also one that has returned already.
+pub fn device_discards(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let bytes = storage
+        .device_discard_bytes
+        .filter(|&bytes| bytes > DISCARDS)?;
+    let by_mount = storage
+        .option("discard")
+        .filter(|option| *option != "discard=off");
+    by_mount.is_none().then(|| {
+        let message = format!("the device discarded {} while the run was measured, and no mount option asks for that", format_bytes(bytes));
+        let hint = "Keep fstrim and fstrim.timer away from runs. On xfs the device goes on after fstrim has returned: wait until the ninth number of /sys/block/DEVICE/stat is 0.";
+        Finding::new("device_discards", Severity::Warning, message, hint)
+    })
 }
 
 /// The previous contents of an SSD decide how fast it writes.

@@ -196,6 +196,10 @@ fn discards_and_the_state_of_an_ssd() {
             format!("the filesystem discards blocks while the run is on (mount option {option})"));
     }
     nothing_on!(mount_options: text("rw,noatime,nodiscard"));
+    on!({device_discard_bytes: Some(120 << 20)} => "device_discards", Warning,
+        "the device discarded 120 MB while the run was measured, and no mount option asks for that");
+    nothing_on!(device_discard_bytes: Some(16 << 20));
+    nothing_on!(device_discard_bytes: None);
     on!({ssd_state: None} => "ssd_state_undeclared", Info, "the state of the SSD was not declared");
     nothing_on!(ssd_state: None, on_device: None);
     nothing_on!(ssd_state: None, discard_max_bytes: Some(0));
