@@ -36,6 +36,16 @@ pub struct Environment {
     pub wal_mount_point: Option<String>,
     pub wal_mount_options: Option<String>,
     pub wal_st_dev: Option<String>,
+    /// Attributes of the data directory: see [`crate::file_attributes`].
+    pub data_attributes: Option<String>,
+    /// Attributes of the largest file of the run's tables, when they were loaded.
+    pub data_file_attributes: Option<String>,
+    /// Attributes of pg_wal.
+    pub pg_wal_attributes: Option<String>,
+    /// Attributes of the segment of WAL that was written before the clients began.
+    pub pg_wal_file_attributes: Option<String>,
+    /// Whether the filesystem of the data has fallocate, as it was tried.
+    pub fallocate: Option<bool>,
     pub settings: Option<serde_json::Value>,
     #[serde(flatten)]
     pub of_device: Device,

@@ -29,6 +29,7 @@
 //! - [`units`]: sizes and scales, parsed and written.
 //! - [`rows`]: what all rows of the tables of results have in common.
 //! - [`escape`]: texts from elsewhere, fit to be shown.
+//! - [`file_attributes`]: attributes of files and directories that change how they are written.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
 //! - [`quoting`]: texts in commands that somebody pastes.
 //! - [`verdict`]: is the difference between targets real, and which is best?
@@ -53,7 +54,7 @@
 //! sys helper
 //! proc
 //! board chart knee pacing server_setting units verdict
-//! allowance checkpoint difference hist orphaned_data quoting random recovery_log refusal series statement statistics work_database written
+//! allowance checkpoint difference file_attributes hist orphaned_data quoting random recovery_log refusal series statement statistics work_database written
 //! escape rows sqlstate
 //! ```
 #![forbid(unsafe_code)]
@@ -69,6 +70,7 @@ pub mod doctor;
 pub mod environment;
 pub mod escape;
 pub mod experiment;
+pub mod file_attributes;
 pub mod finding;
 pub mod helper;
 pub mod hist;

@@ -25,7 +25,7 @@ use std::fmt;
 use crate::refusal::{Kind, Refusal};
 
 pub use cpu::{Cpu, parse_cpuinfo};
-pub use diskstats::{DiskCounters, DiskFigures, parse_diskstats, parse_paths};
+pub use diskstats::{DiskCounters, DiskFigures, discarded_bytes, parse_diskstats, parse_paths};
 pub use family::{Member, parse_member};
 pub use io::{Reads, parse_reads};
 pub use memory::{DirtyPages, Memory, Paging, parse_dirty, parse_memory, parse_paging};

@@ -89,6 +89,8 @@ pub struct Plan {
     pub dataset: Option<String>,
     pub mount_point: PathBuf,
     pub mount_options: Vec<String>,
+    /// The options of mkfs without those that were asked for; None if none were.
+    pub plain_mkfs: Option<Vec<String>>,
     pub steps: Vec<Step>,
 }
 
@@ -105,6 +107,7 @@ impl Plan {
                 .log
                 .as_ref()
                 .map_or(PathBuf::new(), |log| node(log, "/dev/loopM")),
+            ..Devices::default()
         }
     }
 }
@@ -135,6 +138,18 @@ pub fn prepare(
     let fs = request.filesystem;
     check_allowed(config, fs)?;
     let mut mkfs_options = options_of_mkfs(request, &facts.uuid)?;
+    let asks_mkfs = request
+        .mkfs_options
+        .as_deref()
+        .is_some_and(|asked| !asked.trim().is_empty());
+    let plain = Prepare {
+        mkfs_options: None,
+        ..request.clone()
+    };
+    let mut plain_mkfs = match asks_mkfs {
+        true => Some(options_of_mkfs(&plain, &facts.uuid)?),
+        false => None,
+    };
     let asked_to_mount = request.mount_options.as_deref().unwrap_or("");
     let mount_options = mount_options(fs, asked_to_mount)?;
     check_kernel(fs, facts)?;
@@ -164,6 +179,9 @@ pub fn prepare(
         None => (None, String::new()),
         Some(log) => {
             steps.extend(log.steps);
+            if let Some(plain) = &mut plain_mkfs {
+                plain.extend(log.mkfs_options.clone());
+            }
             mkfs_options.extend(log.mkfs_options);
             (Some(log.on), log.uuid)
         }
@@ -195,6 +213,7 @@ pub fn prepare(
         dataset: (fs == Filesystem::Zfs).then(|| place.dataset()),
         mount_point,
         mount_options,
+        plain_mkfs,
         steps,
     })
 }

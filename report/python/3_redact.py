@@ -3,7 +3,7 @@
 # Columns of fsbench.environment that tell what kind of machine it is, and not which one.
 TOLD = set('pgfsbench_version server_version server_version_num kernel machine virtualization container processors processor_model memory_bytes shared_buffers_bytes '
            'data_checksums scope durability filesystem wal_filesystem mount_options wal_mount_options filesystem_size_bytes filesystem_free_bytes block_size_bytes '
-           'journal_mode mkfs_version geometry write_cache device_model rotational fua discard_granularity_bytes discard_max_bytes logical_sector_bytes '
+           'journal_mode data_attributes data_file_attributes pg_wal_attributes pg_wal_file_attributes fallocate mkfs_version geometry write_cache device_model rotational fua discard_granularity_bytes discard_max_bytes logical_sector_bytes '
            'physical_sector_bytes io_scheduler nr_requests queue_depth read_ahead_kb vm transparent_hugepage cpu_governor cpu_mhz_min cpu_mhz_max numa_nodes '
            'clock_source'.split())
 # Settings that are texts hold paths, commands, hosts, and names of standbys, slots, roles and databases. These do not.
@@ -23,10 +23,10 @@ PLACES = re.compile('device|directory|connection|host|label|bindir|mount_point|p
 
 # Findings whose messages are figures and words of pgfsbench.
 TOLD_FINDINGS = set('server_restarted fsync_off in_memory barriers_off jfs_does_not_flush sync_does_nothing fsync_too_fast flushes_missing synchronous_commit_off full_page_writes_off unlogged throttled steal '
-                    'noisy_neighbour memory_pressure other_writers lazy_init flush_step archiving replication slow_clock observer_effect governor failed_transactions '
+                    'noisy_neighbour memory_pressure other_writers device_discards lazy_init flush_step archiving replication slow_clock observer_effect governor failed_transactions '
                     'cache_not_as_asked read_for_others workers_not_launched skipped_transactions behind_schedule stalls drift warming_up autovacuum_off dead_rows dirty_limit '
                     'checkpoints_requested cpu_saturated cpu_bound data_fits_shared_buffers data_fits_ram clients_exceed_branches lock_waits no_complete_checkpoint too_short '
-                    'compression btrfs_nodatacow cloned_data almost_full discard_mount_option atime ssd_state_undeclared virtual_disk_without_flush allocated_less allocated_more '
+                    'compression btrfs_nodatacow file_attributes fallocate_missing cloned_data almost_full discard_mount_option atime ssd_state_undeclared virtual_disk_without_flush allocated_less allocated_more '
                     'statistics_reset vacuums statements_not_recorded log_checkpoints_off not_positive'.split())
 # Others name programs, devices, arrays, mount points and hosts, or quote what a program has printed.
 INSTEAD = {

@@ -27,6 +27,7 @@ CREATE TABLE fsbench.scan (
     others_read_bytes  bigint,
     device_read_bytes  bigint,
     page_cache_bytes   bigint,
+    extents            bigint,
     wait_events        jsonb,
     plan               jsonb,
     PRIMARY KEY (run_id, scan)
@@ -57,7 +58,8 @@ COMMENT ON COLUMN fsbench.scan.cached_bytes IS 'Bytes of the table''s files in t
 COMMENT ON COLUMN fsbench.scan.process_read_bytes IS 'Bytes that the processes of the scan, leader and workers, had the kernel read from storage meanwhile (read_bytes of /proc/PID/io): of the table with what was read ahead, and of whatever else they read. NULL where the kernel does not count that for them (FUSE, network filesystems, zfs). Where other processes of the server read for them (PostgreSQL 18 with io_method = worker), what these had read is counted, too, as long as they read for nobody else (others_read_bytes)';
 COMMENT ON COLUMN fsbench.scan.others_read_bytes IS 'Bytes that the server''s I/O workers (PostgreSQL 18 with io_method = worker) read for others than the scan meanwhile, when it was more than 256 kB: process_read_bytes is NULL then, and the finding read_for_others tells. NULL when it was not';
 COMMENT ON COLUMN fsbench.scan.device_read_bytes IS 'Bytes that the device of the data directory read during the scan, for whomever; NULL where no one device is known';
-COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what did not come from storage (process_read_bytes, else device_read_bytes): from the page cache; NULL where that is not known, and where the filesystem compresses (by its mount options)';
+COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what did not come from storage (process_read_bytes, else device_read_bytes): from the page cache; NULL where that is not known, and where the filesystem compresses (by its mount options, or by an attribute of the table''s files)';
+COMMENT ON COLUMN fsbench.scan.extents IS 'Extents of the table''s files after the scan (FIEMAP): in how many pieces the filesystem keeps them. Compressed files have one for each 128 kB. NULL where the filesystem tells none (tmpfs, zfs, network filesystems)';
 COMMENT ON COLUMN fsbench.scan.wait_events IS 'How often leader and workers were seen to wait for what, looking every 10 ms; none: working';
 COMMENT ON COLUMN fsbench.scan.plan IS 'The plan, as EXPLAIN (FORMAT JSON) shows it';
 

@@ -1,11 +1,14 @@
 //! The environment of a run: server, machine, filesystems. A fact that is not known is None, never an error.
 
+use std::path::Path;
+
 use pgfsbench_core::environment::Environment;
 use serde::Deserialize;
 
 use crate::{
     errors::{Fault, read_json},
     host::{
+        files,
         location::{self, Location},
         machine, storage,
     },
@@ -14,9 +17,10 @@ use crate::{
 
 /// Settings that decide how the server reads and writes, and whose defaults are not the same in all versions, or on all machines:
 /// stored also where nobody has set them.
-const ALWAYS_STORED: [&str; 9] = [
+const ALWAYS_STORED: [&str; 10] = [
     "effective_io_concurrency",
     "file_copy_method",
+    "file_extend_method",
     "huge_pages",
     "huge_pages_status",
     "io_combine_limit",
@@ -62,6 +66,10 @@ pub fn collect() -> Result<Environment, Fault> {
     };
     let mount = |location: &Option<Location>| location.as_ref().and_then(|l| l.mount().cloned());
     let (data_mount, wal_mount) = (mount(&data), mount(&wal));
+    let directory = |location: &Option<Location>| location.as_ref().map(|l| l.directory.clone());
+    let attributes = |directory: &Option<String>| files::attributes(Path::new(directory.as_ref()?));
+    let data_directory = Location::of(&session::data_directory()).map(|l| l.directory);
+    let wal_directory = directory(&wal);
     Ok(Environment {
         pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
         server_version: Some(server.version),
@@ -82,7 +90,14 @@ pub fn collect() -> Result<Environment, Fault> {
         shared_buffers_bytes: Some(server.shared_buffers_bytes),
         data_checksums: Some(server.data_checksums),
         scope,
-        data_directory: Location::of(&session::data_directory()).map(|l| l.directory),
+        data_attributes: attributes(&data_directory),
+        data_file_attributes: None,
+        pg_wal_attributes: attributes(&wal_directory),
+        pg_wal_file_attributes: None,
+        fallocate: data_directory
+            .as_ref()
+            .and_then(|directory| files::has_fallocate(Path::new(directory))),
+        data_directory,
         filesystem: data_mount.as_ref().map(|m| m.fs_type.clone()),
         device: data_mount.as_ref().map(|m| m.source.clone()),
         mount_point: data_mount.as_ref().map(|m| m.mount_point.clone()),
@@ -91,7 +106,7 @@ pub fn collect() -> Result<Environment, Fault> {
         filesystem_size_bytes: space.map(|(_, size)| size),
         filesystem_free_bytes: space.map(|(free, _)| free),
         write_cache: data.as_ref().and_then(storage::write_cache_of),
-        wal_directory: wal.as_ref().map(|l| l.directory.clone()),
+        wal_directory,
         wal_filesystem: wal_mount.as_ref().map(|m| m.fs_type.clone()),
         wal_device: wal_mount.as_ref().map(|m| m.source.clone()),
         wal_mount_point: wal_mount.as_ref().map(|m| m.mount_point.clone()),

@@ -2,9 +2,11 @@
 
 pub mod disk_counters;
 pub mod environment;
+pub mod files;
 pub mod flush_probe;
 pub mod location;
 pub mod machine;
+pub mod own_log;
 pub mod processor_probe;
 pub mod storage;
 pub mod tree;

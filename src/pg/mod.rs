@@ -10,6 +10,7 @@ pub mod checkpoint_hook;
 pub mod config;
 pub mod conninfo;
 pub mod extension_statements;
+pub mod extents;
 pub mod guc;
 pub mod libpq;
 pub mod load;

@@ -14,7 +14,7 @@ use crate::{
     pg::{
         guc,
         process::{self, Database},
-        session, utility, xact,
+        session, sql, utility, xact,
     },
     run::worker_slots,
     watch::{promises, surroundings, table_files},
@@ -88,9 +88,14 @@ fn checkpoint(board: &Board) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The worker's report before the clients, JSON: the promises of a COMMIT, and the tables of the run.
+/// The file of the run's largest table.
+const LARGEST: &str = "SELECT pg_relation_filepath(relid) FROM pg_stat_user_tables \
+    ORDER BY pg_relation_size(relid) DESC, relid LIMIT 1";
+
+/// The worker's report before the clients, JSON: the promises of a COMMIT, the tables of the run, and the file of the largest one.
 fn report_before_clients() -> Result<String, Fault> {
     let promises: Value = read_json("answer", &promises::read()?)?;
     let tables: Value = read_json("answer", &surroundings::tables()?)?;
-    Ok(json!({"promises": promises, "tables": tables}).to_string())
+    let file = sql::read(LARGEST, &[])?;
+    Ok(json!({"promises": promises, "tables": tables, "file": file}).to_string())
 }

@@ -13,12 +13,14 @@ use pgfsbench_core::{
     board::HOMES,
     quoting,
     spec::{Act, Errand},
+    target::server_log,
     work_database::Recorded,
 };
 
 use crate::{
     board::{Board, Request, STOP_ALL, outcome::Outcome},
     errors::{Fault, read_json, sqlstate},
+    host::own_log,
     pg::{
         catalog,
         process::{self, Database},
@@ -229,13 +231,28 @@ fn remove_directory(oid: u32) -> Result<(), Fault> {
 }
 
 /// The reason that a run gets when the server stopped under it.
-pub fn server_stopped() -> Fault {
+fn server_stopped() -> Fault {
     Fault::new(
         sqlstate::CRASHED,
         "the server was stopped or crashed during the run",
     )
     .detail("No run survives a restart of the server.")
     .hint("Start the run again; the server's log tells what happened.")
+}
+
+/// The reason that a run gets which was asked for after the postmaster had started: that has not ended since, so the server has crashed,
+/// recovered, and serves again. pg_postmaster_start_time() does not change by that.
+fn server_recovered(log: Option<&str>) -> Fault {
+    let detail = match log.and_then(server_log::cause_of_recovery) {
+        Some(line) => format!("Its log says: {line}"),
+        None => "The postmaster is older than the run, so it was no restart.".to_owned(),
+    };
+    Fault::new(
+        sqlstate::CRASHED,
+        "the server crashed during the run, has recovered, and serves again",
+    )
+    .detail(detail)
+    .hint("Find out why before you start the run again: see the server's log and the kernel's. Storage that fails, memory that runs out and a killed process end it so.")
 }
 
 /// After a coordinator that died: marks the row, removes what was made, and reports to the caller. In the home database.
@@ -248,7 +265,9 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
     let (home, run_id) = (request.home.load(Acquire), request.run_id.load(Acquire));
     end_crew(board);
     let of_run = Some(request.extension.load(Acquire));
-    mark_and_remove(home, &fault, of_run, |unfinished| unfinished == run_id)?;
+    mark_and_remove(home, &|_| fault.clone(), of_run, |unfinished| {
+        unfinished == run_id
+    })?;
     // The coordinator may have come far enough to say how the run ended, or to store it.
     if board.outcome(request).is_empty() {
         let stored = xact::transaction(|| match extension()? {
@@ -296,27 +315,35 @@ pub fn end_crew(board: &Board) {
     }
 }
 
-/// Marks the unfinished rows of this database that `concerns` names, and removes what the journal has of these runs. `of_run` is the
-/// extension of a run: the rows of another one are not its.
+/// Marks the unfinished rows of this database that `concerns` names, and removes what the journal has of these runs. `fault` is the reason, by
+/// whether the server has crashed and recovered under the run: the postmaster is older than it. `of_run` is the extension of a run: the rows of another one are not its.
 fn mark_and_remove(
     home: u32,
-    fault: &Fault,
+    fault: &dyn Fn(bool) -> Fault,
     of_run: Option<u32>,
     concerns: impl Fn(i64) -> bool,
 ) -> Result<(), Fault> {
     let extension = xact::transaction(extension)?
         .filter(|extension| of_run.is_none_or(|oid| oid == extension.oid));
     let has_extension = extension.is_some();
+    let entries = journal::entries()?;
+    // The rows of a standby come from another server; the journal does not.
+    let is_ours = |run_id| {
+        entries
+            .iter()
+            .any(|entry| (entry.home, entry.run_id) == (home, run_id))
+    };
     if let Some(extension) = extension {
         process::become_undisturbed_owner(extension.owner)?;
         xact::transaction(|| {
-            for run_id in store::unfinished()?.into_iter().filter(|&id| concerns(id)) {
-                store::set_failed(run_id, fault, None)?;
+            let unfinished = store::unfinished()?.into_iter();
+            for (run_id, is_later) in unfinished.filter(|(run_id, _)| concerns(*run_id)) {
+                store::set_failed(run_id, &fault(is_later && is_ours(run_id)), None)?;
             }
             Ok(())
         })?;
     }
-    for entry in journal::entries()? {
+    for entry in entries {
         if entry.home != home || !concerns(entry.run_id) {
             continue;
         }
@@ -341,7 +368,13 @@ pub fn sweep(board: &Board) {
     }
     let rows = if board.recovered.load(Acquire) == 0 {
         // No run of this start of the server can be there yet.
-        mark_and_remove(home, &server_stopped(), None, |_| true)
+        xact::transaction(own_log::end).and_then(|log| {
+            let of_row = |is_recovered: bool| match is_recovered {
+                true => server_recovered(log.as_deref()),
+                false => server_stopped(),
+            };
+            mark_and_remove(home, &of_row, None, |_| true)
+        })
     } else {
         Ok(())
     };

@@ -343,10 +343,11 @@ fn array(runs: &[i64]) -> String {
     format!("{{{}}}", runs.join(","))
 }
 
-/// Runs whose rows say queued or running.
-pub fn unfinished() -> Result<Vec<i64>, Fault> {
+/// Runs whose rows say queued or running, each with whether it was asked for after the postmaster had started.
+pub fn unfinished() -> Result<Vec<(i64, bool)>, Fault> {
     let text = sql::read(
-        "SELECT coalesce(jsonb_agg(run_id ORDER BY run_id), '[]') FROM fsbench.run_log WHERE status IN ('queued', 'running')",
+        "SELECT coalesce(jsonb_agg(jsonb_build_array(run_id, coalesce(requested_at > pg_postmaster_start_time(), false)) ORDER BY run_id), '[]') \
+         FROM fsbench.run_log WHERE status IN ('queued', 'running')",
         &[],
     )?;
     read_json("runs", &text.unwrap_or_default())

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, of_file, sqlstate},
-    host::location::Location,
+    host::{files, location::Location},
     pg::{
         libpq::{Connection, Look},
         process, session,
@@ -342,13 +342,16 @@ impl TargetServer {
             .hint("See whether the settings of the target fit this machine.")
     }
 
+    /// Whether nothing can be written to its filesystem any more. Some filesystems that have stopped themselves still say rw (ext4 before
+    /// Linux 6.15, xfs, f2fs): so it is tried.
     fn is_read_only(&self) -> bool {
         let location = Location::of(&self.directory);
         let mount = location.as_ref().and_then(Location::mount);
-        mount.is_some_and(|mount| {
+        let says_so = mount.is_some_and(|mount| {
             let mut options = mount.options.split(',');
             options.any(|option| READ_ONLY.contains(&option))
-        })
+        });
+        says_so || files::refuses_writes(&self.directory)
     }
 
     /// Why it does not answer, when it has ended by itself; else the fault as it is.
@@ -366,7 +369,7 @@ impl TargetServer {
                 sqlstate::IO,
                 "the filesystem of the target has become read-only",
             )
-            .detail("The kernel makes it so after an error of the filesystem or of its device. The target server can write nothing there, its log neither.")
+            .detail("The kernel makes it so, or stops it, after an error of the filesystem or of its device. The target server can write nothing there, its log neither.")
             .hint("See the kernel's log for the error."),
             Ended::Crashed(says) => Fault::new(
                 sqlstate::CRASHED,

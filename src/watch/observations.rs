@@ -17,8 +17,8 @@ use serde_json::Value;
 use crate::{
     clock,
     errors::{Fault, read_json},
-    host::environment,
-    pg::{sql, xact},
+    host::{environment, files},
+    pg::{session, sql, xact},
     watch::{
         cost,
         surroundings::{OldXmin, Surroundings},
@@ -99,10 +99,13 @@ impl Observations {
         self.xid_at_end = Some(xact::next_xid());
     }
 
-    /// Takes the worker's report: the promises of a COMMIT, and the tables of the run.
+    /// Takes the worker's report: the promises of a COMMIT, the tables of the run, and the file of the largest one.
     pub fn of_work_database(&mut self, report: &str) {
         let report: Value = serde_json::from_str(report).unwrap_or_default();
         self.promises = Promises::deserialize(&report["promises"]).ok();
+        let file = report["file"].as_str();
+        self.environment.data_file_attributes =
+            file.and_then(|file| files::attributes(&session::data_directory().join(file)));
         self.surroundings.of_tables(&report["tables"]);
     }
 
@@ -118,9 +121,14 @@ impl Observations {
             .map(|promises| promises.timing(&spec.settings))
     }
 
-    /// When everything is loaded: its size.
+    /// When everything is loaded: its size, and the attributes of the segment that WAL is written to.
     pub fn before_clients(&mut self, spec: &Spec, work_database: Option<u32>) -> Result<(), Fault> {
         self.surroundings.before_clients(spec.stage != Stage::Whole);
+        let segment = "SELECT pg_walfile_name(pg_current_wal_insert_lsn())";
+        let segment = xact::transaction(|| sql::read(segment, &[]))?;
+        let in_wal = |segment: String| session::data_directory().join("pg_wal").join(segment);
+        self.environment.pg_wal_file_attributes =
+            segment.and_then(|segment| files::attributes(&in_wal(segment)));
         let Some(work_database) = work_database else {
             return Ok(());
         };

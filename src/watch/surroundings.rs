@@ -83,6 +83,8 @@ fn look() -> Machine {
     let processes = processes();
     let data = location::data_location();
     let layers = storage::look(data.as_ref(), None).layers;
+    let text = tree::text(proc::DISKSTATS);
+    let of_disks = || Some((layers.as_deref()?, text.as_deref()?));
     Machine {
         at_ns: clock::now_ns(),
         mhz: seen.mhz_max,
@@ -94,11 +96,12 @@ fn look() -> Machine {
             .as_ref()
             .and_then(Location::space)
             .map(|(free, _)| free),
-        disk: layers.as_deref().and_then(|layers| {
-            let text = tree::text(proc::DISKSTATS)?;
-            SharedDisk::of(layers, &text)
-        }),
-        is_resyncing: layers.map(|layers| layers.iter().any(|layer| layer.busy_with().is_some())),
+        disk: of_disks().and_then(|(layers, text)| SharedDisk::of(layers, text)),
+        discarded_bytes: of_disks()
+            .and_then(|(layers, text)| surroundings::discarded(layers, text)),
+        is_resyncing: layers
+            .as_ref()
+            .map(|layers| layers.iter().any(|layer| layer.busy_with().is_some())),
     }
 }
 
@@ -261,6 +264,8 @@ impl Surroundings {
             dead_rows_at_start: self.tables.as_ref().map(|(start, _)| start.dead_rows),
             statistics_reset: ends
                 .map(|(start, end)| start.statistics_since != end.statistics_since),
+            // The environment tells.
+            extends_by_fallocate: None,
             restarted: ends.map(|(start, end)| start.started != end.started),
             archiving: server.map(|s| s.archiving),
             walsenders: server.map(|s| s.walsenders),

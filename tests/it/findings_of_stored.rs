@@ -33,7 +33,7 @@ const FACTS: &str = r#"{
     "server": {"autovacuum": true, "vacuums": 0, "vacuum_seconds": 0, "dead_rows_at_start": 0, "statistics_reset": false,
         "restarted": false, "archiving": false, "walsenders": 0, "slots": 0, "synchronous_standbys": false},
     "storage": {"lazy_init": false, "free_bytes_at_end": 64424509440, "used_bytes": 17179869184, "used_bytes_at_end": 18253611008,
-        "files_bytes": 17179869184, "files_bytes_at_end": 18253611008, "resync_at_end": false}}"#;
+        "files_bytes": 17179869184, "files_bytes_at_end": 18253611008, "device_discard_bytes": 0, "resync_at_end": false}}"#;
 
 /// The devices of a recorded machine (core/src/sys/trees), without their queues.
 const NVME: &str = r#"[{"depth": 0, "kind": "partition", "name": "nvme0n1p2", "device": "259:2", "bytes": 1000203091968},
@@ -68,7 +68,7 @@ fn clean(id: &str) -> String {
             storage = '{{"request": {{"storage": {{"device": {{"path": "/dev/nvme0n1p2"}}}}}},
                 "result": {{"ssd_state": "trimmed", "mount_options_not_shown": [], "properties_not_in_force": []}}}}',
             write_cache = 'write back', rotational = false, discard_max_bytes = 2199023255040, layers = '{NVME}',
-            virtualization = 'none', clock_source = 'tsc', cpu_governor = 'performance', processors = 8, vm = '{{"dirty_bytes": 0}}'
+            virtualization = 'none', data_attributes = '', data_file_attributes = '', fallocate = true, clock_source = 'tsc', cpu_governor = 'performance', processors = 8, vm = '{{"dirty_bytes": 0}}'
             WHERE run_id = {id};
         DELETE FROM fsbench.sample WHERE run_id = {id};
         INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, skipped, late, failed, cpu_idle_percent,
@@ -262,11 +262,39 @@ fn seen() -> Vec<(&'static str, String)> {
             "discard_mount_option info",
             mounted("rw,noatime,discard=async"),
         ),
+        (
+            "device_discards warning",
+            fact("storage,device_discard_bytes", "125829120"),
+        ),
         ("atime info", mounted("rw,relatime")),
         ("atime warning", mounted("rw")),
         (
             "btrfs_nodatacow warning",
             environment("filesystem = 'btrfs', mount_options = 'rw,noatime,nodatasum,nodatacow'"),
+        ),
+        (
+            "btrfs_nodatacow warning",
+            environment("filesystem = 'btrfs', data_file_attributes = 'nocow'"),
+        ),
+        (
+            "file_attributes warning",
+            environment("filesystem = 'btrfs', data_attributes = 'nocow'"),
+        ),
+        (
+            "file_attributes warning",
+            environment("data_file_attributes = 'data_journal'"),
+        ),
+        (
+            "fallocate_missing warning",
+            environment(
+                r#"fallocate = false, settings = settings || '{"file_extend_method": {"setting": "posix_fallocate"}}'"#,
+            ),
+        ),
+        (
+            "fallocate_missing warning",
+            environment(
+                "fallocate = false, settings = settings - 'file_extend_method', server_version_num = 170002",
+            ),
         ),
         (
             "cloned_data warning",
@@ -275,6 +303,10 @@ fn seen() -> Vec<(&'static str, String)> {
         (
             "compression warning",
             environment("filesystem = 'btrfs', mount_options = 'rw,noatime,compress=zstd:3'"),
+        ),
+        (
+            "compression warning",
+            environment("filesystem = 'btrfs', data_file_attributes = 'compress,compression=zstd'"),
         ),
         (
             "compression warning",

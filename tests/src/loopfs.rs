@@ -19,6 +19,11 @@ impl LoopFs {
         Self::made("mkfs.ext4", &["-q", "-m", "0"], megabytes)
     }
 
+    /// An ext3, on which nothing can be allocated beforehand.
+    pub fn ext3(megabytes: u64) -> Result<Self, String> {
+        Self::made("mkfs.ext3", &["-q", "-m", "0"], megabytes)
+    }
+
     /// A btrfs, whose files can share blocks.
     pub fn btrfs(megabytes: u64) -> Result<Self, String> {
         Self::made("mkfs.btrfs", &["-q"], megabytes)

@@ -219,6 +219,17 @@ const FILESYSTEM: &[Rule] = &[
         "block_size_bytes geometry.block_bytes",
     ),
     rule(
+        Much,
+        "decides how files are written: in place or not, compressed, synced",
+        "data_file_attributes pg_wal_file_attributes",
+    ),
+    rule(
+        Maybe,
+        "what new files take from their directory",
+        "data_attributes pg_wal_attributes",
+    ),
+    rule(Maybe, "how files are extended by bulk loads", "fallocate"),
+    rule(
         Maybe,
         "how it is laid out",
         "geometry.* filesystem_size_bytes",

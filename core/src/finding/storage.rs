@@ -15,7 +15,7 @@ pub fn mount_options_not_shown(facts: &RunFacts) -> Option<Finding> {
             "mount_options_not_shown",
             Severity::Warning,
             format!("mount options asked for, but not shown by the kernel: {}", options.join(", ")),
-            "They may have no effect: compare with a target without them, and see mount_options in fsbench.environment.",
+            "The kernel has changed or dropped them: give values that it takes, and of options that exclude each other only one.",
         )
     })
 }

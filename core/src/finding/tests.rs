@@ -35,6 +35,10 @@ fn storage() -> StorageFacts {
         zfs_sync: None,
         zfs_flushes: None,
         log_layers: None,
+        attributes: Some(String::new()),
+        file_attributes: Some(String::new()),
+        has_fallocate: Some(true),
+        device_discard_bytes: Some(0),
         mkfs_command: Some(
             "/sbin/mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0 /dev/nvme0n1p1".into(),
         ),
@@ -101,6 +105,7 @@ fn server() -> ServerFacts {
         vacuum_seconds: Some(0),
         dead_rows_at_start: Some(0),
         statistics_reset: Some(false),
+        extends_by_fallocate: Some(true),
         restarted: Some(false),
         archiving: Some(false),
         walsenders: Some(0),

@@ -44,6 +44,7 @@ pub const GROUPS: &[Group] = &[
             "raid_resync",
             "raid_degraded",
             "other_writers",
+            "device_discards",
             "lazy_init",
             "flush_step",
             "archiving",
@@ -101,6 +102,8 @@ pub const GROUPS: &[Group] = &[
         &[
             "compression",
             "btrfs_nodatacow",
+            "file_attributes",
+            "fallocate_missing",
             "cloned_data",
             "almost_full",
             "stripe_unknown",

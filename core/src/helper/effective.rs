@@ -3,7 +3,8 @@
 
 use super::Filesystem;
 
-/// The options asked for that are not in force, as far as the options shown by the kernel can tell.
+/// The options asked for that are not in force, as far as the options shown by the kernel can tell; each with the option that is in
+/// force in its place, where the kernel shows one: `compress=zstd:20 (in force: compress=zstd:15)`.
 pub fn not_in_force(filesystem: Filesystem, asked: &[String], shown: &str) -> Vec<String> {
     let shown = Shown {
         filesystem,
@@ -12,9 +13,19 @@ pub fn not_in_force(filesystem: Filesystem, asked: &[String], shown: &str) -> Ve
     asked
         .iter()
         .filter(|option| !shown.has_in_force(option))
-        .cloned()
+        .map(|option| match shown.instead_of(option) {
+            Some(other) => format!("{option} (in force: {other})"),
+            None => option.clone(),
+        })
         .collect()
 }
+
+/// Names of options of which a kernel has only the last one in force.
+const RIVALS: [&[&str]; 3] = [
+    &["nodatacow", "compress", "compress-force"],
+    &["ssd", "nossd", "ssd_spread"],
+    &["noatime", "relatime"],
+];
 
 struct Shown<'a> {
     filesystem: Filesystem,
@@ -32,6 +43,22 @@ impl Shown<'_> {
         self.options
             .iter()
             .find_map(|option| value(option).map(|length| &option[option.len() - length..]))
+    }
+
+    /// The shown option that has taken the place of one that is not in force: its name with another value, its contrary, or a rival.
+    fn instead_of(&self, asked: &str) -> Option<&str> {
+        let name_of = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
+        let name = name_of(asked);
+        let takes_its_place = |other: &str| {
+            let is_contrary = |one: &str, other: &str| one.strip_prefix("no") == Some(other);
+            let are_rivals = |names: &&[&str]| names.contains(&&*name) && names.contains(&other);
+            other == name
+                || is_contrary(&name, other)
+                || is_contrary(other, &name)
+                || RIVALS.iter().any(are_rivals)
+        };
+        let mut shown = self.options.iter().copied();
+        shown.find(|option| *option != asked && takes_its_place(&name_of(option)))
     }
 
     fn has_in_force(&self, option: &str) -> bool {
@@ -254,7 +281,37 @@ mod tests {
                 Btrfs,
                 "compress=zstd,nodatacow,discard=async,space_cache=v2,commit=30",
                 "rw,nosuid,nodev,relatime - rw,nodatasum,nodatacow,discard=async,space_cache=v2,subvolid=5,subvol=/",
-                "compress=zstd",
+                "compress=zstd (in force: nodatacow)",
+            ),
+            (
+                Btrfs,
+                "nodatacow,compress=zstd,noatime",
+                "rw,nosuid,nodev,noatime - rw,compress=zstd:3,discard=async,space_cache=v2,subvolid=5,subvol=/",
+                "nodatacow (in force: compress=zstd:3)",
+            ),
+            (
+                Btrfs,
+                "compress=zstd:20,max_inline=999999",
+                "rw,nosuid,nodev,relatime - rw,max_inline=4096,compress=zstd:15,discard=async,space_cache=v2,subvolid=5,subvol=/",
+                "compress=zstd:20 (in force: compress=zstd:15),max_inline=999999 (in force: max_inline=4096)",
+            ),
+            (
+                Btrfs,
+                "compress=zlib:20,commit=0",
+                "rw,nosuid,nodev,relatime - rw,compress=zlib:9,discard=async,space_cache=v2,subvolid=5,subvol=/",
+                "compress=zlib:20 (in force: compress=zlib:9),commit=0",
+            ),
+            (
+                Btrfs,
+                "compress=lzo:3",
+                "rw,nosuid,nodev,relatime - rw,compress=lzo,discard=async,space_cache=v2,subvolid=5,subvol=/",
+                "compress=lzo:3 (in force: compress=lzo)",
+            ),
+            (
+                Ext4,
+                "data=journal,dioread_nolock",
+                "rw,nosuid,nodev,relatime - rw,nodioread_nolock,nodelalloc,data=journal",
+                "dioread_nolock (in force: nodioread_nolock)",
             ),
             (
                 Btrfs,
@@ -272,7 +329,7 @@ mod tests {
                 Btrfs,
                 "commit=17,noflushoncommit,noautodefrag,max_inline=2048,compress=none,nodiscard",
                 "rw,nosuid,nodev,relatime - rw,discard=async,space_cache=v2,commit=17,subvolid=5,subvol=/",
-                "nodiscard",
+                "nodiscard (in force: discard=async)",
             ),
             // And kernel 6.1.
             (
@@ -333,7 +390,7 @@ mod tests {
                 Ext4,
                 "dioread_nolock,block_validity,nombcache,sync,norelatime,diratime",
                 "rw,nosuid,nodev,relatime - rw,sync,nombcache",
-                "norelatime",
+                "norelatime (in force: relatime)",
             ),
             (
                 F2fs,
@@ -345,7 +402,7 @@ mod tests {
                 F2fs,
                 "barrier,extent_cache,heap,atgc,discard,nogc_merge,nolazytime",
                 "rw,nosuid,nodev,relatime - rw,lazytime,background_gc=on,discard,no_heap,user_xattr,inline_xattr,acl,inline_data,inline_dentry,flush_merge,extent_cache,mode=adaptive,atgc,memory=normal",
-                "heap,nolazytime",
+                "heap,nolazytime (in force: lazytime)",
             ),
         ] {
             assert_eq!(missing(fs, asked, shown), expected, "{fs} {asked}");
@@ -355,13 +412,18 @@ mod tests {
     #[test]
     fn what_is_not_in_force_is_named() {
         for (fs, asked, shown, expected) in [
-            (Ext4, "noatime", "rw,nosuid,nodev,relatime - rw", "noatime"),
+            (
+                Ext4,
+                "noatime",
+                "rw,nosuid,nodev,relatime - rw",
+                "noatime (in force: relatime)",
+            ),
             (Ext4, "barrier=0", "rw,nosuid,nodev - rw", "barrier=0"),
             (
                 Ext4,
                 "barrier=1",
                 "rw,nosuid,nodev - rw,nobarrier",
-                "barrier=1",
+                "barrier=1 (in force: nobarrier)",
             ),
             (Ext4, "nodelalloc", "rw,nosuid,nodev - rw", "nodelalloc"),
             (Ext4, "commit=30", "rw,nosuid,nodev - rw", "commit=30"),
@@ -369,13 +431,13 @@ mod tests {
                 Ext4,
                 "commit=5",
                 "rw,nosuid,nodev - rw,commit=30",
-                "commit=5",
+                "commit=5 (in force: commit=30)",
             ),
             (
                 Xfs,
                 "logbsize=256k",
                 "rw,nosuid,nodev - rw,logbsize=32k",
-                "logbsize=256k",
+                "logbsize=256k (in force: logbsize=32k)",
             ),
             (Xfs, "noatime", "rw,nosuid - rw,noatime", "nodev"),
             (
@@ -388,13 +450,13 @@ mod tests {
                 F2fs,
                 "nobarrier",
                 "rw,nosuid,nodev - rw,barrier",
-                "nobarrier",
+                "nobarrier (in force: barrier)",
             ),
             (
                 Btrfs,
                 "compress=lzo",
                 "rw,nosuid,nodev - rw,compress=zstd:3",
-                "compress=lzo",
+                "compress=lzo (in force: compress=zstd:3)",
             ),
             (Jfs, "nointegrity", "rw,nosuid,nodev - rw", "nointegrity"),
         ] {

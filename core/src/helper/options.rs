@@ -109,7 +109,25 @@ pub fn mount_options(filesystem: Filesystem, text: &str) -> Result<Vec<String>, 
             options.push(option.to_owned());
         }
     }
+    check_journal(filesystem, &options)?;
     Ok(options)
+}
+
+/// Refuses a commit of the journal that waits for no data where it has to: ext4 mounts with data=ordered unless told otherwise, and says
+/// only in the kernel's log that it is this option which does not go with it.
+fn check_journal(filesystem: Filesystem, options: &[String]) -> Result<(), Refusal> {
+    const ASYNC: &str = "journal_async_commit";
+    let has = |wanted: &str| options.iter().any(|option| option == wanted);
+    let is_ordered = !has("data=writeback") && !has("data=journal");
+    if filesystem != Filesystem::Ext4 || !has(ASYNC) || !is_ordered {
+        return Ok(());
+    }
+    Err(Refusal::argument(format!(
+        "mount option {} is refused with data=ordered",
+        quoted(ASYNC)
+    ))
+    .detail("ext4 mounts with data=ordered where no other value of data is given.")
+    .hint("Give data=writeback or data=journal, too, or leave it out."))
 }
 
 fn find(table: Table, name: &str) -> Option<Value> {

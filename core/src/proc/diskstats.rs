@@ -91,6 +91,15 @@ fn parse_line(line: &str) -> Option<DiskCounters> {
     })
 }
 
+/// Bytes that a device has discarded since it came up; None where the kernel does not count that (before 4.18).
+pub fn discarded_bytes(text: &str, (major, minor): (u32, u32)) -> Option<u64> {
+    let mut all = text
+        .lines()
+        .filter_map(|line| DiskStat::from_line(line).ok());
+    let is_it = |stat: &DiskStat| (stat.major as u32, stat.minor as u32) == (major, minor);
+    all.find(is_it)?.sectors_discarded?.checked_mul(SECTOR)
+}
+
 impl DiskCounters {
     /// True if any request was counted.
     fn are_kept(&self) -> bool {
@@ -187,6 +196,15 @@ mod tests {
 
     fn counters(text: &str, device: (u32, u32)) -> DiskCounters {
         parse_diskstats(text, device).unwrap()
+    }
+
+    #[test]
+    fn discards_are_known_where_the_kernel_counts_them() {
+        assert_eq!(discarded_bytes(RECORDED, (7, 0)), Some(4_481_489_886 * 512));
+        assert_eq!(discarded_bytes(RECORDED, (253, 0)), Some(0));
+        assert_eq!(discarded_bytes(OF_4_15, (8, 0)), None);
+        let odd = format!("8 0\nnonsense\n{RECORDED}");
+        assert_eq!(discarded_bytes(&odd, (7, 0)), Some(4_481_489_886 * 512));
     }
 
     #[test]

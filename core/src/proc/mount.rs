@@ -193,6 +193,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     let mut mount = mount.split(' ').skip(2);
     let (major, minor) = parse_number(mount.next()?)?;
     let (root, mount_point, mount_options) = (mount.next()?, mount.next()?, mount.next()?);
+    // The options are the rest of the line: filesystems write them, and not all of them escape blanks.
     let mut filesystem = filesystem.splitn(3, ' ');
     // The source can be empty: two blanks follow each other.
     let fs_type = filesystem.next().filter(|name| !name.is_empty())?;
@@ -368,6 +369,19 @@ mod tests {
             (mounts[0].source.as_str(), mounts[0].option("size")),
             ("", Some("1k"))
         );
+    }
+
+    #[test]
+    fn options_go_to_the_end_of_the_line() {
+        let line =
+            "1 1 0:5 / /x rw,noatime - 9p share rw,access=client,aname=/srv/my data,trans=virtio\n";
+        let mounts = parse_mountinfo(line).unwrap();
+        assert_eq!(
+            mounts[0].options,
+            "rw,noatime,access=client,aname=/srv/my data,trans=virtio"
+        );
+        assert_eq!(mounts[0].option("aname"), Some("/srv/my data"));
+        assert_eq!(mounts[0].option("trans"), Some("virtio"));
     }
 
     #[test]

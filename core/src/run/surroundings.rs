@@ -3,7 +3,7 @@
 
 use crate::{
     finding::{MachineFacts, StorageFacts},
-    proc::{CpuTimes, DirtyPages, Member, parse_diskstats},
+    proc::{CpuTimes, DirtyPages, Member, discarded_bytes, parse_diskstats},
     sys::{Layer, LayerKind},
 };
 
@@ -161,6 +161,14 @@ pub struct Machine {
     pub free_bytes: Option<u64>,
     /// Whether an array below is busy with itself.
     pub is_resyncing: Option<bool>,
+    /// Bytes that the filesystem's device has discarded so far.
+    pub discarded_bytes: Option<u64>,
+}
+
+/// Bytes that the uppermost device has discarded so far, by the layers below the filesystem and a text of `/proc/diskstats`.
+pub fn discarded(layers: &[Layer], diskstats: &str) -> Option<u64> {
+    let (major, minor) = layers.first()?.device.as_deref()?.split_once(':')?;
+    discarded_bytes(diskstats, (major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// Space in use on the filesystem of the data, and the lengths of the server's files there.
@@ -218,6 +226,8 @@ pub fn storage_facts(
         used_bytes_at_end: fill[1].map(|fill| fill.used),
         files_bytes: fill[0].map(|fill| fill.files),
         files_bytes_at_end: fill[1].map(|fill| fill.files),
+        device_discard_bytes: end
+            .and_then(|end| end.discarded_bytes?.checked_sub(start.discarded_bytes?)),
         resync_at_end: end.and_then(|end| end.is_resyncing),
         ..StorageFacts::default()
     }

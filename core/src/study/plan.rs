@@ -206,6 +206,35 @@ pub fn second_pass<'a>(
     (!names.is_empty()).then(|| (parts.join(","), names))
 }
 
+/// The setting by which a server extends files, and the value that costs the same on every filesystem: posix_fallocate writes into each
+/// block where a filesystem has no fallocate.
+pub const FILE_EXTEND_METHOD: (&str, &str) = ("file_extend_method", "write_zeros");
+
+/// How the server of a question extends files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extends {
+    /// By writing zeros, on all targets alike.
+    ByZeros,
+    /// By posix_fallocate, since this server has no such setting.
+    ByFallocate,
+    /// As another build does, or as a server before 16: there is nothing to set.
+    AsItDoes,
+}
+
+/// How the servers of a question extend files.
+pub fn extends(here: &Here<'_>, question: &Question) -> Extends {
+    let (name, value) = FILE_EXTEND_METHOD;
+    let values = here.facts.enums.get(name);
+    let is_there = values.is_some_and(|values| values.iter().any(|v| v == value));
+    let is_other_build = here.variants(question).iter().any(|v| v.second_build);
+    match is_there {
+        _ if is_other_build => Extends::AsItDoes,
+        true => Extends::ByZeros,
+        false if here.facts.server_version_num >= 160_000 => Extends::ByFallocate,
+        false => Extends::AsItDoes,
+    }
+}
+
 fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
     let study = &here.study.study;
     let length = here.length(question);
@@ -215,6 +244,10 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
         for (name, value) in of_the_period() {
             settings.insert(name.into(), value.into());
         }
+    }
+    if extends(here, question) == Extends::ByZeros {
+        let (name, value) = FILE_EXTEND_METHOD;
+        settings.insert(name.into(), value.into());
     }
     settings.extend(question.settings.clone());
     settings.extend(length.settings.clone());

@@ -3,7 +3,7 @@
 use super::{
     claims,
     left_out::Here,
-    plan::{has_period, second_pass, without_duration},
+    plan::{Extends, extends, has_period, second_pass, without_duration},
 };
 use crate::{
     experiment::{
@@ -158,6 +158,16 @@ impl<'a> Said<'a> {
                 "with the settings of its time: what PostgreSQL did not do then is off".into(),
             ));
         }
+        let extends = question.map(|q| extends(&self.here, q));
+        rows.extend(match extends {
+            Some(Extends::ByZeros) => Some(of(
+                "with file_extend_method write_zeros: files grow alike on all filesystems".into(),
+            )),
+            Some(Extends::ByFallocate) => Some(of(
+                "with posix_fallocate, since this server has no file_extend_method: on a filesystem without fallocate, files grow more slowly".into(),
+            )),
+            Some(Extends::AsItDoes) | None => None,
+        });
         if is_without_duration {
             rows.push(of(format!("without the duration: {ENDS_BY_ITSELF}")));
         }

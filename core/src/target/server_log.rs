@@ -1,7 +1,14 @@
-//! The log of a target's server that has ended: what it says of the reason.
+//! The log of a server that has ended or crashed: what it says of the reason.
 
 /// Bytes of a program's output that go into an error message.
 const OUTPUT: usize = 400;
+/// What a server says when a process of it has died and it begins again by itself.
+const REINITIALIZING: &str = "all server processes terminated; reinitializing";
+/// What it says when it begins to apply WAL: after a start only if it was not shut down, later only after a crash.
+const REDO: &str = "redo starts at ";
+/// What it says when sessions may come.
+const READY: &str = "database system is ready to accept connections";
+
 /// The system's message for a full filesystem, in the language of the servers' messages.
 const NO_SPACE: &str = "No space left on device";
 
@@ -12,7 +19,7 @@ pub enum Ended {
     Full(String),
     /// Its filesystem has become read-only.
     ReadOnly,
-    /// It crashed, or somebody has stopped it.
+    /// It crashed, or was stopped. It may have recovered and serve again.
     Crashed(String),
 }
 
@@ -28,12 +35,42 @@ pub fn why_ended(log: &str, is_read_only: impl FnOnce() -> bool) -> Ended {
     // Messages after the first of these follow from it.
     let worst = first(&["PANIC:"])
         .or_else(|| first(&["Input/output error", "Read-only file system"]))
-        .or_else(|| first(&["was terminated by signal"]));
+        .or_else(|| first(&["was terminated by signal"]))
+        .or_else(|| first(&[REINITIALIZING]));
+    let recovered = match recovery(log).is_some_and(|(_, later)| later.contains(READY)) {
+        true => " It has recovered since, and serves again.",
+        false => "",
+    };
     match worst {
         None if is_read_only() => Ended::ReadOnly,
         None => Ended::Crashed(ending_of(log)),
-        Some(line) => Ended::Crashed(format!("Its log says: {}", last_of(line))),
+        Some(line) => Ended::Crashed(format!("Its log says: {}{recovered}", last_of(line))),
     }
+}
+
+/// The line of a log that tells why the server crashed the last time, after which it has recovered by itself; None where no such crash is in
+/// the log.
+pub fn cause_of_recovery(log: &str) -> Option<String> {
+    let (before, _) = recovery(log)?;
+    // Lines of a crash before the last one tell of that one.
+    let since = before.rsplit(READY).next().unwrap_or(before);
+    let first = |words: &str| since.lines().find(|line| line.contains(words));
+    let cause = first("PANIC:")
+        .or_else(|| first("was terminated by signal"))
+        .or_else(|| first("exited with exit code"))
+        .unwrap_or(REINITIALIZING);
+    Some(last_of(cause))
+}
+
+/// The parts of a log before and after the last time that the server began again by itself.
+fn recovery(log: &str) -> Option<(&str, &str)> {
+    let redo = || {
+        let at = log.rfind(REDO)?;
+        // What comes before the first session is a start.
+        log[..at].contains(READY).then_some(at)
+    };
+    let at = log.rfind(REINITIALIZING).or_else(redo)?;
+    Some(log.split_at(at))
 }
 
 /// How a log ends, as a sentence: it may be empty, or gone with the filesystem that it was on.
@@ -97,6 +134,67 @@ mod tests {
             panic!("it crashed")
         };
         assert!(why.starts_with("Its log says nothing"));
+    }
+
+    /// PostgreSQL 15 whose checkpointer could not write, and after that one whose backend was killed.
+    const RECOVERED: &str = "\
+LOG:  database system was shut down at 2026-11-28 08:00:00 UTC
+LOG:  database system is ready to accept connections
+PANIC:  could not fdatasync file \"000000010000000000000001\": Input/output error
+LOG:  checkpointer process (PID 7) was terminated by signal 6: Aborted
+LOG:  terminating any other active server processes
+LOG:  all server processes terminated; reinitializing
+LOG:  database system was interrupted; last known up at 2026-11-28 08:00:01 UTC
+LOG:  database system was not properly shut down; automatic recovery in progress
+LOG:  redo starts at 0/152CB50
+LOG:  redo done at 0/5A4F580 system usage: CPU: user: 0.10 s, system: 0.05 s, elapsed: 0.82 s
+LOG:  database system is ready to accept connections
+";
+
+    #[test]
+    fn a_server_that_has_recovered_says_so() {
+        let panic =
+            "PANIC: could not fdatasync file \"000000010000000000000001\": Input/output error";
+        assert_eq!(
+            why_ended(RECOVERED, || false),
+            Ended::Crashed(format!(
+                "Its log says: {panic} It has recovered since, and serves again."
+            ))
+        );
+        assert_eq!(cause_of_recovery(RECOVERED).as_deref(), Some(panic));
+        let again = RECOVERED.replace(
+            "PANIC:  could not fdatasync file \"000000010000000000000001\": Input/output error",
+            "DETAIL:  Failed process was running: SELECT 1",
+        );
+        let twice = format!(
+            "{RECOVERED}{}",
+            again.replace("signal 6: Aborted", "signal 9: Killed")
+        );
+        assert_eq!(
+            cause_of_recovery(&twice).as_deref(),
+            Some("LOG: checkpointer process (PID 7) was terminated by signal 9: Killed")
+        );
+        // The line of the crash is out of reach.
+        let end = RECOVERED.split_once("any other").unwrap().1;
+        assert_eq!(cause_of_recovery(end).as_deref(), Some(REINITIALIZING));
+        let end = &RECOVERED[RECOVERED.find("LOG:  database system is ready").unwrap()..];
+        let without = end.replace("all server processes terminated; reinitializing", "");
+        assert_eq!(cause_of_recovery(&without).as_deref(), Some(panic));
+    }
+
+    #[test]
+    fn a_start_is_no_crash() {
+        // A server that was started after a crash of the machine applies WAL, too.
+        let start = &RECOVERED[RECOVERED
+            .find("LOG:  database system was interrupted")
+            .unwrap()..];
+        assert_eq!(cause_of_recovery(start), None);
+        assert_eq!(cause_of_recovery(""), None);
+        let told = why_ended(start, || false);
+        assert!(
+            matches!(&told, Ended::Crashed(says) if says.starts_with("Its log ends with")),
+            "{told:?}"
+        );
     }
 
     proptest! {

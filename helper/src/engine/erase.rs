@@ -9,6 +9,7 @@ use crate::plan::{On, Part, Step, check_device, check_identity};
 use crate::probe;
 use crate::probe::contents::{self, Contents};
 use crate::probe::device::{self, Access, DeviceFacts, Identity};
+use crate::probe::queue::Queue;
 use pgfsbench_core::helper::geometry::geometry;
 use pgfsbench_core::helper::{Filesystem, Marks};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -176,6 +177,44 @@ impl Work<'_> {
         journal.end_erasing(&identity)
     }
 
+    /// Which argument of the target mkfs has failed for: its options, if it does without them.
+    fn hint_of_mkfs(&self, step: &Step, tell: Tell) -> Result<String, Refusal> {
+        if let (Some(plain), Step::Mkfs { program, .. }) = (&self.plan.plain_mkfs, step) {
+            let plain = Step::Mkfs {
+                program: program.clone(),
+                options: plain.clone(),
+            };
+            let argv = plain.argv(&self.devices).expect("a step with a program");
+            if self.run_argv(step, &argv, tell)?.succeeded() {
+                return Ok("Change the target's mkfs_options: without them it can be made.".into());
+            }
+        }
+        let of = |on: &On, size: &str, device: &str| match on {
+            On::Image { .. } => size.to_owned(),
+            On::Device { .. } => device.to_owned(),
+        };
+        let main = of(&self.plan.on, "image_size", "device");
+        Ok(match &self.plan.log {
+            None => format!("Change the target's {main}."),
+            Some(log) => format!(
+                "Change the target's {main} or {}.",
+                of(log, "log_size", "log_device")
+            ),
+        })
+    }
+
+    /// Learns the sizes of sectors. Those of an image's loop device are known only now.
+    fn look_at_sectors(&mut self) {
+        let sector = |device: &std::path::Path| {
+            let limits = Queue::of_device(device).and_then(|queue| queue.limits());
+            limits.map_or(0, |limits| limits.logical_block_size)
+        };
+        self.devices.sector = sector(&self.devices.filesystem);
+        if self.plan.log.is_some() {
+            self.devices.log_sector = sector(&self.devices.log);
+        }
+    }
+
     /// Runs mkfs, and claims the new filesystem by its UUID, which some mkfs choose themselves.
     pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         let now = self.look_at_wiped(Part::Filesystem)?;
@@ -184,7 +223,11 @@ impl Work<'_> {
             Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
             _ => None,
         };
-        let said = self.run(step, tell)?;
+        self.look_at_sectors();
+        let said = match self.run(step, tell) {
+            Ok(said) => said,
+            Err(refusal) => return Err(refusal.hint(self.hint_of_mkfs(step, tell)?)),
+        };
         self.geometry = geometry(self.plan.filesystem, &said);
         if let Some(DeviceFacts { identity, .. }) = now {
             let chosen = match self.plan.filesystem.takes_uuid() {

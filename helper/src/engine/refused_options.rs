@@ -1,5 +1,5 @@
-//! Which mount option it is that a kernel does not take. It says only that one of them is bad, if not something else; so where a
-//! mount has failed each of them is tried by itself on the new filesystem, which nobody uses yet.
+//! Names the mount options that a kernel does not take. The kernel says only that one of them is bad, if not something else. So after a
+//! mount has failed, the helper mounts the new filesystem, which is not in use yet, with some of them.
 
 use super::Tell;
 use super::steps::Work;
@@ -10,31 +10,35 @@ use pgfsbench_core::refusal::{Refusal, quoted};
 /// Always there, and no option that was asked for.
 const OURS: [&str; 2] = ["nosuid", "nodev"];
 
+/// The options that the kernel refuses.
+#[derive(Debug, PartialEq)]
+enum Refused {
+    /// None of them: the mount fails without them, too.
+    None,
+    /// Each of these.
+    Each(Vec<String>),
+    /// These with each other.
+    Together(Vec<String>),
+}
+
 impl Work<'_> {
     pub(super) fn mount(&self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         let Err(refusal) = self.run(step, tell) else {
             return Ok(());
         };
-        let refused = self.refused_options(step, tell)?;
-        let names: Vec<String> = refused.iter().map(|option| quoted(option)).collect();
-        let (what, hint) = match names.len() {
-            0 => return Err(refusal),
-            1 => (
-                "option",
-                "Change the target's mount_options: leave it out, or give it another value.",
-            ),
-            _ => (
-                "options",
-                "Change the target's mount_options: leave them out, or give them other values.",
-            ),
+        let asked = self.plan.mount_options.iter();
+        let asked: Vec<String> = asked
+            .filter(|option| !OURS.contains(&option.as_str()))
+            .cloned()
+            .collect();
+        let refused = find(&asked, &mut |some| self.takes(step, &asked, some, tell))?;
+        let Some((what, hint)) = refused.in_words() else {
+            return Err(refusal);
         };
-        let fs = self.plan.filesystem;
-        let message = format!(
-            "this kernel does not take mount {what} {} of {fs}",
-            names.join(", ")
-        );
+        let message = format!("this kernel does not take mount {what}")
+            .replace("{fs}", self.plan.filesystem.name());
         let detail = format!(
-            "Each option was tried by itself on kernel {}. {}",
+            "The options were tried one by one on kernel {}. {}",
             crate::probe::kernel::release(),
             refusal.detail.as_deref().unwrap_or("")
         );
@@ -44,28 +48,12 @@ impl Work<'_> {
         })
     }
 
-    /// The options that the kernel refuses. Empty if it refuses the mount without them, too.
-    fn refused_options(&self, step: &Step, tell: Tell) -> Result<Vec<String>, Refusal> {
-        let asked = self.plan.mount_options.iter();
-        let asked: Vec<&String> = asked.filter(|o| !OURS.contains(&o.as_str())).collect();
-        if asked.is_empty() || !self.takes(step, &asked, None, tell)? {
-            return Ok(Vec::new());
-        }
-        let mut refused = Vec::new();
-        for option in &asked {
-            if !self.takes(step, &asked, Some(option), tell)? {
-                refused.push((*option).clone());
-            }
-        }
-        Ok(refused)
-    }
-
-    /// True if it can be mounted with only this one of the options that were asked for, or with none of them.
+    /// True if it can be mounted with only some of the options that were asked for.
     fn takes(
         &self,
         step: &Step,
-        asked: &[&String],
-        only: Option<&String>,
+        asked: &[String],
+        some: &[String],
         tell: Tell,
     ) -> Result<bool, Refusal> {
         let mut tried = step.clone();
@@ -77,7 +65,7 @@ impl Work<'_> {
         else {
             return Ok(false);
         };
-        options.retain(|option| Some(option) == only || !asked.contains(&option));
+        options.retain(|option| some.contains(option) || !asked.contains(option));
         let umount = exec::require("umount", "mount")?.display().to_string();
         let unmount = [umount, "-i".into(), mount_point.display().to_string()];
         let argv = tried.argv(&self.devices).expect("a step with a program");
@@ -90,5 +78,135 @@ impl Work<'_> {
             true => Ok(true),
             false => Err(outcome.refusal()),
         }
+    }
+}
+
+/// Finds the refused ones among options that are refused as they are. `takes` tries some of them, in their order.
+fn find<E>(
+    asked: &[String],
+    takes: &mut dyn FnMut(&[String]) -> Result<bool, E>,
+) -> Result<Refused, E> {
+    if asked.is_empty() || !takes(&[])? {
+        return Ok(Refused::None);
+    }
+    // An option whose absence is enough is the bad one; if the absence of each of several is, these do not go together.
+    let helps = select(asked, |option| takes(&select_but(asked, option)))?;
+    match helps.len() {
+        0 => {}
+        1 => return Ok(Refused::Each(helps)),
+        _ => return Ok(Refused::Together(helps)),
+    }
+    // Several are bad. One that is refused by itself may need another one.
+    let alone = select(asked, |option| Ok(!takes(&[option.clone()])?))?;
+    let is_good = |option: &&String| !alone.contains(option);
+    let good: Vec<String> = asked.iter().filter(is_good).cloned().collect();
+    if !takes(&good)? {
+        return Ok(Refused::Together(asked.to_vec()));
+    }
+    let bad = select(&alone, |option| {
+        let with_it = asked.iter().filter(|o| good.contains(o) || *o == option);
+        Ok(!takes(&with_it.cloned().collect::<Vec<_>>())?)
+    })?;
+    Ok(match bad.is_empty() {
+        true => Refused::Together(alone),
+        false => Refused::Each(bad),
+    })
+}
+
+fn select<E>(
+    options: &[String],
+    mut is_it: impl FnMut(&String) -> Result<bool, E>,
+) -> Result<Vec<String>, E> {
+    let mut selected = Vec::new();
+    for option in options {
+        if is_it(option)? {
+            selected.push(option.clone());
+        }
+    }
+    Ok(selected)
+}
+
+fn select_but(options: &[String], option: &String) -> Vec<String> {
+    let others = options.iter().filter(|other| *other != option);
+    others.cloned().collect()
+}
+
+impl Refused {
+    /// The end of the message, in which `{fs}` stands for the filesystem, and the hint.
+    fn in_words(&self) -> Option<(String, &'static str)> {
+        let quoted_all = |options: &[String]| {
+            let names: Vec<String> = options.iter().map(|option| quoted(option)).collect();
+            names.join(", ")
+        };
+        match self {
+            Self::None => None,
+            Self::Each(options) if options.len() == 1 => Some((
+                format!("option {} of {{fs}}", quoted_all(options)),
+                "Change the target's mount_options: leave it out, or give it another value.",
+            )),
+            Self::Each(options) => Some((
+                format!("options {} of {{fs}}", quoted_all(options)),
+                "Change the target's mount_options: leave them out, or give them other values.",
+            )),
+            Self::Together(options) => Some((
+                format!("options {} of {{fs}} together", quoted_all(options)),
+                "Change the target's mount_options: leave one of them out, or give it another value.",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel like ext4: mode `ordered` unless told otherwise, with which an asynchronous commit does not go; none takes `bad`.
+    fn takes(options: &[String]) -> bool {
+        let has = |name: &str| options.iter().any(|option| option == name);
+        let is_bad = |option: &String| option.starts_with("bad");
+        let has_mode = has("data=writeback");
+        let has_units = has("sunit=8") == has("swidth=16");
+        !options.iter().any(is_bad)
+            && (has_mode || !has("async_commit"))
+            && !(has_mode && has("delalloc"))
+            && has_units
+    }
+
+    fn found(asked: &str) -> Refused {
+        let asked: Vec<String> = asked.split(',').map(str::to_owned).collect();
+        assert!(!takes(&asked), "{asked:?}");
+        find::<()>(&asked, &mut |some| Ok(takes(some))).unwrap()
+    }
+
+    fn all(options: &str) -> Vec<String> {
+        options.split(',').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn only_the_guilty_ones_are_named() {
+        for (asked, bad) in [
+            ("bad", "bad"),
+            ("noatime,bad=1,commit=9", "bad=1"),
+            // Refused by itself, and good with another one.
+            ("async_commit,data=writeback,bad", "bad"),
+            ("data=writeback,bad,async_commit", "bad"),
+            ("sunit=8,bad,swidth=16", "bad"),
+            ("bad=1,noatime,bad=2", "bad=1,bad=2"),
+            ("async_commit,bad=1,data=writeback,bad=2", "bad=1,bad=2"),
+            ("async_commit,noatime", "async_commit"),
+        ] {
+            assert_eq!(found(asked), Refused::Each(all(bad)), "{asked}");
+        }
+        assert_eq!(
+            found("noatime,delalloc,data=writeback"),
+            Refused::Together(all("delalloc,data=writeback"))
+        );
+    }
+
+    #[test]
+    fn where_the_mount_fails_anyway_no_option_is_named() {
+        let asked = all("noatime,commit=9");
+        assert_eq!(find::<()>(&asked, &mut |_| Ok(false)), Ok(Refused::None));
+        assert_eq!(find::<()>(&[], &mut |_| Ok(false)), Ok(Refused::None));
     }
 }

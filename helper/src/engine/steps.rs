@@ -51,6 +51,7 @@ impl<'a> Work<'a> {
         let devices = Devices {
             filesystem: node(&plan.on),
             log: plan.log.as_ref().map(node).unwrap_or_default(),
+            ..Devices::default()
         };
         Self {
             engine,
@@ -136,16 +137,18 @@ impl<'a> Work<'a> {
         let argv = step.argv(&self.devices).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;
         let hint = match step {
-            Step::Wipe { .. } => "Look at the kernel's log (dmesg).",
+            Step::Wipe { .. } | Step::AddPartition { .. } => "Look at the kernel's log (dmesg).",
             Step::LoadModule { .. } => {
                 "Have it loaded at boot, by a file in /etc/modules-load.d, and now by modprobe: the service may load none."
             }
             Step::Discard { .. } => "Ask for ssd_state as_is, or leave it out.",
-            Step::CreatePool { .. } | Step::CreateDataset { .. } => {
-                "Change the target's pool_properties or dataset_properties, or its size."
-            }
-            Step::Mkfs { .. } => "Change the target's mkfs_options or its size.",
-            _ => "Change the target's mount_options; the kernel's log (dmesg) may say more.",
+            Step::CreatePool { .. } => "Change the target's pool_properties or its size.",
+            Step::CreateDataset { .. } => "Change the target's dataset_properties.",
+            Step::MakeJournal { .. } => match self.plan.log {
+                Some(On::Image { .. }) => "Change the target's log_size.",
+                _ => "Change the target's log_device.",
+            },
+            _ => "The kernel's log (dmesg) may say why.",
         };
         match outcome.succeeded() {
             true => Ok(outcome.output),

@@ -3,7 +3,7 @@
 use super::{Facts, On, Part, Step, device, discard, images};
 use crate::config::Config;
 use crate::place::Place;
-use crate::plan::steps::LOG;
+use crate::plan::steps::{LOG, LOG_SECTOR};
 use pgfsbench_core::helper::options::mkfs_arguments;
 use pgfsbench_core::helper::{Filesystem, Log, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -63,7 +63,7 @@ pub fn log(
                 false => String::new(),
             };
             (
-                ["-l".into(), format!("logdev={LOG}{size}")],
+                ["-l".into(), format!("logdev={LOG}{LOG_SECTOR}{size}")],
                 facts.uuid.clone(),
             )
         }

@@ -14,11 +14,21 @@ pub enum Part {
 /// In options: the device of the log. No option that is asked for has braces.
 pub const LOG: &str = "{log}";
 
-/// The names of the devices of a plan.
+/// In options of mkfs.xfs, behind the device of the log: the size of its sectors, where mkfs.xfs would take a smaller one.
+pub const LOG_SECTOR: &str = "{log_sector}";
+
+/// mkfs.xfs takes sectors of this size for a log on another device, whatever that device says.
+const SECTOR_OF_XFS_LOG: u64 = 512;
+
+/// The devices of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
     pub filesystem: PathBuf,
     pub log: PathBuf,
+    /// Bytes of a sector of the filesystem's device; 0 where that is not known.
+    pub sector: u64,
+    /// Bytes of a sector of the log's device; 0 where that is not known.
+    pub log_sector: u64,
 }
 
 impl Devices {
@@ -34,6 +44,30 @@ impl Devices {
             Part::Filesystem => self.filesystem = device,
             Part::Log => self.log = device,
         }
+    }
+
+    /// An option with the names and sizes of these devices.
+    fn in_option(&self, option: &str) -> String {
+        let sector = match self.log_sector > SECTOR_OF_XFS_LOG {
+            true => format!(",sectsize={}", self.log_sector),
+            false => String::new(),
+        };
+        option
+            .replace(LOG, &self.log.display().to_string())
+            .replace(LOG_SECTOR, &sector)
+    }
+
+    /// The options of mkfs for these devices. xfs writes its log in sectors that are no larger than those of the filesystem: where the
+    /// log's device has larger ones, the filesystem takes them, too.
+    fn in_options_of_mkfs(&self, options: &[String]) -> Vec<String> {
+        let is_xfs_with_log = options.iter().any(|option| option.contains(LOG_SECTOR));
+        let is_given = options.iter().any(|option| option == "-s");
+        let is_larger = self.sector > 0 && self.log_sector > self.sector;
+        let mut all: Vec<String> = options.iter().map(|o| self.in_option(o)).collect();
+        if is_xfs_with_log && is_larger && !is_given {
+            all.extend(["-s".to_owned(), format!("size={}", self.log_sector)]);
+        }
+        all
     }
 }
 
@@ -168,7 +202,6 @@ impl Step {
     pub fn argv(&self, devices: &Devices) -> Option<Vec<String>> {
         let text = |path: &Path| path.display().to_string();
         let device = &devices.filesystem;
-        let with_log = |option: &String| option.replace(LOG, &text(&devices.log));
         let argv = match self {
             Step::Attach {
                 program,
@@ -194,7 +227,7 @@ impl Step {
             }
             Step::Mkfs { program, options } => {
                 let mut argv = vec![text(program)];
-                argv.extend(options.iter().map(with_log));
+                argv.extend(devices.in_options_of_mkfs(options));
                 argv.push(text(device));
                 argv
             }

@@ -118,9 +118,16 @@ fn planned(request: &Prepare, facts: &Facts) -> Result<Plan, Refusal> {
 }
 
 fn script(plan: &Plan, device: &str) -> Vec<String> {
+    script_with(plan, device, [512, 512])
+}
+
+/// The script on devices with sectors of these sizes: of the filesystem, and of the log.
+fn script_with(plan: &Plan, device: &str, [sector, log_sector]: [u64; 2]) -> Vec<String> {
     let devices = Devices {
         filesystem: device.into(),
         log: "/dev/log".into(),
+        sector,
+        log_sector,
     };
     let line = |step: &Step| {
         step.argv(&devices)

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pgfsbench_core::study::{
     definition::Study,
     left_out::{Facts, Why},
+    plan::FILE_EXTEND_METHOD,
 };
 
 use super::super::doctor;
@@ -65,9 +66,9 @@ fn enums(study: &Study) -> Result<BTreeMap<String, Vec<String>>, Fault> {
     let of_questions =
         of_questions.flat_map(|q| [&q.settings, &q.full.settings, &q.quick.settings]);
     let settings = of_variants.chain(of_questions);
-    let names: BTreeSet<String> = settings
-        .flat_map(|settings| settings.keys())
-        .map(|name| name.to_lowercase())
+    let names = settings.flat_map(|settings| settings.keys());
+    let names: BTreeSet<String> = (names.map(|name| name.to_lowercase()))
+        .chain([FILE_EXTEND_METHOD.0.to_owned()])
         .collect();
     let text = sql::read(
         "SELECT coalesce(jsonb_object_agg(lower(name), enumvals), '{}') FROM pg_catalog.pg_settings \

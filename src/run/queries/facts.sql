@@ -21,6 +21,8 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
             'for_others', others_read_bytes)
             ORDER BY scan) FROM fsbench.scan s, LATERAL (SELECT page_cache_bytes IS NOT NULL OR NOT used AS tells) t
             WHERE s.run_id = r.run_id AND workers_planned = degree AND workers_launched = degree)),
+      'server', jsonb_build_object('extends_by_fallocate',
+         coalesce(e.settings #>> '{file_extend_method,setting}' = 'posix_fallocate', e.server_version_num >= 160000)),
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found,
          'problem', problem, 'verified', balances_verified) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'),
       'storage', jsonb_build_object(
@@ -29,6 +31,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          'compression', e.storage #> '{result,properties,compression}', 'zfs_sync', e.storage #> '{result,properties,sync}',
          'log_layers', e.storage -> 'log_layers',
          'cloned', r.used #>> '{options,data}' = 'cloned',
+         'attributes', e.data_attributes, 'file_attributes', e.data_file_attributes, 'has_fallocate', e.fallocate,
          'filesystem', e.filesystem, 'mount_options', e.mount_options, 'mkfs_command', e.mkfs_command,
          'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.filesystem_size_bytes,
          'free_bytes', e.filesystem_free_bytes, 'on_device', e.storage #> '{request,storage}' ? 'device',

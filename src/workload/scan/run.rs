@@ -129,7 +129,7 @@ fn measure(run: &mut Run) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
 /// times.
 fn scan_until_it_counts(run: &mut Run, scan: Scan, made: &mut Vec<Made>) -> Result<(), Fault> {
     let cache = run.spec.options.cache;
-    let tells = cache != Cache::Cold || !storage::is_compressed();
+    let tells = cache != Cache::Cold || !storage::is_compressed(&run.observed.environment);
     for _ in 0..scan::TRIES {
         let (report, waits) = scan_once(run, scan.degree)?;
         let judged = Made::judge(scan, report, waits, cache, tells);
@@ -233,7 +233,7 @@ fn store_all(
     );
     let leads = table::own(&run.spec).leader != Some(false);
     // On a filesystem that compresses, bytes not read from storage say nothing of the page cache.
-    let knows_cache = !storage::is_compressed();
+    let knows_cache = !storage::is_compressed(&run.observed.environment);
     let scans: Vec<Row> = (1..)
         .zip(made)
         .map(|(number, made)| made.to_row(number, leads, knows_cache))

@@ -150,6 +150,8 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
             process_read_bytes: by_processes.storage,
             others_read_bytes: by_processes.for_others,
             device_read_bytes: after.by_device(&before),
+            // Not before the scan: that would read what the filesystem keeps of the files.
+            extents: table::extents()?,
         },
     )
 }

@@ -3,6 +3,8 @@
 use std::sync::atomic::Ordering::Acquire;
 
 use pgfsbench_core::{
+    environment::Environment,
+    file_attributes::Attributes,
     proc::{Reads, compressing_option},
     workload::scan::read_for_others,
 };
@@ -25,12 +27,17 @@ pub fn device_read_bytes() -> Option<u64> {
     disk_counters::bytes_read(&location::data_location()?)
 }
 
-/// Whether the filesystem below the data compresses, as far as its mount options tell: its device reads less than the table has.
-pub fn is_compressed() -> bool {
-    location::data_location().is_some_and(|location| {
-        let mount = location.mount();
-        mount.is_some_and(|mount| compressing_option(&mount.options).is_some())
-    })
+/// Whether the table's files are compressed, as far as their attributes and the mount options tell: the device reads less than the table has.
+pub fn is_compressed(environment: &Environment) -> bool {
+    let mounted = environment
+        .mount_options
+        .as_deref()
+        .and_then(compressing_option);
+    match environment.data_file_attributes.as_deref().map(Attributes) {
+        Some(file) if file.forbids_compression().is_some() => false,
+        Some(file) => file.compressing().is_some() || mounted.is_some(),
+        None => mounted.is_some(),
+    }
 }
 
 /// Whether the kernel counts bytes from storage for the process that reads a file of this filesystem. Filesystems of

@@ -10,9 +10,9 @@ use pgfsbench_core::{
 use crate::{
     errors::{Fault, of_file},
     pg::{
-        load,
+        extents, load,
         pages::{self, Layout, Part},
-        session, sql,
+        session, sql, xact,
     },
 };
 
@@ -134,6 +134,15 @@ pub fn files() -> Result<Vec<PathBuf>, Fault> {
         }
     }
     Ok(files)
+}
+
+/// How many extents its files have; None where the filesystem does not tell.
+pub fn extents() -> Result<Option<u64>, Fault> {
+    let files = xact::transaction(files)?;
+    let each = files
+        .iter()
+        .map(|path| extents::count(&open(path).ok()?).ok());
+    Ok(each.sum())
 }
 
 /// Opens a file of the table; for writing, since the kernel tells what it has cached of it only to those who may write.

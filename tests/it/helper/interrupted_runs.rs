@@ -3,10 +3,10 @@
 
 use super::bench::ask;
 use super::lab::system;
-use super::runs::{SHORT, on_image};
+use super::runs::{SHORT, create, on_image};
 use super::scene::Scene;
 use crate::common::{execute, rows};
-use pgfsbench_tests::{LONG, Leaves, Signal, Stop, wait_until};
+use pgfsbench_tests::{LONG, Leaves, Signal, Stop, program, skip, wait_until};
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::File;
 
@@ -137,6 +137,31 @@ fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so(
         device.trim_start_matches("/dev/")
     );
     std::fs::write(trigger, "a test").expect("ext4 takes it for an error");
+    let words = "the filesystem of the target has become read-only";
+    assert_failed(&scene, &run, "failed 58030", &[words]);
+}
+
+/// xfs says rw in mountinfo even then.
+#[test]
+fn a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so() {
+    let test = "a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so";
+    let Some(scene) = on_image(test, "") else {
+        return;
+    };
+    if !scene.bench.lab.has("xfs") {
+        return;
+    }
+    if program("xfs_io").is_none() {
+        return skip(test, "there is no xfs_io");
+    }
+    create(&scene, "xfs", "");
+    let run = scene.start_run(&LONG_RUN.replace("ext4", "xfs"));
+    scene.wait_for_phase("measure");
+    let mount_point = scene.bench.lab.path("mnt/bench@xfs");
+    system(
+        "xfs_io",
+        &["-x", "-c", "shutdown", &mount_point.display().to_string()],
+    );
     let words = "the filesystem of the target has become read-only";
     assert_failed(&scene, &run, "failed 58030", &[words]);
 }

@@ -189,6 +189,13 @@ fn a_device_of_its_own_for_the_log_is_checked_like_any_other() {
     ];
     disk.lab.ok(&other);
     disk.lab.ok(&["release", "--target", "e"]);
+    // mkfs.xfs takes sectors of 512 bytes for such a log, whatever its device has.
+    for device in [&log, &disk.device] {
+        system("losetup", &["--sector-size", "4096", device]);
+        disk.lab.ok(&wanted("xfs"));
+        assert_log_is("xfs", &disk.device, &log);
+        disk.lab.ok(&["release", "--target", "d"]);
+    }
     assert_eq!(disk.lab.mounts(), [""; 0]);
     assert_eq!(disk.lab.list("state/journal"), [""; 0]);
 }

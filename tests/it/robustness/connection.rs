@@ -464,6 +464,10 @@ fn what_ends_the_run_there_ends_it_here_with_the_reason_and_the_phases() {
     two.nothing_is_left("a crash there");
     let ended = two.here.told(&run);
     assert!(ended.starts_with("failed 08006; "), "{ended}");
+    assert!(
+        ended.contains("The run there has ended: the server crashed during the run, has recovered, and serves again. Its log says: "),
+        "{ended}"
+    );
     let known = phases(&run);
     assert!(
         known.starts_with("server ") && known.ends_with("measure"),

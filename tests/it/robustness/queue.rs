@@ -293,6 +293,27 @@ fn a_request_survives_the_death_of_the_process_that_was_to_queue_it() {
     server.nothing_is_left("a queueing process's death");
 }
 
+/// The postmaster goes on, and pg_postmaster_start_time() with it.
+#[test]
+fn a_crash_from_which_the_server_recovers_is_told_with_its_cause() {
+    let server = TestServer::with_extension(&[]);
+    let running = server.start_run(LONG_RUN);
+    let queued = server.start_run(SHORT_RUN);
+    server.wait_for_phase(Phase::Measure.name());
+    server.crash(server.coordinator());
+    server.nothing_is_left("a crash");
+    let reason = |run: &str| {
+        let ending = server.ending_where(&format!("run_id = {run}"));
+        ending.expect("a row").reason
+    };
+    let told = reason(&running);
+    let start =
+        "57P02; the server crashed during the run, has recovered, and serves again; Its log says: ";
+    assert!(told.starts_with(start), "{told}");
+    assert!(told.contains("was terminated by signal 9"), "{told}");
+    assert!(reason(&queued).starts_with("57P02; "));
+}
+
 #[test]
 fn a_kept_database_survives_a_crash_and_a_queued_run_fails_with_the_one_before() {
     let server = TestServer::with_extension(&[]);

@@ -16,6 +16,8 @@ pub struct ServerFacts {
     pub dead_rows_at_start: Option<u64>,
     /// True if its statistics were reset meanwhile.
     pub statistics_reset: Option<bool>,
+    /// True if it extends files by posix_fallocate(): see the setting file_extend_method.
+    pub extends_by_fallocate: Option<bool>,
     /// True if it was restarted meanwhile.
     pub restarted: Option<bool>,
     /// True if WAL is archived.

@@ -21,6 +21,12 @@ pub struct StorageFacts {
     pub zfs_sync: Option<String>,
     /// False if a parameter of the module zfs keeps it from flushing its devices.
     pub zfs_flushes: Option<bool>,
+    /// Attributes of the data directory: see [`crate::file_attributes`].
+    pub attributes: Option<String>,
+    /// Attributes of a file of the run's tables.
+    pub file_attributes: Option<String>,
+    /// True if the filesystem has fallocate, as it was tried.
+    pub has_fallocate: Option<bool>,
     /// By what it was made, where it was made for the run.
     pub mkfs_command: Option<String>,
     /// Bytes of a stripe on one disk, as the filesystem knows it; 0 for none.
@@ -62,6 +68,8 @@ pub struct StorageFacts {
     pub device_write_bytes: Option<u64>,
     /// Bytes that the server wrote in it, and a page of WAL for each commit: so much it writes again when commits come one by one.
     pub server_write_bytes: Option<u64>,
+    /// Bytes that the filesystem's device discarded in the measured window.
+    pub device_discard_bytes: Option<u64>,
     /// True if the data share their blocks with those that they were cloned from.
     pub cloned: Option<bool>,
     /// True if an array below was busy with itself at the end of the run.

@@ -1,6 +1,7 @@
 //! The filesystem: what it keeps from a commit's promise, and what makes it unlike others.
 
 use super::super::{Code, Finding, RunFacts, Severity, StorageFacts, durability};
+use crate::file_attributes::Attributes;
 use crate::proc::{compressing_option, has_barriers_off};
 use crate::sys::{Layer, LayerKind};
 use crate::units::{format_bytes, format_share};
@@ -8,6 +9,9 @@ use crate::units::{format_bytes, format_share};
 /// No journal adds more than this many times what the server wrote, beyond so many bytes: then others wrote, too.
 const OTHERS_TIMES: u64 = 10;
 const OTHERS_BYTES: u64 = 64 << 20;
+
+/// Fewer bytes that were discarded are not told.
+const DISCARDS: u64 = 16 << 20;
 
 /// Share of free space below which filesystems search for it.
 const FULL: f64 = 0.10;
@@ -37,6 +41,14 @@ impl StorageFacts {
         let options = self.mount_options.as_deref()?.split(',');
         let mut named = options.filter(|option| option.split('=').next() == Some(name));
         named.next()
+    }
+
+    /// The attributes of the run's files; those of their directory where no file was looked at.
+    fn attributes_in_force(&self) -> Option<(Attributes<'_>, &'static str)> {
+        let of_files = self.file_attributes.as_deref();
+        let of_files = of_files.map(|words| (Attributes(words), "files of the run"));
+        let of_directory = self.attributes.as_deref();
+        of_files.or(of_directory.map(|words| (Attributes(words), "data directory")))
     }
 
     /// Layers of a kind.
@@ -198,7 +210,7 @@ pub fn stripe_unknown(facts: &RunFacts) -> Option<Finding> {
     (unit == 0).then(|| {
         let message = format!("the filesystem does not know the stripes of {} ({})",
             layer.name.as_deref().unwrap_or("RAID"), layer.level.as_deref().unwrap_or("parity"));
-        let hint = "Let mkfs take them from the device, or give su and sw, or stride and stripe_width, for all targets alike.";
+        let hint = "Let mkfs take them from the device, or give su and sw, or stride and stripe_width, for all targets alike. mkfs.xfs drops the device's stripes below about 1 GiB.";
         Finding::new("stripe_unknown", Severity::Warning, message, hint)
     })
 }
@@ -218,6 +230,22 @@ pub fn discard_mount_option(facts: &RunFacts) -> Option<Finding> {
         message,
         hint,
     ))
+}
+
+/// The device is told of free blocks by something else than the filesystem: fstrim, also one that has returned already.
+pub fn device_discards(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let bytes = storage
+        .device_discard_bytes
+        .filter(|&bytes| bytes > DISCARDS)?;
+    let by_mount = storage
+        .option("discard")
+        .filter(|option| *option != "discard=off");
+    by_mount.is_none().then(|| {
+        let message = format!("the device discarded {} while the run was measured, and no mount option asks for that", format_bytes(bytes));
+        let hint = "Keep fstrim and fstrim.timer away from runs. On xfs the device goes on after fstrim has returned: wait until the ninth number of /sys/block/DEVICE/stat is 0.";
+        Finding::new("device_discards", Severity::Warning, message, hint)
+    })
 }
 
 /// The previous contents of an SSD decide how fast it writes.
@@ -275,7 +303,9 @@ pub fn atime(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     storage.mount_options.as_ref()?;
     let filesystem = storage.filesystem.as_deref()?;
+    let attributes = storage.attributes_in_force();
     if storage.option("noatime").is_some()
+        || attributes.is_some_and(|(attributes, _)| attributes.has("noatime"))
         || ["tmpfs", "ramfs", "overlay", "zfs"].contains(&filesystem)
     {
         return None;
@@ -303,12 +333,73 @@ pub fn btrfs_nodatacow(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     let option = storage
         .option("nodatacow")
-        .or_else(|| storage.option("nodatasum"))?;
+        .or_else(|| storage.option("nodatasum"))
+        .map(|option| format!("mount option {option}"));
+    let attribute = storage
+        .attributes_in_force()
+        .filter(|(attributes, _)| attributes.has("nocow"))
+        .map(|(_, whose)| format!("attribute nocow of the {whose}"));
+    let what = option.or(attribute)?;
     storage.is("btrfs").then(|| {
-        let message = format!("btrfs works without checksums of the data (mount option {option})");
+        let message = format!("btrfs works without checksums of the data ({what})");
         let hint =
             "Label it so: it is another filesystem than btrfs with copy on write and checksums.";
         Finding::new("btrfs_nodatacow", Severity::Warning, message, hint)
+    })
+}
+
+/// What `chattr` or a property of btrfs has made of the files, where neither mkfs nor mount shows it.
+pub fn file_attributes(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let (in_force, whose) = storage.attributes_in_force()?;
+    let mut says = Vec::new();
+    let telling = in_force.telling();
+    if !telling.is_empty() {
+        says.push(format!("{} of the {whose}", telling.join(", ")));
+    }
+    // The directory of a database keeps what it was made with, whatever the data directory is given later.
+    let of_directory = storage.attributes.as_deref().map(Attributes);
+    let not_inherited: Vec<&str> = (of_directory.into_iter().flat_map(Attributes::names))
+        .filter(|name| INHERITED.contains(name) && !in_force.has(name))
+        .collect();
+    if !not_inherited.is_empty() {
+        says.push(format!(
+            "{} of the data directory, which the files of the run do not have",
+            not_inherited.join(", ")
+        ));
+    }
+    let mounted = storage
+        .mount_options
+        .as_deref()
+        .and_then(compressing_option);
+    if let (Some(option), Some(attribute)) = (mounted, in_force.forbids_compression()) {
+        says.push(format!(
+            "{attribute} of the {whose}, for which mount option {option} does nothing"
+        ));
+    }
+    let hint = "Compare only with runs whose files have the same: see data_file_attributes in fsbench.environment. lsattr and chattr, or btrfs property, show and change them; new files take them from their directory.";
+    (!says.is_empty()).then(|| {
+        Finding::new(
+            "file_attributes",
+            Severity::Warning,
+            format!("attributes by chattr or a property: {}", says.join("; ")),
+            hint,
+        )
+    })
+}
+
+/// Attributes that btrfs gives to new files and directories.
+const INHERITED: [&str; 3] = ["nocow", "compress", "nocompress"];
+
+/// glibc writes into each block where the filesystem cannot allocate them.
+pub fn fallocate_missing(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let is_asked = facts.server.extends_by_fallocate?;
+    (is_asked && !storage.has_fallocate?).then(|| {
+        let filesystem = storage.filesystem.as_deref().unwrap_or("the filesystem");
+        let message = format!("{filesystem} has no fallocate: to extend a file, the server has a byte of each block written first");
+        let hint = "COPY and other bulk loads are slower for it. Set file_extend_method to write_zeros, where the server has that setting, for all targets alike.";
+        Finding::new("fallocate_missing", Severity::Warning, message, hint)
     })
 }
 
@@ -335,9 +426,16 @@ pub fn compression(facts: &RunFacts) -> Option<Finding> {
         .compression
         .as_deref()
         .filter(|value| *value != "off");
-    let what = match (mounted, property) {
-        (Some(option), _) => format!("mount option {option}"),
-        (None, Some(value)) => format!("property compression={value}"),
+    let attributes = storage.attributes_in_force();
+    let attribute =
+        attributes.and_then(|(attributes, whose)| Some((attributes.compressing()?, whose)));
+    let is_forbidden =
+        attributes.is_some_and(|(attributes, _)| attributes.forbids_compression().is_some());
+    let what = match (attribute, mounted, property) {
+        _ if is_forbidden => return None,
+        (Some((attribute, whose)), ..) => format!("attribute {attribute} of the {whose}"),
+        (None, Some(option), _) => format!("mount option {option}"),
+        (None, None, Some(value)) => format!("property compression={value}"),
         _ => return None,
     };
     let hint = "The rows of the workload are mostly blanks and compress better than yours: compare only with others that compress.";

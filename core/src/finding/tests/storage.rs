@@ -247,6 +247,10 @@ fn discards_and_the_state_of_an_ssd() {
             format!("the filesystem discards blocks while the run is on (mount option {option})"));
     }
     nothing_on!(mount_options: text("rw,noatime,nodiscard"));
+    on!({device_discard_bytes: Some(120 << 20)} => "device_discards", Warning,
+        "the device discarded 120 MB while the run was measured, and no mount option asks for that");
+    nothing_on!(device_discard_bytes: Some(16 << 20));
+    nothing_on!(device_discard_bytes: None);
     on!({ssd_state: None} => "ssd_state_undeclared", Info, "the state of the SSD was not declared");
     nothing_on!(ssd_state: None, on_device: None);
     nothing_on!(ssd_state: None, discard_max_bytes: Some(0));
@@ -285,6 +289,7 @@ fn access_times() {
     on!({mount_options: text("rw")} => "atime", Warning,
         "every read changes an access time (no mount option noatime or relatime)");
     nothing_on!(mount_options: text("rw"), filesystem: text("overlay"));
+    nothing_on!(mount_options: text("rw"), file_attributes: text("noatime"));
 }
 
 #[test]
@@ -304,6 +309,70 @@ fn btrfs_without_checksums_and_what_compresses() {
     on!({filesystem: text("zfs"), compression: text("lz4")} => "compression", Warning,
         "the filesystem compresses (property compression=lz4)");
     nothing_on!(filesystem: text("zfs"), compression: text("off"));
+}
+
+#[test]
+fn attributes_of_files_and_of_their_directory() {
+    let btrfs = |options: &str, directory: &str, file: Option<&str>| StorageFacts {
+        filesystem: text("btrfs"),
+        mount_options: text(options),
+        attributes: text(directory),
+        file_attributes: file.and_then(text),
+        ..super::storage()
+    };
+    let plain = "rw,noatime";
+    finds!({storage: btrfs(plain, "nocow", Some("nocow"))} => "btrfs_nodatacow", Warning,
+        "btrfs works without checksums of the data (attribute nocow of the files of the run)");
+    finds!({storage: btrfs(plain, "nocow", None)} => "btrfs_nodatacow", Warning,
+        "btrfs works without checksums of the data (attribute nocow of the data directory)");
+    // chattr +C on a data directory that is not empty: the directories of databases do not have it.
+    finds!({storage: btrfs(plain, "nocow", Some(""))} => "file_attributes", Warning,
+        "attributes by chattr or a property: nocow of the data directory, which the files of the run do not have");
+    finds!({storage: btrfs(plain, "compress,compression=zstd", Some("compress,compression=zstd"))} => "compression", Warning,
+        "the filesystem compresses (attribute compression=zstd of the files of the run)");
+    finds!({storage: btrfs("rw,noatime,compress=zstd:3", "nocompress", Some("nocompress"))} => "file_attributes", Warning,
+        "attributes by chattr or a property: nocompress of the files of the run, for which mount option compress=zstd:3 does nothing");
+    finds_nothing!(storage: btrfs(plain, "", Some("")));
+    finds_nothing!(storage: btrfs(plain, "noatime", Some("")));
+    on!({file_attributes: text("data_journal")} => "file_attributes", Warning,
+        "attributes by chattr or a property: data_journal of the files of the run");
+}
+
+#[test]
+fn files_that_are_extended_where_nothing_can_be_allocated() {
+    let on_ext3 = |by_fallocate, has_fallocate| RunFacts {
+        storage: StorageFacts {
+            filesystem: text("ext3"),
+            has_fallocate,
+            ..super::storage()
+        },
+        server: ServerFacts {
+            extends_by_fallocate: by_fallocate,
+            ..server()
+        },
+        ..clean()
+    };
+    let codes = |facts: &RunFacts| {
+        let found = judge(facts).into_iter();
+        found.map(|finding| finding.code).collect::<Vec<_>>()
+    };
+    let found = judge(&on_ext3(Some(true), Some(false)));
+    assert_eq!(
+        found[0].message,
+        "ext3 has no fallocate: to extend a file, the server has a byte of each block written first"
+    );
+    assert_eq!(
+        codes(&on_ext3(Some(true), Some(false))),
+        ["fallocate_missing"]
+    );
+    for (by_fallocate, has_fallocate) in [
+        (Some(false), Some(false)),
+        (Some(true), Some(true)),
+        (Some(true), None),
+        (None, Some(false)),
+    ] {
+        assert_eq!(codes(&on_ext3(by_fallocate, has_fallocate)), [""; 0]);
+    }
 }
 
 #[test]

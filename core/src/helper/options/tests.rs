@@ -340,3 +340,25 @@ fn the_generic_mount_options_are_named_too() {
         assert!(hint.contains(name), "no {name} in {hint}");
     }
 }
+
+/// Linux 6.18: "can't mount with journal_async_commit in data=ordered mode"; with the other two it does.
+#[test]
+fn a_commit_that_waits_for_no_data_is_refused_with_data_ordered() {
+    for text in [
+        "journal_async_commit",
+        "noatime,journal_async_commit,data=ordered,commit=9",
+    ] {
+        let refusal = mount_options(Filesystem::Ext4, text).expect_err(text);
+        check::style(&refusal);
+        assert_eq!(
+            refusal.message,
+            "mount option \"journal_async_commit\" is refused with data=ordered"
+        );
+    }
+    for text in [
+        "journal_async_commit,data=writeback",
+        "data=journal,journal_async_commit",
+    ] {
+        assert!(mount(Filesystem::Ext4, text).ends_with(text), "{text}");
+    }
+}

@@ -85,6 +85,48 @@ fn the_published_table_has_the_settings_of_its_time() {
     assert_eq!(settings(Some(false)), [false, false]);
 }
 
+#[test]
+fn files_grow_alike_on_all_filesystems_where_the_server_can_be_told() {
+    let study = builtin::find("heron-2010").unwrap().unwrap();
+    let asked = Asked {
+        image_size: Some("4GB".into()),
+        ..Asked::default()
+    };
+    let methods = |version: i32, values: &[&str]| {
+        let values = values.iter().map(|&value| value.to_owned()).collect();
+        let facts = Facts {
+            server_version_num: version,
+            enums: [("file_extend_method".to_owned(), values)].into(),
+            ..facts()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let all = plan(&here).unwrap().experiments.into_iter();
+        let of = |p: Planned| {
+            let settings = p.asked.run.settings.unwrap_or_default();
+            let extends = extends(&here, study.question(&p.question).unwrap());
+            (settings["file_extend_method"].clone(), extends)
+        };
+        all.map(of).collect::<Vec<_>>()
+    };
+    let both = ["posix_fallocate", "write_zeros"];
+    let zeros = (Value::from("write_zeros"), Extends::ByZeros);
+    assert_eq!(methods(180_003, &both), vec![zeros.clone(); 2]);
+    // A minor release of 15 may have it.
+    assert_eq!(methods(150_099, &both), vec![zeros; 2]);
+    assert_eq!(
+        methods(160_001, &[]),
+        vec![(Value::Null, Extends::ByFallocate); 2]
+    );
+    assert_eq!(
+        methods(150_001, &[]),
+        vec![(Value::Null, Extends::AsItDoes); 2]
+    );
+}
+
 /// The second pass is beside the first one, and no settings of that time are left in it.
 #[test]
 fn what_is_published_is_made_again_with_the_settings_of_today() {

@@ -56,6 +56,8 @@ pub struct Report {
     pub others_read_bytes: Option<u64>,
     /// Bytes that the device read meanwhile, for any process; None if that is not known.
     pub device_read_bytes: Option<u64>,
+    /// Extents of the table's files; None where the filesystem has none.
+    pub extents: Option<u64>,
 }
 
 impl Report {
@@ -155,6 +157,7 @@ impl Made {
             others_read_bytes: r.others_read_bytes,
             device_read_bytes: r.device_read_bytes,
             page_cache_bytes: from_cache.filter(|_| knows_cache),
+            extents: r.extents,
             wait_events: self.waits.clone(),
             plan: serde_json::from_str(&r.plan).ok(),
         }
@@ -189,6 +192,7 @@ pub struct Row {
     pub others_read_bytes: Option<u64>,
     pub device_read_bytes: Option<u64>,
     pub page_cache_bytes: Option<u64>,
+    pub extents: Option<u64>,
     pub wait_events: Waiting,
     pub plan: Option<Value>,
 }

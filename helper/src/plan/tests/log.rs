@@ -92,3 +92,33 @@ fn a_large_device_for_the_log_of_xfs_is_not_used_up() {
     assert!(line("-l size=1g", 3 << 30).ends_with("-l size=1g -l logdev=/dev/log /dev/loop3"));
     assert!(line("", 1 << 30).ends_with("-l logdev=/dev/log /dev/loop3"));
 }
+
+/// mkfs.xfs 6.1 takes sectors of 512 bytes for a log on another device, and then refuses a device that has larger ones.
+#[test]
+fn the_log_of_xfs_has_sectors_as_its_device_has_them() {
+    let line = |options: &str, sectors: [u64; 2]| {
+        let plan = planned(&with_image(Filesystem::Xfs, options), &facts()).unwrap();
+        let script = script_with(&plan, "/dev/loop3", sectors);
+        assert!(
+            script[6].ends_with(",logdev=/dev/log /dev/loop3 /run/pgfsbench/mnt/bench@t"),
+            "{script:?}"
+        );
+        script[4].split("-l ").last().unwrap().to_owned()
+    };
+    let plain = "logdev=/dev/log /dev/loop3";
+    assert_eq!(line("", [512, 512]), plain);
+    assert_eq!(line("", [4096, 512]), plain);
+    assert_eq!(line("", [0, 0]), plain);
+    assert_eq!(
+        line("", [4096, 4096]),
+        "logdev=/dev/log,sectsize=4096 /dev/loop3"
+    );
+    assert_eq!(
+        line("", [512, 4096]),
+        "logdev=/dev/log,sectsize=4096 -s size=4096 /dev/loop3"
+    );
+    assert_eq!(
+        line("-s size=4096", [512, 4096]),
+        "logdev=/dev/log,sectsize=4096 /dev/loop3"
+    );
+}

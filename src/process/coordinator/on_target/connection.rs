@@ -1,5 +1,7 @@
 //! A run on a server that is reached by a connection: the same road as to a server of our own, but it is somebody's.
 
+use std::time::{Duration, Instant};
+
 use pgfsbench_core::{quoting, refusal::quoted, run::plan::Place, spec::Act};
 use serde::Deserialize;
 use serde_json::json;
@@ -12,7 +14,7 @@ use crate::{
     bench::Run,
     clock,
     errors::{Fault, sqlstate},
-    pg::{libpq::Connection, sql, xact},
+    pg::{libpq::Connection, process, sql, xact},
     random,
     run::plan,
     target::remote_run::RemoteRun,
@@ -31,6 +33,41 @@ struct OtherServer {
     may: Option<bool>,
 }
 
+/// How long a server there that has crashed may take to recover and to say so.
+const RECOVERY: Duration = Duration::from_secs(30);
+/// Time between two looks meanwhile.
+const POLL: Duration = Duration::from_millis(200);
+
+/// The state of a run there after the link to it was lost.
+enum After {
+    /// It has failed, and why.
+    Ended(String),
+    /// The server is not yet so far.
+    Recovers,
+    /// It goes on, or was ended by us.
+    GoesOn,
+}
+
+/// The row of that run.
+#[derive(Deserialize)]
+struct Ended {
+    status: String,
+    goes_on: bool,
+    fault: Fault,
+}
+
+const ENDED: &str = "SELECT jsonb_build_object('status', status, 'goes_on', EXISTS (SELECT FROM fsbench._progress() p WHERE p.run_id = r.run_id), \
+      'fault', jsonb_build_object('sqlstate', coalesce(error_code, ''), 'message', coalesce(error, ''), 'detail', error_detail)) \
+    FROM fsbench.run_log r WHERE label = $1 ORDER BY run_id DESC LIMIT 1";
+
+/// Whether a server has answered that sessions may come later.
+fn is_recovering(fault: &Fault) -> bool {
+    let says = fault.detail.as_deref().unwrap_or_default();
+    ["recovery mode", "starting up", "not yet accepting"]
+        .iter()
+        .any(|words| says.contains(words))
+}
+
 const IDENTITY: &str = "SELECT system_identifier::text || ' ' || extract(epoch FROM pg_postmaster_start_time()) FROM pg_control_system()";
 
 const THERE: &str = include_str!("queries/other_server.sql");
@@ -44,6 +81,7 @@ impl Run {
         self.note("connection", json!(connection));
         self.plan(Place::Connection);
         let result = self.carry_out_there(&remote);
+        let result = result.map_err(|fault| self.told_by_recovered(&remote, fault));
         if (result.is_ok() || self.ended_there)
             && let Some(entry) = &mut self.entry
         {
@@ -51,6 +89,45 @@ impl Run {
             entry.remote_run = None;
         }
         result
+    }
+
+    /// A link that was lost because the server there has crashed says nothing of that. The server does, once it has recovered: what it says goes into
+    /// the DETAIL.
+    fn told_by_recovered(&mut self, remote: &RemoteRun, fault: Fault) -> Fault {
+        let began = Instant::now();
+        while fault.sqlstate == sqlstate::CONNECTION_LOST && began.elapsed() < RECOVERY {
+            let after = self.look_at_recovered(remote);
+            match after {
+                Ok(After::Ended(says)) => {
+                    return fault.detail(format!("The run there has ended: {says}"));
+                }
+                Ok(After::Recovers) => process::wait(POLL),
+                Ok(After::GoesOn) | Err(_) => break,
+            }
+        }
+        fault
+    }
+
+    fn look_at_recovered(&mut self, remote: &RemoteRun) -> Result<After, Fault> {
+        self.look_around()?;
+        let mut link = match remote.connect("pgfsbench", &mut || self.look_around()) {
+            Ok(link) => link,
+            Err(fault) if is_recovering(&fault) => return Ok(After::Recovers),
+            Err(fault) => return Err(fault),
+        };
+        let there = self.ask(&mut link, ENDED, &[Some(&remote.label)])?;
+        let there: Ended = read(&there)?;
+        Ok(match there.status.as_str() {
+            "failed" => {
+                let Fault {
+                    message, detail, ..
+                } = there.fault.made_harmless();
+                After::Ended(format!("{message}. {}", detail.unwrap_or_default()))
+            }
+            // Its janitor is about to clear up.
+            "queued" | "running" if !there.goes_on => After::Recovers,
+            _ => After::GoesOn,
+        })
     }
 
     /// Step by step of the plan.
