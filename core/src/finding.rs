@@ -21,6 +21,7 @@ pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ScanMade,
     ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, XminHolder, XminHolderKind,
 };
+pub use rules::device_reads;
 pub use storage::{IMPORTED, NOT_RELEASED, not_released};
 pub use summary::summary;
 pub use value::{NOT_POSITIVE, not_positive};

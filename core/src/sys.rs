@@ -4,14 +4,17 @@
 //! cannot be read makes None, and never an error: a container, another kernel or another machine shows less.
 
 mod block;
+pub mod cgroup;
+mod container;
 mod journal;
 mod layers;
 mod machine;
 
 pub use block::{Block, Queue, mark};
+pub use container::container;
 pub use journal::journal_mode;
 pub use layers::{Below, Layer, LayerKind, layers, queue, rotates};
-pub use machine::{Machine, command_line, container, machine, physical_disks};
+pub use machine::{Machine, command_line, machine, physical_disks};
 
 /// Files by their paths, and what a file of a filesystem lies on.
 pub trait Tree {
@@ -21,6 +24,10 @@ pub trait Tree {
     fn list(&self, path: &str) -> Vec<String>;
     /// True if there is a file or directory of that name.
     fn exists(&self, path: &str) -> bool;
+    /// The text of a symbolic link; None when it cannot be read.
+    fn link(&self, path: &str) -> Option<String>;
+    /// A variable of the server's environment.
+    fn variable(&self, name: &str) -> Option<String>;
     /// The filesystem that a file is in, and its device.
     fn below(&self, path: &str) -> Option<Below>;
 }

@@ -2,20 +2,29 @@
 
 use std::fs;
 
-use pgfsbench_core::{environment::Machine, proc, sys, sys::Tree};
+use pgfsbench_core::{
+    environment::Machine,
+    proc,
+    sys::{
+        self, Tree,
+        cgroup::{Cgroups, Limits},
+    },
+};
 
 use super::tree::ThisMachine;
 
-/// This machine.
+/// This machine. Its memory is what the server can use.
 pub fn look() -> Machine {
-    let (cpu, memory_bytes) = machine();
+    let (cpu, total) = machine();
+    let limits = limits();
     let seen = sys::machine(&ThisMachine);
     Machine {
         virtualization: virtualization().map(str::to_owned),
         container: sys::container(&ThisMachine),
         processors: cpu.as_ref().map(|cpu| cpu.processors),
         processor_model: cpu.and_then(|cpu| cpu.model),
-        memory_bytes,
+        memory_bytes: limits.clone().unwrap_or_default().usable_memory(total),
+        limits,
         kernel_command_line: sys::command_line(&ThisMachine),
         vm: seen.vm,
         transparent_hugepage: seen.transparent_hugepage,
@@ -36,24 +45,48 @@ pub fn identity(machine: &Machine, hostname: &str) -> String {
         machine.processor_model.clone().unwrap_or_default(),
         machine.processors.unwrap_or(0).to_string(),
         // The kernel takes a little for itself, and another one another little.
-        machine
-            .memory_bytes
-            .map_or(0, |bytes| bytes >> 28)
-            .to_string(),
+        memory().map_or(0, |bytes| bytes >> 28).to_string(),
     ];
     parts.extend(sys::physical_disks(&ThisMachine));
     parts.join("\n")
 }
 
+/// The part of the machine that the server can use: less than all where its cgroups have limits.
+#[derive(Clone, Copy, Debug)]
+pub struct Usable {
+    /// Processors that it can keep busy.
+    pub processors: Option<u32>,
+    /// RAM in bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+/// The part of the machine that the server can use.
+pub fn usable() -> Usable {
+    let (cpu, total) = machine();
+    let limits = limits().unwrap_or_default();
+    Usable {
+        processors: limits.usable_processors(cpu.map(|cpu| cpu.processors)),
+        memory_bytes: limits.usable_memory(total),
+    }
+}
+
+/// The limits of the server's cgroups.
+fn limits() -> Option<Limits> {
+    Cgroups::find(&ThisMachine).limits(&ThisMachine)
+}
+
 /// Processors and RAM of the machine.
-pub fn machine() -> (Option<proc::Cpu>, Option<u64>) {
+fn machine() -> (Option<proc::Cpu>, Option<u64>) {
     let cpu = fs::read_to_string(proc::CPUINFO)
         .ok()
         .and_then(|text| proc::parse_cpuinfo(&text).ok());
-    let memory = fs::read_to_string(proc::MEMINFO)
-        .ok()
-        .and_then(|text| proc::parse_memory_bytes(&text).ok());
-    (cpu, memory)
+    (cpu, memory())
+}
+
+/// RAM of the machine.
+fn memory() -> Option<u64> {
+    let text = fs::read_to_string(proc::MEMINFO).ok()?;
+    proc::parse_memory_bytes(&text).ok()
 }
 
 /// Whether the machine is a virtual one, and which kind; None where that cannot be known.

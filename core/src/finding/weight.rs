@@ -37,7 +37,10 @@ pub const GROUPS: &[Group] = &[
         &[
             "throttled",
             "steal",
+            "processor_limit",
+            "io_limit",
             "noisy_neighbour",
+            "memory_limit",
             "memory_pressure",
             "raid_resync",
             "raid_degraded",

@@ -30,7 +30,20 @@ pub struct CpuShares {
 
 /// Parses the line of all processors; None when it is not there or has fewer than the four states of all kernels.
 pub fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
-    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    parse_ticks(text.lines().find_map(|line| line.strip_prefix("cpu "))?)
+}
+
+/// Parses the lines of the single processors: number and times of each. A line that cannot be read is left out.
+pub fn parse_each_cpu(text: &str) -> Vec<(u32, CpuTimes)> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("cpu"));
+    let each = lines.filter_map(|line| {
+        let (number, ticks) = line.split_once(' ')?;
+        Some((number.parse().ok()?, parse_ticks(ticks)?))
+    });
+    each.collect()
+}
+
+fn parse_ticks(line: &str) -> Option<CpuTimes> {
     let mut ticks = [0; 10];
     let mut known = 0;
     for (to, from) in ticks.iter_mut().zip(line.split_ascii_whitespace()) {
@@ -71,6 +84,23 @@ impl CpuTimes {
         // Guests are in user and nice.
         let others = [self.idle, self.iowait, self.irq, self.softirq, self.steal];
         (busy, busy.saturating_add(sum(&others)))
+    }
+
+    /// The times of both together.
+    pub fn plus(&self, other: &Self) -> Self {
+        let sum = |field: fn(&Self) -> u64| field(self).saturating_add(field(other));
+        Self {
+            user: sum(|t| t.user),
+            nice: sum(|t| t.nice),
+            system: sum(|t| t.system),
+            idle: sum(|t| t.idle),
+            iowait: sum(|t| t.iowait),
+            irq: sum(|t| t.irq),
+            softirq: sum(|t| t.softirq),
+            steal: sum(|t| t.steal),
+            guest: sum(|t| t.guest),
+            guest_nice: sum(|t| t.guest_nice),
+        }
     }
 
     /// The shares of the time since `before`. None when no tick has passed. Counters that went back (iowait does) count as
@@ -147,6 +177,17 @@ ctxt 4
         let most = u64::MAX;
         let many = times(&format!("cpu {most} {most} 0 {most}\n"));
         assert_eq!(many.busy_and_all(), (most, most));
+    }
+
+    #[test]
+    fn single_processors() {
+        let each = parse_each_cpu(
+            "cpu  9 9 9 9\ncpu0 1 2 3 4\ncpu7 10 20 30 40 50\ncpu8 x\ncpu9\nintr 1 2 3 4 5\n",
+        );
+        let numbers: Vec<u32> = each.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [0, 7]);
+        let both = each[0].1.plus(&each[1].1);
+        assert_eq!(both, times("cpu  11 22 33 44 50\n"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::{
     finding::{MachineFacts, StorageFacts},
     proc::{CpuTimes, DirtyPages, Member, parse_diskstats},
-    sys::{Layer, LayerKind},
+    sys::{Layer, LayerKind, cgroup::Counters},
 };
 
 /// The kernel's own threads are children of this process.
@@ -161,6 +161,8 @@ pub struct Machine {
     pub free_bytes: Option<u64>,
     /// Whether an array below is busy with itself.
     pub is_resyncing: Option<bool>,
+    /// Counters of the limits of the server's cgroups.
+    pub limits: Counters,
 }
 
 /// Space in use on the filesystem of the data, and the lengths of the server's files there.
@@ -198,6 +200,10 @@ pub fn machine_facts(
             .map(|(sampler, load)| sampler as f64 / load.all as f64),
         dirty_peak_bytes: dirty.map(|dirty| dirty.pages * page),
         dirty_peak_limit_bytes: dirty.map(|dirty| dirty.limit * page),
+        limits: {
+            let ns = end.at_ns.saturating_sub(start.at_ns);
+            end.limits.felt_since(&start.limits, ns)
+        },
         ..MachineFacts::default()
     }
 }
