@@ -276,7 +276,7 @@ fn reads_that_the_device_did_are_not_said_to_come_from_memory() {
             "{hint}"
         );
     }
-    // Nobody counted.
+    // One of the counters is missing.
     for (device, server) in [(None, Some(GB)), (Some(GB), None)] {
         let (message, hint) = found(device, server);
         assert_eq!(message, fits);

@@ -1,4 +1,4 @@
-//! Whether a directory can be trusted: nobody but root and the server's operating system user may exchange its files.
+//! Whether a directory can be trusted: only root and the server's operating system user may exchange its files.
 
 /// The owner, the group and the mode of a directory, and the users who come with the group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,17 +47,17 @@ pub fn check(path: &str, directory: &Directory, own: u32) -> Result<(), String> 
         return Ok(());
     }
     let group = directory.group.clone().unwrap_or_default();
-    let who = match () {
+    let reason = match () {
         () if group.has_list => "An access control list gives others the right to".to_owned(),
         () if !group.is_own => format!("Group \"{}\", which is not the server's, can", group.name),
         () if !group.others.is_empty() => format!(
-            "Group \"{}\" has other members ({}), who can",
+            "Other members of group \"{}\" ({}) can",
             group.name,
             shown(&group.others)
         ),
         () => return Ok(()),
     };
-    Err(format!("{who} exchange what is in \"{path}\"."))
+    Err(format!("{reason} exchange what is in \"{path}\"."))
 }
 
 /// A few of them.
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(checked(0, 0o42775, group(true, &[])), Ok(()));
         assert_eq!(
             checked(0, 0o42775, group(true, &["a", "b", "c", "d"])),
-            Err("Group \"postgres\" has other members (a, b, c, ...), who can exchange what is in \"/data\".".into())
+            Err("Other members of group \"postgres\" (a, b, c, ...) can exchange what is in \"/data\".".into())
         );
         assert_eq!(
             checked(0, 0o42775, group(false, &[])),

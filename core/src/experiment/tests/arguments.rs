@@ -269,7 +269,7 @@ fn it_is_announced() {
 }
 
 #[test]
-fn who_gives_or_varies_checkpoint_timeout_has_given_the_cycle() {
+fn a_checkpoint_timeout_that_is_given_or_varied_is_the_cycle() {
     for (arguments, gives) in [
         (json!({}), false),
         (json!({"cycle_us": 60_000_000}), true),
@@ -303,7 +303,7 @@ fn one_scale_for_all_numbers_of_clients() {
         Some(24)
     );
     assert_eq!(asked::one_scale(&[clients(4), clients(8)]), Some(10));
-    // It is given.
+    // The scale is given.
     let given = run(json!({"clients": 4, "scale": 50}));
     assert_eq!(asked::one_scale(&[given.clone(), given]), None);
     // A workload without a scale.
