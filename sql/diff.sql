@@ -10,6 +10,15 @@ SELECT * FROM fsbench.diff(:a, :b) WHERE matters <> 'hardly' AND name NOT LIKE '
 SELECT * FROM fsbench.diff(:a, :c) WHERE area = 'parameters';
 SELECT count(*) FROM (SELECT name, a, b FROM fsbench.diff(:a, :c) EXCEPT SELECT name, b, a FROM fsbench.diff(:c, :a)) d;
 
+-- At full speed a latency mirrors tps where its ratio is that of tps turned over.
+BEGIN;
+UPDATE fsbench.run_log SET (tps, latency_p50_ms, latency_p99_ms) = (100, 10, 20) WHERE run_id = :a;
+UPDATE fsbench.run_log SET (tps, latency_p50_ms, latency_p99_ms) = (200, 5.1, 80) WHERE run_id = :b;
+SELECT metric, says LIKE '%mirrors tps' AS mirrors FROM fsbench.compare_runs(:a, :b) WHERE metric ~ '^(tps|latency_p.*)$';
+UPDATE fsbench.run_log SET latency_p50_ms = 9 WHERE run_id = :b;
+SELECT metric, says LIKE '%mirrors tps' AS mirrors FROM fsbench.compare_runs(:a, :b) WHERE metric = 'latency_p50_ms';
+ROLLBACK;
+
 -- Another target, disk, kernel, server and host.
 BEGIN;
 UPDATE fsbench.environment SET (filesystem, mount_options, mount_point, device, device_model, kernel, hostname, host_fingerprint, durability, settings, wal_st_dev,

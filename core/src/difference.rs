@@ -7,7 +7,7 @@
 mod fields;
 mod rules;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -128,6 +128,16 @@ pub fn between(a: &Value, b: &Value) -> Vec<Difference> {
     }
     differences.sort_by(|x, y| (y.matters, x.area, &x.name).cmp(&(x.matters, y.area, &y.name)));
     differences
+}
+
+/// Names and texts of those settings, as a run stores them, that may change figures.
+pub fn settings_that_matter(settings: &Value) -> BTreeMap<String, String> {
+    let fields = fields::of_settings(settings).into_iter();
+    let matter = fields.filter(|((area, name), text)| {
+        let (matters, _) = rules::weigh(*area, name, Some(text), None);
+        matters != Matters::Hardly
+    });
+    matter.map(|((_, name), text)| (name, text)).collect()
 }
 
 /// Told also when both runs have it: that a run is not done, for instance.

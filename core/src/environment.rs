@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{rows::Row, sys::Layer};
+use crate::{
+    rows::Row,
+    sys::{Layer, cgroup::Limits},
+};
 
 /// One row of `fsbench.environment`; names as there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -63,6 +66,7 @@ pub struct Machine {
     pub processors: Option<u32>,
     pub processor_model: Option<String>,
     pub memory_bytes: Option<u64>,
+    pub limits: Option<Limits>,
     pub kernel_command_line: Option<String>,
     pub vm: Option<BTreeMap<String, i64>>,
     pub transparent_hugepage: Option<String>,

@@ -36,7 +36,7 @@ pub use mount::{
 pub use pressure::{Pressure, parse_pressure};
 pub use process::parse_cpu_ticks;
 pub use snapshot::{CpuOfProcesses, Snapshot};
-pub use stat::{CpuShares, CpuTimes, parse_cpu_times};
+pub use stat::{CpuShares, CpuTimes, parse_cpu_times, parse_each_cpu};
 pub use swaps::{Swap, parse_swaps};
 pub use virtualization::{CLOCKS, Clues, DEVICE_TREE, DMI, HYPERVISOR, virtualization};
 
@@ -83,7 +83,7 @@ impl From<ParseError> for Refusal {
     }
 }
 
-/// RAM of the machine in bytes: MemTotal of `/proc/meminfo`. A container's own limit is not seen here.
+/// RAM of the machine in bytes: MemTotal of `/proc/meminfo`. A limit of a cgroup does not show here.
 pub fn parse_memory_bytes(text: &str) -> Result<u64, ParseError> {
     memory::parse_total(text).ok_or_else(|| ParseError {
         path: MEMINFO,

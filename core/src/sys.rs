@@ -4,16 +4,19 @@
 //! cannot be read makes None, and never an error: a container, another kernel or another machine shows less.
 
 mod block;
+pub mod cgroup;
+mod container;
 mod identity;
 mod journal;
 mod layers;
 mod machine;
 
 pub use block::{Block, Queue, mark};
+pub use container::container;
 pub use identity::{identity, physical_disks};
 pub use journal::journal_mode;
 pub use layers::{Below, Layer, LayerKind, layers, layers_below, queue, rotates};
-pub use machine::{Machine, command_line, container, machine};
+pub use machine::{Machine, command_line, machine};
 
 /// Files by their paths, and what a file of a filesystem lies on.
 pub trait Tree {
@@ -23,6 +26,10 @@ pub trait Tree {
     fn list(&self, path: &str) -> Vec<String>;
     /// True if there is a file or directory of that name.
     fn exists(&self, path: &str) -> bool;
+    /// The text of a symbolic link; None when it cannot be read.
+    fn link(&self, path: &str) -> Option<String>;
+    /// A variable of the server's environment.
+    fn variable(&self, name: &str) -> Option<String>;
     /// The filesystem that a file or directory is in, and its devices; None when this process cannot see it.
     fn below(&self, path: &str) -> Option<Below>;
 }

@@ -3,10 +3,12 @@
 pub mod commands;
 pub mod defining;
 pub mod device;
+pub mod inherited;
 pub mod prepared_data;
 pub mod redefined;
 pub mod server_log;
 pub mod settings;
+pub mod trust;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -23,7 +23,7 @@ PLACES = re.compile('device|directory|connection|host|label|bindir|mount_point|p
 
 # Findings whose messages are figures and words of pgfsbench.
 TOLD_FINDINGS = set('server_restarted fsync_off in_memory barriers_off jfs_does_not_flush sync_does_nothing fsync_too_fast flushes_missing synchronous_commit_off full_page_writes_off unlogged throttled steal '
-                    'noisy_neighbour memory_pressure other_writers device_discards lazy_init flush_step archiving replication slow_clock observer_effect governor failed_transactions '
+                    'processor_limit noisy_neighbour memory_limit memory_pressure other_writers device_discards lazy_init flush_step archiving replication slow_clock observer_effect governor failed_transactions '
                     'cache_not_as_asked read_for_others workers_not_launched skipped_transactions behind_schedule stalls drift warming_up autovacuum_off dead_rows dirty_limit '
                     'checkpoints_requested cpu_saturated cpu_bound data_fits_shared_buffers data_fits_ram clients_exceed_branches lock_waits no_complete_checkpoint too_short '
                     'compression btrfs_nodatacow file_attributes fallocate_missing cloned_data almost_full discard_mount_option atime ssd_state_undeclared virtual_disk_without_flush allocated_less allocated_more '
@@ -33,6 +33,7 @@ INSTEAD = {
     'old_xmin': 'vacuum is held back by others',
     'lost_transactions': 'after the crash not all was there that was committed',
     'recovery_failed': 'recovery failed after the crash, and what was committed could not be compared',
+    'io_limit': 'the limit of I/O of the server\'s cgroup was reached',
     'raid_resync': 'RAID is busy in the background',
     'raid_degraded': 'RAID lacks disks',
     'stripe_unknown': 'the filesystem does not know the stripes of the RAID below it',

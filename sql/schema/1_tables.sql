@@ -447,6 +447,7 @@ CREATE TABLE fsbench.environment (
     processors           integer,
     processor_model      text,
     memory_bytes         bigint,
+    limits               jsonb,
     shared_buffers_bytes bigint,
     data_checksums       boolean,
     scope                text,
@@ -516,7 +517,8 @@ COMMENT ON COLUMN fsbench.environment.machine IS 'Architecture';
 COMMENT ON COLUMN fsbench.environment.virtualization IS 'Kind of virtual machine, in the words of systemd-detect-virt: uml (a User-Mode Linux guest), kvm, qemu, xen, vmware, vm-other, ...; none: a real one; NULL: not known';
 COMMENT ON COLUMN fsbench.environment.processors IS 'Processors of the machine';
 COMMENT ON COLUMN fsbench.environment.processor_model IS 'Model of the processor';
-COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM';
+COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM that the server can use: that of the machine, or a smaller limit of its cgroup (container)';
+COMMENT ON COLUMN fsbench.environment.limits IS 'Limits of the server''s cgroup (container), the smallest of all levels that it can see: memory_bytes, processors (time of so many), allowed_processors (may run on so many), io (bytes and requests a second, for each device); {} where there are none; NULL where no cgroup is visible';
 COMMENT ON COLUMN fsbench.environment.shared_buffers_bytes IS 'shared_buffers in bytes';
 COMMENT ON COLUMN fsbench.environment.data_checksums IS 'Whether the server checks and writes checksums of data pages; initdb of PostgreSQL 18 turns them on unless it is told not to';
 COMMENT ON COLUMN fsbench.environment.scope IS 'What lies on the measured filesystem, by st_dev: data and WAL, or data only';
@@ -562,7 +564,7 @@ COMMENT ON COLUMN fsbench.environment.cpu_governor IS 'What governs the clock of
 COMMENT ON COLUMN fsbench.environment.cpu_mhz_min IS 'Clock of the slowest processor when the run began (MHz)';
 COMMENT ON COLUMN fsbench.environment.cpu_mhz_max IS 'Clock of the fastest one';
 COMMENT ON COLUMN fsbench.environment.numa_nodes IS 'Nodes of memory';
-COMMENT ON COLUMN fsbench.environment.container IS 'Container that the server runs in: docker, podman, lxc, kubernetes, ...; none; NULL: not known';
+COMMENT ON COLUMN fsbench.environment.container IS 'Container that the server runs in: docker, podman, lxc, kubernetes, ...; none: it runs in the machine''s own namespaces; NULL: not known';
 COMMENT ON COLUMN fsbench.environment.clock_source IS 'By what the kernel tells the time';
 COMMENT ON COLUMN fsbench.environment.host_fingerprint IS 'The same for runs on the same machine: a hash of the machine id (outside of containers), the model of the processors, and models, sizes and serial numbers of the disks; NULL: neither id nor disks are known';
 COMMENT ON COLUMN fsbench.environment.journal_mode IS 'What the journal of ext2, ext3 or ext4 holds, as its driver tells: ordered, writeback, journal, or none; NULL for other filesystems';

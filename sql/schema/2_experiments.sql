@@ -139,7 +139,7 @@ COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being 
 COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate, or its search has found none) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
 COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count, or has no value';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
-COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension';
+COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension, and a mark of those settings of the server that may change figures';
 COMMENT ON COLUMN fsbench.experiment_run.processor_probe IS 'Processor probe before it: millions of rounds of a fixed piece of work per second; NULL without one';
 COMMENT ON COLUMN fsbench.experiment_run.planned_at IS 'When it was about to be started';
 

@@ -141,7 +141,10 @@ BEGIN
            (row_b ->> m.name)::float8 / nullif((row_a ->> m.name)::float8, 0),
            CASE WHEN hosts > 1 THEN 'inconclusive (device confounded)' ELSE 'inconclusive (one run each)' END || CASE WHEN (row_a ->> m.name)::float8 > 0 THEN format(': run %s has %s times the %s of run %s', run_b,
                round(((row_b ->> m.name)::float8 / (row_a ->> m.name)::float8)::numeric, 2), m.name, run_a) ELSE '' END
-           || CASE WHEN m.is_latency AND row_a -> 'rate' = 'null' THEN ', which at full speed mirrors tps' ELSE '' END
+           -- At full speed the mean latency is clients / tps. Others are, where their ratio is that of tps turned over.
+           || CASE WHEN m.is_latency AND row_a -> 'rate' = 'null' AND row_b -> 'rate' = 'null' AND row_a -> 'clients' = row_b -> 'clients'
+                AND (row_b ->> m.name)::float8 * (row_b ->> 'tps')::float8 BETWEEN 0.95 * (row_a ->> m.name)::float8 * (row_a ->> 'tps')::float8
+                  AND 1.05 * (row_a ->> m.name)::float8 * (row_a ->> 'tps')::float8 THEN ', which at full speed mirrors tps' ELSE '' END
     FROM (VALUES (1, 'tps', false), (2, 'latency_p50_ms', true), (3, 'latency_p99_ms', true), (4, 'latency_max_ms', true), (5, 'commit_p99_ms', true),
                  (6, 'stall_seconds', false), (7, 'cpu_ms_per_transaction', false), (8, 'write_amplification', false),
                  (9, 'device_bytes_per_transaction', false), (10, 'load_ms', false)) AS m(place, name, is_latency)

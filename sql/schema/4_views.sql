@@ -57,7 +57,7 @@ CREATE VIEW fsbench.result AS
            r.sustainable_rate, r.sustainable_rate_low, r.sustainable_rate_high, r.sustainable_rate_estimate, r.sustainable_rate_says,
            r.target AS target_name, r.target_version,
            left(encode(sha256(convert_to(r.target_definition::text, 'UTF8')), 'hex'), 16) AS target_fingerprint, r.target_definition,
-           r.behind
+           r.behind, e.limits
     FROM fsbench.run_log r
     LEFT JOIN fsbench.environment e USING (run_id)
     LEFT JOIN LATERAL (

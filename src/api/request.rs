@@ -35,7 +35,7 @@ const OF_A_RUN: [&str; 4] = [
 
 /// Facts of the server, for the choice of arguments that were not given. With the owner's rights.
 fn facts(target: Option<&str>) -> Result<Facts, Fault> {
-    let (cpu, memory) = machine::machine();
+    let usable = machine::usable();
     let here = target.is_none_or(|target| target == DEFAULT_TARGET);
     let kind = match target {
         Some(name) if !here => xact::without_keeping_locks(|| target::kind_of(name))?,
@@ -48,9 +48,9 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     let used = worker_slots::background_workers(&OF_A_RUN)?;
     let free = location::data_location().and_then(|location| location.space());
     Ok(Facts {
-        processors: cpu.map_or(1, |cpu| cpu.processors),
+        processors: usable.processors.unwrap_or(1),
         server_version_num: worker_slots::number("server_version_num")?,
-        memory_bytes: memory.unwrap_or(0),
+        memory_bytes: usable.memory_bytes.unwrap_or(0),
         shared_buffers_bytes: config::bytes("shared_buffers")?.unwrap_or(0),
         // A server on a target gets what it needs.
         free_worker_slots: if here {

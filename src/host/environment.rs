@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use pgfsbench_core::environment::Environment;
+use pgfsbench_core::{difference, environment::Environment};
 use serde::Deserialize;
 
 use crate::{
-    errors::{Fault, read_json},
+    errors::{Fault, read_json, to_json_text},
     host::{
         files,
         location::{self, Location},
@@ -40,12 +40,23 @@ struct Server {
     settings: serde_json::Value,
 }
 
+fn server() -> Result<Server, Fault> {
+    let always = ALWAYS_STORED.join(",");
+    let text = sql::read(include_str!("queries/settings.sql"), &[Some(&always)])?;
+    read_json("settings", &text.unwrap_or_default())
+}
+
+/// A short mark of those settings of the server that may change figures. In a transaction.
+pub fn settings_mark() -> Result<String, Fault> {
+    let settings = difference::settings_that_matter(&server()?.settings);
+    let text = to_json_text(&settings)?;
+    Ok(fingerprint(&text)?.unwrap_or_default())
+}
+
 /// Finds out everything. In a transaction, with the owner's rights. Settings that can hold a secret (a password in
 /// primary_conninfo, a key in archive_command, an application's own settings) are named without their values: the tables have more readers.
 pub fn collect() -> Result<Environment, Fault> {
-    let always = ALWAYS_STORED.join(",");
-    let text = sql::read(include_str!("queries/settings.sql"), &[Some(&always)])?;
-    let server: Server = read_json("settings", &text.unwrap_or_default())?;
+    let server = server()?;
     let uname = rustix::system::uname();
     let (data, wal) = (location::data_location(), location::wal_location());
     let space = data.as_ref().and_then(Location::space);

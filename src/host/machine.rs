@@ -1,19 +1,28 @@
 //! The machine: processors, memory, kernel settings, what kind it is, and how to tell it from others.
 
-use pgfsbench_core::{environment::Machine, proc, sys};
+use pgfsbench_core::{
+    environment::Machine,
+    proc,
+    sys::{
+        self,
+        cgroup::{Cgroups, Limits},
+    },
+};
 
 use super::tree::{self, ThisMachine};
 
-/// This machine.
+/// This machine. Its memory is what the server can use.
 pub fn look() -> Machine {
-    let (cpu, memory_bytes) = machine();
+    let (cpu, total) = machine();
+    let limits = limits();
     let seen = sys::machine(&ThisMachine);
     Machine {
         virtualization: virtualization().map(str::to_owned),
         container: sys::container(&ThisMachine),
         processors: cpu.as_ref().map(|cpu| cpu.processors),
         processor_model: cpu.and_then(|cpu| cpu.model),
-        memory_bytes,
+        memory_bytes: limits.clone().unwrap_or_default().usable_memory(total),
+        limits,
         kernel_command_line: sys::command_line(&ThisMachine),
         vm: seen.vm,
         transparent_hugepage: seen.transparent_hugepage,
@@ -31,8 +40,32 @@ pub fn identity(machine: &Machine) -> Option<String> {
     sys::identity(&ThisMachine, container, machine.processor_model.as_deref())
 }
 
+/// The part of the machine that the server can use: less than all where its cgroups have limits.
+#[derive(Clone, Copy, Debug)]
+pub struct Usable {
+    /// Processors that it can keep busy.
+    pub processors: Option<u32>,
+    /// RAM in bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+/// The part of the machine that the server can use.
+pub fn usable() -> Usable {
+    let (cpu, total) = machine();
+    let limits = limits().unwrap_or_default();
+    Usable {
+        processors: limits.usable_processors(cpu.map(|cpu| cpu.processors)),
+        memory_bytes: limits.usable_memory(total),
+    }
+}
+
+/// The limits of the server's cgroups.
+fn limits() -> Option<Limits> {
+    Cgroups::find(&ThisMachine).limits(&ThisMachine)
+}
+
 /// Processors and RAM of the machine.
-pub fn machine() -> (Option<proc::Cpu>, Option<u64>) {
+fn machine() -> (Option<proc::Cpu>, Option<u64>) {
     let cpu = tree::text(proc::CPUINFO).and_then(|text| proc::parse_cpuinfo(&text).ok());
     let memory = tree::text(proc::MEMINFO).and_then(|text| proc::parse_memory_bytes(&text).ok());
     (cpu, memory)

@@ -35,6 +35,18 @@ impl Tree for ThisMachine {
         Path::new(path).exists()
     }
 
+    fn link(&self, path: &str) -> Option<String> {
+        fs::read_link(path)
+            .ok()?
+            .into_os_string()
+            .into_string()
+            .ok()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
     fn below(&self, path: &str) -> Option<Below> {
         Some(Location::of(&seen(path)?)?.below())
     }

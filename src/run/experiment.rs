@@ -19,6 +19,7 @@ use pgfsbench_core::{
 
 use crate::{
     errors::Fault,
+    host::environment,
     pg::{sql, xact},
     store::experiment as rows,
 };
@@ -34,15 +35,19 @@ fn kernel() -> String {
     release.trim().to_owned()
 }
 
-/// Versions of kernel, server and extension, in one text.
+/// Versions of kernel, server and extension, and a mark of the server's settings, in one text.
 pub fn versions() -> Result<String, Fault> {
-    let server = xact::transaction(|| sql::read("SELECT current_setting('server_version')", &[]))?;
-    Ok(format!(
+    let (server, settings) = xact::transaction(|| {
+        let server = sql::read("SELECT current_setting('server_version')", &[])?;
+        Ok::<_, Fault>((server, environment::settings_mark()?))
+    })?;
+    let versions = format!(
         "kernel {}, PostgreSQL {}, pgfsbench {}",
         kernel(),
         server.unwrap_or_default(),
         super::cleanup::VERSION
-    ))
+    );
+    Ok(steps::conditions(&versions, &settings))
 }
 
 /// Ends an experiment after its last complete block: looks, status, and what is said of it; `by` is the role that does. In a transaction.

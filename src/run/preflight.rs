@@ -179,7 +179,7 @@ pub fn check_shared_memory(theirs: u64) -> Result<(), Fault> {
 }
 
 fn check_both(what: &str, own: u64, theirs: u64) -> Result<(), Fault> {
-    match machine::machine().1 {
+    match machine::usable().memory_bytes {
         Some(memory) => Ok(preflight::check_both(what, own, theirs, memory)?),
         None => Ok(()),
     }

@@ -2,14 +2,21 @@
 
 use std::{fs, path::Path};
 
-use pgfsbench_core::refusal::quoted;
+use pgfsbench_core::{
+    refusal::quoted,
+    target::trust::{self, Group},
+};
 use rustix::{
-    fs::{Access, access},
-    process::geteuid,
+    fs::{Access, access, getxattr},
+    process::{getegid, geteuid, getgroups},
 };
 
 use super::invalid;
-use crate::{errors::Fault, host::location::Location, pg::session};
+use crate::{
+    errors::Fault,
+    host::location::Location,
+    pg::{passwd, session},
+};
 
 /// Mount point of the filesystem of a directory; None if it is not known.
 pub fn mount_point(directory: &Path) -> Option<String> {
@@ -68,20 +75,45 @@ fn is_plain(path: &str) -> bool {
         .any(|c| c.is_control() || "\"$`\\',".contains(c))
 }
 
-/// Whether nobody but root and the server's user can exchange what lies in a directory, or in one above it.
+/// Refuses a directory that others than root and the server's user could exchange, or what lies in it, with a DETAIL.
 pub fn is_trustworthy(path: &Path) -> Result<(), String> {
-    let own = geteuid().as_raw();
+    let said = |e: rustix::io::Errno| format!("The system says: {e}.");
     for directory in path.ancestors() {
-        let stat = rustix::fs::stat(directory).map_err(|e| format!("The system says: {e}."))?;
-        let writable = stat.st_mode & 0o022 != 0 && stat.st_mode & 0o1000 == 0;
-        if writable || (stat.st_uid != 0 && stat.st_uid != own) {
-            return Err(format!(
-                "Others than root and the server's operating system user can exchange what is in \"{}\".",
-                directory.display()
-            ));
-        }
+        let stat = rustix::fs::stat(directory).map_err(said)?;
+        let group = match trust::group_writes(stat.st_mode) {
+            true => Some(group_of(directory, stat.st_gid)?),
+            false => None,
+        };
+        let seen = trust::Directory {
+            owner: stat.st_uid,
+            mode: stat.st_mode,
+            group,
+        };
+        let own = geteuid().as_raw();
+        trust::check(&directory.display().to_string(), &seen, own)?;
     }
     Ok(())
+}
+
+/// The attribute that holds an access control list, whose mask then stands in the place of the group's rights.
+const LIST: &str = "system.posix_acl_access";
+
+fn group_of(directory: &Path, gid: u32) -> Result<Group, String> {
+    let own = geteuid().as_raw();
+    let groups = getgroups().unwrap_or_default();
+    let is_own = getegid().as_raw() == gid || groups.iter().any(|group| group.as_raw() == gid);
+    let name = passwd::group_name(gid).map_err(|e| format!("The system says: {e}."))?;
+    let others = match is_own {
+        true => passwd::members_of(gid, own).map_err(|e| format!("The system says: {e}."))?,
+        false => Vec::new(),
+    };
+    let list = getxattr(directory, LIST, &mut [0_u8; 0]);
+    Ok(Group {
+        name: name.unwrap_or_else(|| gid.to_string()),
+        is_own,
+        others,
+        has_list: list.is_ok_and(|bytes| bytes > 0),
+    })
 }
 
 /// A directory with the programs of PostgreSQL.

@@ -4,7 +4,7 @@ pub use pgfsbench_core::target::{Kind, Row};
 use pgfsbench_core::units::parse_size;
 use serde_json::json;
 
-use super::{connection, place, prepare, settings};
+use super::{connection, place, prepare, server::programs::operating_system_user, settings};
 use crate::{
     errors::{Fault, read_json},
     host::machine,
@@ -46,6 +46,10 @@ pub fn checked(mut row: Row) -> Result<Row, Fault> {
     if let Some(text) = &row.connection {
         connection::check(text)?;
     }
+    if kind != Kind::Connection {
+        // A server of its own runs there, whose programs refuse a user without a name.
+        operating_system_user()?;
+    }
     if kind.is_made() {
         prepare(&row.target, &row.request())?;
     }
@@ -55,7 +59,7 @@ pub fn checked(mut row: Row) -> Result<Row, Fault> {
 /// A size as a text of the caller's, in bytes.
 pub fn size(argument: &str, text: Option<String>) -> Result<Option<u64>, Fault> {
     text.map(|text| {
-        let memory = machine::machine().1.unwrap_or(0);
+        let memory = machine::usable().memory_bytes.unwrap_or(0);
         parse_size(&text, memory).map_err(|refusal| Fault::from(refusal).context(argument))
     })
     .transpose()

@@ -14,7 +14,10 @@ use pgfsbench_core::{
     finding::{FlushFacts, MachineFacts, RunFacts, ServerFacts, StorageFacts},
     proc::{self, DirtyPages, Member, parse_cpu_times, parse_member},
     run::surroundings::{self, Fill, Load, Machine, Processes, Processors, SharedDisk},
-    sys,
+    sys::{
+        self,
+        cgroup::{Cgroups, IoWatch},
+    },
 };
 use rustix::process::getppid;
 use serde::Deserialize;
@@ -102,6 +105,7 @@ fn look() -> Machine {
         is_resyncing: layers
             .as_ref()
             .map(|layers| layers.iter().any(|layer| layer.busy_with().is_some())),
+        limits: Cgroups::find(&ThisMachine).counters(&ThisMachine),
     }
 }
 
@@ -146,6 +150,9 @@ pub struct Surroundings {
     vacuum_seconds: u64,
     /// When most of what may be dirty was.
     dirty: Option<DirtyPages>,
+    /// The cgroups of the server, from the start of the window on.
+    cgroups: Cgroups,
+    io: IoWatch,
     flush: FlushFacts,
     /// Before the clients and after them.
     fill: [Option<Fill>; 2],
@@ -197,13 +204,21 @@ impl Surroundings {
     pub fn at_start(&mut self) {
         self.server = server().map(|server| (server, None));
         self.machine = Some((look(), None));
+        self.cgroups = Cgroups::find(&ThisMachine);
+        self.look_at_io();
         self.look_at_dirty();
     }
 
     /// In each second, how many of the tables of the run are being vacuumed.
     pub fn each_second(&mut self, vacuums: u32) {
         self.vacuum_seconds += u64::from(vacuums > 0);
+        self.look_at_io();
         self.look_at_dirty();
+    }
+
+    fn look_at_io(&mut self) {
+        let counters = self.cgroups.io_counters(&ThisMachine);
+        self.io.see(clock::now_ns(), counters);
     }
 
     fn look_at_dirty(&mut self) {
@@ -217,6 +232,7 @@ impl Surroundings {
 
     /// At the end of the window.
     pub fn at_end(&mut self) {
+        self.look_at_io();
         if let Some((_, end)) = &mut self.machine {
             *end = Some(look());
         }
@@ -279,7 +295,9 @@ impl Surroundings {
             return MachineFacts::default();
         };
         let page = rustix::param::page_size() as u64;
-        surroundings::machine_facts(start, end, self.dirty, page)
+        let mut facts = surroundings::machine_facts(start, end, self.dirty, page);
+        facts.limits.io = self.io.felt();
+        facts
     }
 
     fn of_storage(&self) -> StorageFacts {

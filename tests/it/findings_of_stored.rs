@@ -404,6 +404,27 @@ fn seen() -> Vec<(&'static str, String)> {
             "memory_pressure warning",
             sample("pressure_memory_some_percent = 20"),
         ),
+        (
+            "memory_limit info",
+            fact(
+                "machine,limits",
+                r#"{"memory": {"bytes": 4294967296, "reached": 7}}"#,
+            ),
+        ),
+        (
+            "processor_limit warning",
+            fact(
+                "machine,limits",
+                r#"{"quota": {"processors": 2, "periods": 600, "stopped": 300, "stopped_ms": 1000}}"#,
+            ),
+        ),
+        (
+            "io_limit warning",
+            fact(
+                "machine,limits",
+                r#"{"io": [{"device": "8:0", "kind": "writes", "limit": 100, "seconds": 60, "reached": 30}]}"#,
+            ),
+        ),
         ("throttled warning", fact("machine,throttled", "3")),
         ("throttled warning", fact("machine,mhz_at_end", "1200")),
         ("governor info", environment("cpu_governor = 'powersave'")),

@@ -10,6 +10,7 @@ mod cloned;
 mod coexistence;
 mod commit;
 mod common;
+mod container;
 mod cost;
 mod cron;
 mod cron_debian;

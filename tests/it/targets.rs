@@ -4,12 +4,12 @@ use crate::common::{assert_refused, execute, rows, wait_for_phase};
 use crate::directory_target::Place;
 use pgfsbench_tests::{
     Leaves, TestServer, assert_columns, controldata, in_single_user_mode, refusal, server_owner,
-    value,
+    skip, value,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -339,6 +339,44 @@ fn prepared_data_are_anybodys_again_once_they_are_copied() {
     let cancel = format!("SELECT fsbench.cancel({run})");
     assert_eq!(value(&mut client, &cancel), "t");
     place.nothing_is_left("a run whose data were dropped");
+}
+
+#[test]
+fn a_volume_whose_group_is_the_servers_own_is_taken() {
+    const NAME: &str = "a_volume_whose_group_is_the_servers_own_is_taken";
+    if server_owner().is_none() {
+        return skip(NAME, "only root makes directories of root");
+    }
+    let place = Place::new("");
+    let mut client = place.server.connect("postgres");
+    let volume = place.path().join("volume");
+    fs::create_dir(&volume).expect("a directory");
+    let group = fs::metadata(place.data()).expect("the data").gid();
+    let mut create = |group: u32| {
+        std::os::unix::fs::chown(&volume, Some(0), Some(group)).expect("chown");
+        fs::set_permissions(&volume, fs::Permissions::from_mode(0o2775)).expect("chmod");
+        let sql = format!(
+            "SELECT fsbench.create_target('volume', directory => '{}')",
+            volume.display()
+        );
+        let answer = client.simple_query(&sql);
+        let answer = answer.map_err(|error| {
+            let error = error.as_db_error().expect("an error of the server");
+            error.detail().unwrap_or_default().to_owned()
+        });
+        answer.err().unwrap_or_default()
+    };
+    // The server's user is not in this group.
+    let others = create(group + 54_321);
+    assert!(
+        others.contains("which is not the server's, can exchange"),
+        "{others}"
+    );
+    let own = create(group);
+    if own.contains("Other members of group") {
+        return skip(NAME, &own);
+    }
+    assert_eq!(own, "");
 }
 
 #[test]

@@ -134,11 +134,7 @@ fn of_environment(fields: &mut Fields, environment: &Value) {
     let is_marked = [&of_target["serial"], &of_target["wwn"]]
         .iter()
         .any(|mark| mark.is_string());
-    for (name, value) in members(&environment["settings"]) {
-        if !OF_ONE_SERVER.contains(&name.as_str()) {
-            flatten(fields, Area::Settings, name, &value["setting"]);
-        }
-    }
+    fields.extend(of_settings(&environment["settings"]));
     let places: &[&str] = if is_apart { &["", "wal_"] } else { &[""] };
     for place in places {
         let layers = &environment[format!("{place}layers")];
@@ -161,6 +157,17 @@ fn of_environment(fields: &mut Fields, environment: &Value) {
             ((Area::Mount, format!("{place}{name}")), option.to_owned())
         }));
     }
+}
+
+/// Settings of a server, but for those that only say where it is.
+pub fn of_settings(settings: &Value) -> Fields {
+    let mut fields = Fields::new();
+    for (name, value) in members(settings) {
+        if !OF_ONE_SERVER.contains(&name.as_str()) {
+            flatten(&mut fields, Area::Settings, name, &value["setting"]);
+        }
+    }
+    fields
 }
 
 fn area_of(column: &str) -> Area {

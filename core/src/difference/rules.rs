@@ -306,6 +306,7 @@ const HOST: &[Rule] = &[
         "machine virtualization processors processor_model",
     ),
     rule(Much, "what fits into the page cache", "memory_bytes"),
+    rule(Much, "what the server can use of the machine", "limits.*"),
     rule(Hardly, "a name", "hostname"),
 ];
 

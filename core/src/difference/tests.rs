@@ -399,3 +399,24 @@ fn runs_that_are_not_done_are_told_and_nothing_is_made_up() {
     }
     assert_eq!(lines(&between(&json!({}), &Value::Null)).len(), 2);
 }
+
+#[test]
+fn settings_that_may_change_figures() {
+    let settings = json!({
+        "shared_buffers": {"setting": "128MB", "source": "configuration file"},
+        "wal_compression": {"setting": "on", "source": "default"},
+        "unheard_of": {"setting": "1", "source": "command line"},
+        "log_min_messages": {"setting": "info", "source": "configuration file"},
+        "port": {"setting": "5433", "source": "configuration file"},
+    });
+    let names: Vec<String> = settings_that_matter(&settings).into_keys().collect();
+    assert_eq!(names, ["shared_buffers", "unheard_of", "wal_compression"]);
+    assert_eq!(settings_that_matter(&Value::Null).len(), 0);
+}
+
+#[test]
+fn limits_of_a_container_are_told_one_by_one() {
+    let found = but("/environment/limits", json!({"processors": 2.5}));
+    let lines: Vec<String> = found.iter().map(line).collect();
+    assert_eq!(lines, ["maybe host limits.processors: - | 2.5"]);
+}

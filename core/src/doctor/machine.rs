@@ -5,7 +5,7 @@ use crate::{
     environment::{Device, Machine},
     finding::{self, MachineFacts, RunFacts},
     run::surroundings::Load,
-    sys::LayerKind,
+    sys::{LayerKind, cgroup::Limits},
     units::format_share,
 };
 
@@ -113,6 +113,14 @@ fn kernel(report: &mut Report, machine: &Machine) {
             machine.container.clone().unwrap_or_else(unknown)
         ),
     );
+    if let Some(limits) = machine.limits.as_ref().and_then(Limits::in_words) {
+        report.say(
+            "limits",
+            INFO,
+            format!("the server's cgroup may have no more than {limits}"),
+            Some("Runs are measured under these limits, and have a finding for each that they reach.".into()),
+        );
+    }
 }
 
 /// Reports the device on which the target default would be measured.
@@ -216,6 +224,10 @@ mod tests {
             machine: Machine {
                 clock_source: Some("hpet".into()),
                 cpu_governor: Some("powersave".into()),
+                limits: Some(Limits {
+                    memory_bytes: Some(1 << 31),
+                    ..Limits::default()
+                }),
                 ..Machine::default()
             },
             throttled: Some(1),
@@ -228,6 +240,7 @@ mod tests {
             ("clock source", WARNING),
             ("governor", INFO),
             ("pressure", INFO),
+            ("limits", INFO),
         ] {
             assert!(
                 states.contains(&(item.to_owned(), state)),

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     refusal::{Refusal, quoted},
-    spec::{self, Workload, any_float, check},
+    spec::{self, Spec, Workload, any_float, check},
     verdict::{
         looks::{DEFAULT_MAX_BLOCKS, FEWEST_BLOCKS, LOOKS},
         table,
@@ -263,6 +263,32 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
 pub fn searches(asked: &Asked) -> bool {
     let options = asked.run.options.as_ref();
     options.is_some_and(|options| options.get("sustain").is_some())
+}
+
+/// Whether the length of a checkpoint cycle is given, or varied: as such, or as checkpoint_timeout, beside which there is no `cycle`.
+pub fn gives_cycle(asked: &Asked) -> bool {
+    let settings = asked.run.settings.as_ref();
+    let factors = asked.factors.as_ref();
+    let is_varied = |name| factors.is_some_and(|factors| factors.get(name).is_some());
+    asked.cycle_us.is_some()
+        || settings.is_some_and(|settings| settings.get(CHECKPOINT_TIMEOUT).is_some())
+        || [
+            "settings.checkpoint_timeout",
+            "target_settings.checkpoint_timeout",
+        ]
+        .into_iter()
+        .any(is_varied)
+}
+
+/// The setting that is the length of a checkpoint cycle.
+const CHECKPOINT_TIMEOUT: &str = "checkpoint_timeout";
+
+/// The scale of all runs, where each would choose its own: the largest, so that a factor `clients` does not vary the data, too. None where
+/// it is given, or some run has none.
+pub fn one_scale(specs: &[Spec]) -> Option<u32> {
+    let is_chosen = |spec: &Spec| spec.scale > 0 && spec.chosen.iter().any(|name| name == "scale");
+    let largest = specs.iter().map(|spec| spec.scale).max();
+    largest.filter(|_| specs.iter().all(is_chosen))
 }
 
 fn check_search(asked: &Asked, metric: metric::Metric) -> Result<(), Refusal> {

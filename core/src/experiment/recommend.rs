@@ -67,6 +67,11 @@ pub struct Facts {
     pub checkpoints: Option<f64>,
     /// Whether its server had data checksums.
     pub data_checksums: Option<bool>,
+    /// Bytes that the device and the server read in a window: medians over its runs.
+    pub device_read_bytes: Option<f64>,
+    pub server_read_bytes: Option<f64>,
+    /// Whether a loop device, which is a file, is below its filesystem.
+    pub is_on_loop: Option<bool>,
 }
 
 impl Facts {

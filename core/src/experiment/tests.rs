@@ -219,6 +219,45 @@ fn what_cuts_off_ten_runs_of_a_place_pauses_the_experiment_and_loses_no_block() 
 }
 
 #[test]
+fn a_block_is_made_again_when_versions_or_settings_change_within_it() {
+    let began = steps::conditions("kernel 6.1, PostgreSQL 15.4", "a1");
+    let mut state = state(2, Goal::Baseline);
+    let first = Place {
+        block: 1,
+        position: 1,
+        attempt: 1,
+        number: state.experiment.run_order[0][0],
+    };
+    state.runs.push(Made {
+        run_id: Some(1),
+        versions: Some(began.clone()),
+        outcome: Some(Outcome::Measured),
+        ..measured(first, 100.0)
+    });
+    let next = |boot: &str, now: &str| steps::next(&state, boot, now).next;
+    assert!(matches!(next("boot", &began), Next::Start(_)));
+    for (now, why) in [
+        (
+            steps::conditions("kernel 6.1, PostgreSQL 15.4", "b2"),
+            "settings of the server changed within its block",
+        ),
+        (
+            steps::conditions("kernel 6.2, PostgreSQL 15.4", "a1"),
+            "kernel, server or extension changed within its block",
+        ),
+    ] {
+        let Next::Repeat(1, said) = next("boot", &now) else {
+            panic!("{now}");
+        };
+        assert!(said.starts_with(why), "{said}");
+    }
+    assert!(matches!(next("another", &began), Next::Repeat(1, _)));
+    // An earlier version of pgfsbench had no mark of the settings.
+    let unmarked = next("boot", "kernel 6.1, PostgreSQL 15.4");
+    assert!(matches!(unmarked, Next::Start(_)), "{unmarked:?}");
+}
+
+#[test]
 fn an_invalid_run_is_repeated_twice() {
     let mut state = state(2, Goal::Baseline);
     let (_, started) = live(&mut state, &|place| Made {

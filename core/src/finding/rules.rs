@@ -3,6 +3,7 @@
 mod data;
 mod filesystem;
 mod flush;
+mod limits;
 mod machine;
 mod server;
 mod settings;
@@ -10,6 +11,7 @@ mod window;
 
 use super::{Finding, RunFacts, Severity, crash, scan, storage};
 use crate::units::format_share as percent;
+pub use data::device_reads;
 
 type Rule = fn(&RunFacts) -> Option<Finding>;
 
@@ -83,6 +85,9 @@ pub const ALL: &[Rule] = &[
     machine::governor,
     machine::slow_clock,
     machine::dirty_limit,
+    limits::memory_limit,
+    limits::processor_limit,
+    limits::io_limit,
 ];
 
 /// A quick look cannot help it: there it is only `info`.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::spec::{Asked, Cache, Facts, Workload};
-use crate::sys::{self, Layer};
+use crate::sys::{self, Layer, cgroup::Felt};
 use crate::workload::{resolve, scan::BlocksFrom};
 use proptest::prelude::*;
 
@@ -57,6 +57,8 @@ fn storage() -> StorageFacts {
         made: Some(false),
         device_write_bytes: Some(3 * GB),
         server_write_bytes: Some(2 * GB),
+        device_read_bytes: Some(GB),
+        server_read_bytes: Some(100 * GB),
         resync_at_end: Some(false),
         used_bytes: Some(16 * GB),
         used_bytes_at_end: Some(17 * GB),
@@ -95,6 +97,7 @@ fn machine() -> MachineFacts {
         dirty_peak_limit_bytes: Some(600 << 20),
         dirty_bytes_limit: Some(0),
         dirty_bytes_max: Some(100 << 20),
+        limits: Felt::default(),
     }
 }
 
@@ -257,6 +260,44 @@ fn data_fits_ram() {
     // Shared buffers of the other server are no room for the data.
     finds_nothing!(data_bytes: Some(2 * GB), asking_server_shared_buffers_bytes: Some(5 * GB / 2));
     finds_nothing!(data_bytes: Some(2 * GB), memory_bytes: None);
+}
+
+#[test]
+fn reads_that_the_device_did_are_not_said_to_come_from_memory() {
+    let found = |device: Option<u64>, server: Option<u64>| {
+        let facts = RunFacts {
+            data_bytes: Some(2 * GB),
+            storage: StorageFacts {
+                device_read_bytes: device,
+                server_read_bytes: server,
+                ..storage()
+            },
+            ..clean()
+        };
+        let found = judge(&facts).remove(0);
+        (found.message, found.hint)
+    };
+    let fits = "data of 2048 MB fits in RAM (shared_buffers 1024 MB, RAM 4096 MB, of which the server that asked takes 128 MB)";
+    let (message, hint) = found(Some(3 * GB), Some(4 * GB));
+    assert_eq!(
+        message,
+        format!("{fits}; the device read 3072 MB while the server read 4096 MB")
+    );
+    assert!(!hint.contains("came from memory"), "{hint}");
+    for (device, server) in [(GB / 8, 4 * GB), (1 << 20, 1 << 20), (0, 0)] {
+        let (message, hint) = found(Some(device), Some(server));
+        assert_eq!(message, fits);
+        assert!(
+            hint.starts_with("Reads came from memory, not from storage"),
+            "{hint}"
+        );
+    }
+    // One of the counters is missing.
+    for (device, server) in [(None, Some(GB)), (Some(GB), None)] {
+        let (message, hint) = found(device, server);
+        assert_eq!(message, fits);
+        assert!(hint.starts_with("Reads can come from memory"), "{hint}");
+    }
 }
 
 #[test]

@@ -39,7 +39,10 @@ pub const GROUPS: &[Group] = &[
         &[
             "throttled",
             "steal",
+            "processor_limit",
+            "io_limit",
             "noisy_neighbour",
+            "memory_limit",
             "memory_pressure",
             "raid_resync",
             "raid_degraded",

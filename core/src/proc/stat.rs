@@ -38,12 +38,22 @@ pub struct CpuShares {
 
 /// Parses the line of all processors; None when it is not there, or when one of the four states of all kernels is no number.
 pub fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
-    text.lines().find_map(parse_line)
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("cpu "));
+    lines.find_map(parse_ticks)
 }
 
-fn parse_line(line: &str) -> Option<CpuTimes> {
+/// Parses the lines of the single processors: number and times of each. A line that cannot be read is left out.
+pub fn parse_each_cpu(text: &str) -> Vec<(u32, CpuTimes)> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("cpu"));
+    let each = lines.filter_map(|line| {
+        let (number, ticks) = line.split_once(' ')?;
+        Some((number.parse().ok()?, parse_ticks(ticks)?))
+    });
+    each.collect()
+}
+
+fn parse_ticks(line: &str) -> Option<CpuTimes> {
     let mut words = line.split_ascii_whitespace();
-    words.next().filter(|name| *name == "cpu")?;
     let mut next = || words.next()?.parse::<u64>().ok();
     Some(CpuTimes {
         user: next()?,
@@ -74,6 +84,26 @@ impl CpuTimes {
             busy,
             busy.saturating_add(self.idle).saturating_add(sum(&others)),
         )
+    }
+
+    /// The times of both together; a state that one of them does not count is not known.
+    pub fn plus(&self, other: &Self) -> Self {
+        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+        let (mine, others) = (&self.further, &other.further);
+        Self {
+            user: self.user.saturating_add(other.user),
+            nice: self.nice.saturating_add(other.nice),
+            system: self.system.saturating_add(other.system),
+            idle: self.idle.saturating_add(other.idle),
+            further: Further {
+                iowait: sum(mine.iowait, others.iowait),
+                irq: sum(mine.irq, others.irq),
+                softirq: sum(mine.softirq, others.softirq),
+                steal: sum(mine.steal, others.steal),
+                guest: sum(mine.guest, others.guest),
+                guest_nice: sum(mine.guest_nice, others.guest_nice),
+            },
+        }
     }
 
     /// The shares of the time since `before`. None when no tick has passed. Counters that went back (iowait does) count as
@@ -160,6 +190,17 @@ ctxt 4
         let most = u64::MAX;
         let many = times(&format!("cpu {most} {most} 0 {most}\n"));
         assert_eq!(many.busy_and_all(), (most, most));
+    }
+
+    #[test]
+    fn single_processors() {
+        let each = parse_each_cpu(
+            "cpu  9 9 9 9\ncpu0 1 2 3 4\ncpu7 10 20 30 40 50\ncpu8 x\ncpu9\nintr 1 2 3 4 5\n",
+        );
+        let numbers: Vec<u32> = each.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [0, 7]);
+        let both = each[0].1.plus(&each[1].1);
+        assert_eq!(both, times("cpu  11 22 33 44 50\n"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::{
     finding::{MachineFacts, StorageFacts},
     proc::{CpuTimes, DirtyPages, Member, discarded_bytes, parse_diskstats},
-    sys::{Layer, LayerKind},
+    sys::{Layer, LayerKind, cgroup::Counters},
 };
 
 /// The kernel's own threads are children of this process.
@@ -163,6 +163,8 @@ pub struct Machine {
     pub is_resyncing: Option<bool>,
     /// Bytes that the filesystem's device has discarded so far.
     pub discarded_bytes: Option<u64>,
+    /// Counters of the limits of the server's cgroups.
+    pub limits: Counters,
 }
 
 /// Bytes that the uppermost device has discarded so far, by the layers below the filesystem and a text of `/proc/diskstats`.
@@ -206,6 +208,10 @@ pub fn machine_facts(
             .map(|(sampler, load)| sampler as f64 / load.all as f64),
         dirty_peak_bytes: dirty.map(|dirty| dirty.pages * page),
         dirty_peak_limit_bytes: dirty.map(|dirty| dirty.limit * page),
+        limits: {
+            let ns = end.at_ns.saturating_sub(start.at_ns);
+            end.limits.felt_since(&start.limits, ns)
+        },
         ..MachineFacts::default()
     }
 }

@@ -1,4 +1,4 @@
-//! The machine: kernel settings, processors' clocks, NUMA, clock source, container.
+//! The machine: kernel settings, processors' clocks, NUMA, clock source.
 
 use std::collections::BTreeMap;
 
@@ -131,43 +131,4 @@ pub fn command_line(tree: &dyn Tree) -> Option<String> {
         _ => word.to_owned(),
     });
     Some(shown.collect::<Vec<_>>().join(" "))
-}
-
-/// The container that the server runs in, in the words of systemd-detect-virt: docker, podman, lxc, kubernetes, ...;
-/// `container-other` for one that does not say which, `none` where the first process shows that there is none; None where
-/// that cannot be known.
-pub fn container(tree: &dyn Tree) -> Option<String> {
-    if let Some(name) = line(tree, "/run/systemd/container") {
-        return Some(name);
-    }
-    // A container manager names itself in the environment of the first process, where that can be read.
-    let environment = tree.read("/proc/1/environ");
-    let named = environment.as_deref().and_then(|text| {
-        let mut variables = text.split('\0');
-        variables.find_map(|variable| variable.strip_prefix("container="))
-    });
-    if let Some(name) = named.filter(|name| !name.is_empty()) {
-        return Some(name.to_owned());
-    }
-    if tree.exists("/run/.containerenv") {
-        return Some("podman".into());
-    }
-    if tree.exists("/.dockerenv") {
-        return Some("docker".into());
-    }
-    let groups = tree.read("/proc/1/cgroup").unwrap_or_default();
-    let by_group = [
-        ("kubepods", "kubernetes"),
-        ("/docker", "docker"),
-        ("/libpod", "podman"),
-        ("/lxc", "lxc"),
-        ("/machine.slice/machine-", "systemd-nspawn"),
-    ];
-    if let Some((_, name)) = by_group.iter().find(|(part, _)| groups.contains(part)) {
-        return Some((*name).to_owned());
-    }
-    if line(tree, "/proc/1/comm").is_some_and(|name| name == "systemd" || name == "init") {
-        return Some("none".into());
-    }
-    environment.map(|_| "none".into())
 }

@@ -1,5 +1,6 @@
 //! Trees that were recorded: a path and its text in each line, with \n for the ends of lines within. A path `below:FILE` has the
-//! filesystem of a file: type, mount point, devices (joined by +, or -), mount options.
+//! filesystem of a file: type, mount point, devices (joined by +, or -), mount options. A symbolic link stands there as `link:PATH`,
+//! a variable of the environment as `env:NAME`.
 
 use std::collections::BTreeMap;
 
@@ -49,6 +50,16 @@ impl Tree for Recorded {
 
     fn exists(&self, path: &str) -> bool {
         self.0.contains_key(path) || !self.list(path).is_empty()
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        let text = self.0.get(&format!("link:{path}"))?;
+        Some(text.trim_end().to_owned())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        let text = self.0.get(&format!("env:{name}"))?;
+        Some(text.trim_end().to_owned())
     }
 
     fn below(&self, path: &str) -> Option<Below> {

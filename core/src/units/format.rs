@@ -99,7 +99,7 @@ fn two(large: u64, unit: &str, small: u64, small_unit: &str) -> String {
 pub fn format_count(n: u64, noun: &str) -> String {
     let plural = match noun {
         _ if n == 1 => "",
-        noun if noun.ends_with('h') => "es",
+        noun if noun.ends_with(['h', 's']) => "es",
         _ => "s",
     };
     format!("{n} {noun}{plural}")

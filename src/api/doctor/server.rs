@@ -40,7 +40,7 @@ pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
         library: guard::VERSION,
         preload,
         background_workers: worker_slots::background_workers(&[])?,
-        memory: machine::machine().1,
+        memory: machine::usable().memory_bytes,
         xmin_holders: OldXmin::now(0)?,
         statements: statements::expected()?,
         data: room(location::data_location()),

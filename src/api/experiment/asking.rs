@@ -312,7 +312,11 @@ fn planned_on(
         let others = lacking.chain(not_made.into_iter().map(Fault::from));
         return Err(Unplanned::Lacking(first, others.collect()));
     }
-    fix(&mut parameters, &specs);
+    if fix(&mut parameters, &specs) {
+        let each = checked.candidates.iter();
+        let each = each.map(|candidate| specified(ready, &parameters, candidate));
+        specs = each.collect::<Result<_, _>>()?;
+    }
     // All runs of a block have the same: as those of the first one.
     for spec in &mut specs {
         spec.seed = seed.wrapping_add(1) & i64::MAX;

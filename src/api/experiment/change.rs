@@ -213,7 +213,7 @@ impl Change {
         if is_too_short {
             report::notice(
                 "more blocks will not decide it: its windows have fewer than two checkpoint cycles (too_short)".into(),
-                Some("Make another experiment, without duration or with a cycle.".into()),
+                Some("Make another experiment, without duration or with shorter checkpoint cycles.".into()),
             );
         }
         if self.is(&["done", "cancelled"]) {

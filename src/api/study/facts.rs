@@ -22,7 +22,7 @@ pub fn look(study: &Study) -> Result<Facts, Fault> {
         let text = sql::read(statement, &[])?;
         Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
     };
-    let (cpu, memory) = machine::machine();
+    let usable = machine::usable();
     let described = doctor::description()?.map(|(described, _)| described);
     let mut missing = BTreeMap::new();
     for line in doctor::filesystems(described.as_ref()) {
@@ -44,8 +44,8 @@ pub fn look(study: &Study) -> Result<Facts, Fault> {
             .to_string_lossy()
             .into_owned(),
         server_version_num: number("SELECT current_setting('server_version_num')")? as i32,
-        memory_bytes: memory.unwrap_or(0),
-        processors: cpu.map_or(1, |cpu| cpu.processors),
+        memory_bytes: usable.memory_bytes.unwrap_or(0),
+        processors: usable.processors.unwrap_or(1),
         missing,
         not_allowed: described.map_or_else(Vec::new, |described| described.not_allowed()),
         max_wal_bytes: number("SELECT pg_size_bytes(current_setting('max_wal_size'))")?

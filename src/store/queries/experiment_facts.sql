@@ -2,6 +2,8 @@
 WITH counted AS (SELECT x.target_number AS number, min(x.run_id) AS run_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stalls,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY r.device_bytes_per_transaction) AS written, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.flushes_per_transaction) AS flushes,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY (r.facts #>> '{flush,before_us}')::float8) AS flush_us,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY r.device_read_bytes) AS device_read,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY coalesce(r.io_read_bytes, r.client_blocks_read * 8192)) AS server_read,
     avg(r.checkpoints_requested)::float8 AS forced, avg(r.checkpoints_requested + r.checkpoints_timed)::float8 AS checkpoints
   FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id)
   WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') GROUP BY 1)
@@ -15,6 +17,7 @@ SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.targe
   'settings', coalesce(r.target_definition -> 'settings', '{}') || coalesce(t.own -> 'settings', '{}'),
   'block_settings', r.target_definition -> 'block_settings', 'kernel_settings', r.target_definition -> 'kernel_settings',
   'workload', r.workload, 'clients', r.clients, 'forced_checkpoints', c.forced, 'checkpoints', c.checkpoints,
-    'data_checksums', e.data_checksums) ORDER BY c.number), '[]')
+    'data_checksums', e.data_checksums, 'device_read_bytes', c.device_read, 'server_read_bytes', c.server_read,
+    'is_on_loop', jsonb_path_exists(e.layers, '$[*] ? (@.kind == "loop")')) ORDER BY c.number), '[]')
 FROM counted c JOIN fsbench.run_log r USING (run_id) LEFT JOIN fsbench.environment e USING (run_id)
   JOIN fsbench.experiment_target t ON t.experiment_id = $1::bigint AND t.target_number = c.number

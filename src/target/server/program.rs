@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::target::server_log::last_of;
+use pgfsbench_core::target::{inherited::handed_on, server_log::last_of};
 use rustix::process::Signal;
 
 use super::TargetServer;
@@ -40,8 +40,11 @@ impl TargetServer {
             .stdin(Stdio::null())
             .stdout(output("out")?)
             .stderr(output("err")?);
-        if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
-            command.env("LD_LIBRARY_PATH", path);
+        // This process's environment is that of the postmaster: a worker runs nothing of a session.
+        for (name, value) in std::env::vars_os() {
+            if let Some(value) = handed_on(&name, &value) {
+                command.env(name, value);
+            }
         }
         Ok(command)
     }

@@ -75,6 +75,6 @@ pub fn operating_system_user() -> Result<String, Fault> {
                 format!("the server's operating system user {uid} has no name"),
             )
             .detail("Neither /etc/passwd nor another source of users (nsswitch.conf) knows it.")
-            .hint("Give the user a name: the server on a target lets in whom the operating system knows by that name.")
+            .hint("Give the user a name, in /etc/passwd or by nss_wrapper (LD_PRELOAD and NSS_WRAPPER_PASSWD in this server's environment): a target's server lets users in by their names.")
         })
 }

@@ -37,6 +37,35 @@ fn after_a_restart_of_the_server() {
 }
 
 #[test]
+fn a_block_in_which_settings_change_is_made_again() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    let first = start_and_hold_run(&server, &mut client, 1);
+    for change in [
+        "ALTER SYSTEM SET wal_compression = 'on'",
+        "SELECT pg_reload_conf()",
+    ] {
+        execute(&mut client, change);
+    }
+    server.wait_for(
+        "postgres",
+        "current_setting('wal_compression') = 'on'",
+        LONG,
+    );
+    drop(first);
+    wait_for(&mut client, "e");
+    assert_eq!(outcomes(&mut client, "e"), ["measured 6", "repeated 1"]);
+    let logged = "SELECT block, message FROM fsbench.experiment_log WHERE event = 'repeated'";
+    assert_eq!(
+        rows(&mut client, logged),
+        ["1|settings of the server changed within its block; fsbench.diff() tells which"]
+    );
+    let differs = "SELECT count(*) FROM fsbench.comparison WHERE says LIKE '%differs%'";
+    assert_eq!(row(&mut client, differs), "0");
+}
+
+#[test]
 fn after_a_crash_of_the_server_and_after_its_processes_were_terminated() {
     let server = server(&[("restart_after_crash", "on")]);
     let mut client = server.connect("postgres");

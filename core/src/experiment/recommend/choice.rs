@@ -331,7 +331,7 @@ fn nothing_better(unusable: &[&Row], facts: &[Facts]) -> String {
 fn in_words(reason: &str) -> String {
     // After how many blocks may stand behind it.
     match reason.split(", ").next().unwrap_or(reason) {
-        "too_short" => "the windows have fewer than two checkpoint cycles, and what is slow about a filesystem mostly comes with checkpoints (too_short); leave duration out, or give a cycle".into(),
+        "too_short" => "the windows have fewer than two checkpoint cycles, and what is slow about a filesystem mostly comes with checkpoints (too_short); leave duration out, or make the checkpoint cycles shorter".into(),
         "max_blocks" => "it was still open after the last block (max_blocks); fsbench.extend_experiment() makes more".into(),
         "too_noisy" => "the runs differ so much among themselves that more of them would hardly decide it (too_noisy)".into(),
         "max_duration" => "the time was over before it was decided (max_duration); fsbench.extend_experiment() goes on".into(),

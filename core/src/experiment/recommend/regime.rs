@@ -7,7 +7,7 @@ use crate::{
         plan::{self, percent},
         state::{Experiment, State},
     },
-    finding::{Code, Durability},
+    finding::{Code, Durability, device_reads},
     spec::Workload,
     units::{format_bytes, format_seconds},
 };
@@ -22,10 +22,19 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
     };
     let mut parts = Vec::new();
     if let (Some(data), Some(memory)) = (f.data_bytes, f.memory_bytes) {
+        let reads = f.device_read_bytes.zip(f.server_read_bytes);
+        let reads = reads.filter(|(device, server)| device_reads(*device, *server));
         parts.push(match fits(data, memory) {
-            true => {
-                "the data fit into memory, so that reads hardly reach the filesystem".to_owned()
-            }
+            true => match reads {
+                Some((device, server)) => format!(
+                    "the data fit into memory; yet the device read {} in a window while the server read {}",
+                    format_bytes(device as u64),
+                    format_bytes(server as u64)
+                ),
+                None => {
+                    "the data fit into memory, so that reads hardly reach the filesystem".to_owned()
+                }
+            },
             false => format!(
                 "the data are {} times as large as memory",
                 percent(data / memory / 100.0)
@@ -54,12 +63,28 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
     if facts.iter().any(|f| f.kind.as_deref() == Some("image")) {
         parts.push("on images, that is, on top of another filesystem: a real device may tell them apart differently".into());
     }
+    parts.extend(on_loop_devices(state, facts));
     if let Some(kind) = f.virtualization.as_deref().filter(|kind| *kind != "none") {
         parts.push(format!(
             "in a virtual machine ({kind}), whose disk is what its host makes of it"
         ));
     }
     parts
+}
+
+/// Targets that name a device, or a directory, which is a file of another filesystem.
+fn on_loop_devices(state: &State, facts: &[Facts]) -> Option<String> {
+    let is_one = |f: &&Facts| f.is_on_loop == Some(true) && f.kind.as_deref() != Some("image");
+    let named = facts.iter().filter(is_one);
+    let names: Vec<&str> = named
+        .map(|f| state.targets.get(f.number).map_or("", |t| t.name.as_str()))
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} on a loop device, which is a file of another filesystem: a real device may tell them apart differently",
+            names.join(", ")
+        )
+    })
 }
 
 /// The length of a cycle that was given, where the workload has something written at checkpoints.
@@ -189,8 +214,14 @@ pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
     let is_small = facts.iter().all(|f| small_buffers(f).is_some());
     let small = is_small.then(|| "with shared_buffers smaller than the data".to_owned());
     let drift = has(DRIFT).then(|| "with tps that were not steady".to_owned());
-    let is_on_images = facts.iter().any(|f| f.kind.as_deref() == Some("image"));
-    let images = is_on_images.then(|| "on images".to_owned());
+    let is_image = |f: &Facts| f.kind.as_deref() == Some("image");
+    let images = match facts.iter().any(is_image) {
+        true => Some("on images".to_owned()),
+        false => {
+            let is_on_loop = facts.iter().any(|f| f.is_on_loop == Some(true));
+            is_on_loop.then(|| "on a loop device".to_owned())
+        }
+    };
     let kind = f.virtualization.as_deref().filter(|kind| *kind != "none");
     let machine = kind.map(|kind| format!("in a virtual machine ({kind})"));
     let cycle = given_cycle(&state.experiment, f);

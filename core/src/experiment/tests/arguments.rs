@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::{
     experiment::{asked, plan, state::Goal},
     refusal::check,
+    workload::tests::resolved,
 };
 
 fn asked(arguments: serde_json::Value) -> Result<asked::Checked, crate::refusal::Refusal> {
@@ -265,4 +266,48 @@ fn it_is_announced() {
         told(true, true, true),
         "6 runs and 3 before them that do not count, about 9 min"
     );
+}
+
+#[test]
+fn a_checkpoint_timeout_that_is_given_or_varied_is_the_cycle() {
+    for (arguments, gives) in [
+        (json!({}), false),
+        (json!({"cycle_us": 60_000_000}), true),
+        (
+            json!({"run": {"settings": {"checkpoint_timeout": "1min"}}}),
+            true,
+        ),
+        (json!({"run": {"settings": {"max_wal_size": "1GB"}}}), false),
+        (
+            json!({"factors": {"settings.checkpoint_timeout": ["1min", "5min"]}}),
+            true,
+        ),
+        (
+            json!({"factors": {"target_settings.checkpoint_timeout": ["1min", "5min"]}}),
+            true,
+        ),
+        (json!({"factors": {"clients": [1, 2]}}), false),
+    ] {
+        let asked: asked::Asked = serde_json::from_value(arguments.clone()).unwrap();
+        assert_eq!(asked::gives_cycle(&asked), gives, "{arguments}");
+    }
+}
+
+#[test]
+fn one_scale_for_all_numbers_of_clients() {
+    let run = |arguments: serde_json::Value| resolved(serde_json::from_value(arguments).unwrap());
+    let clients = |n: u32| run(json!({"clients": n}));
+    assert_ne!(clients(4).scale, clients(24).scale);
+    assert_eq!(
+        asked::one_scale(&[clients(4), clients(24), clients(1)]),
+        Some(24)
+    );
+    assert_eq!(asked::one_scale(&[clients(4), clients(8)]), Some(10));
+    // The scale is given.
+    let given = run(json!({"clients": 4, "scale": 50}));
+    assert_eq!(asked::one_scale(&[given.clone(), given]), None);
+    // A workload without a scale.
+    let commit = run(json!({"clients": 4, "workload": "commit"}));
+    assert_eq!(asked::one_scale(&[clients(4), commit]), None);
+    assert_eq!(asked::one_scale(&[]), None);
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::sys::cgroup::Felt;
+
 /// The machine. Shares are of the time of all processors in the measured window, 0 to 1. None: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -42,4 +44,6 @@ pub struct MachineFacts {
     pub dirty_bytes_limit: Option<u64>,
     /// The most that was dirty or being written in all.
     pub dirty_bytes_max: Option<u64>,
+    /// How far limits of the server's cgroups were felt.
+    pub limits: Felt,
 }

@@ -70,6 +70,10 @@ pub struct StorageFacts {
     pub server_write_bytes: Option<u64>,
     /// Bytes that the filesystem's device discarded in the measured window.
     pub device_discard_bytes: Option<u64>,
+    /// Bytes that the device below read in the measured window, for all programs.
+    pub device_read_bytes: Option<u64>,
+    /// Bytes that the server read from files of tables and keys in it.
+    pub server_read_bytes: Option<u64>,
     /// True if the data share their blocks with those that they were cloned from.
     pub cloned: Option<bool>,
     /// True if an array below was busy with itself at the end of the run.

@@ -1,6 +1,7 @@
 //! Findings about the machine.
 
 use super::*;
+use crate::sys::cgroup::{AllowedFelt, Felt, IoFelt, IoKind, MemoryFelt, QuotaFelt};
 
 macro_rules! with {
     ({$($field:ident: $value:expr),+ $(,)?} => $code:expr, $severity:ident, $message:expr) => {
@@ -48,6 +49,80 @@ fn processors_that_were_busy_or_taken_away() {
 fn memory_that_was_waited_for() {
     with!({memory_pressure: Some(0.2)} => "memory_pressure", Warning, "something waited for memory in 20.0 % of the time");
     nothing_with!(memory_pressure: None);
+}
+
+#[test]
+fn a_limit_of_memory_that_was_felt() {
+    let felt = |reached, killed, waiting| Felt {
+        memory: Some(MemoryFelt {
+            bytes: 2 * GB,
+            reached,
+            killed,
+            waiting,
+        }),
+        ..Felt::default()
+    };
+    with!({limits: felt(Some(700), Some(0), Some(0.01))} => "memory_limit", Info,
+        "the limit of memory of the server's cgroup, 2048 MB, was reached 700 times");
+    with!({limits: felt(Some(1), Some(1), Some(0.2))} => "memory_limit", Warning,
+        "the limit of memory of the server's cgroup, 2048 MB, was reached 1 time; processes waited for memory in 20.0 % of the time; the kernel killed 1 process");
+    nothing_with!(limits: felt(Some(0), Some(0), Some(0.01)));
+    nothing_with!(limits: felt(None, None, None));
+}
+
+#[test]
+fn a_limit_of_processors_that_was_felt() {
+    let quota = |periods, stopped| Felt {
+        quota: Some(QuotaFelt {
+            processors: 1.5,
+            periods,
+            stopped,
+            stopped_ms: Some(12_340.0),
+        }),
+        ..Felt::default()
+    };
+    with!({limits: quota(Some(600), Some(340))} => "processor_limit", Warning,
+        "the server's cgroup may use 1.5 processors, and was stopped in 340 of 600 periods, for 12.3 s of processor time");
+    with!({limits: quota(Some(600), Some(1))} => "processor_limit", Info,
+        "the server's cgroup may use 1.5 processors, and was stopped in 1 of 600 periods, for 12.3 s of processor time");
+    nothing_with!(limits: quota(Some(600), Some(0)));
+    nothing_with!(limits: quota(Some(600), None));
+    let allowed = |idle| Felt {
+        allowed: Some(AllowedFelt {
+            processors: 4,
+            of: 64,
+            idle,
+        }),
+        ..Felt::default()
+    };
+    with!({limits: allowed(0.02)} => "processor_limit", Warning,
+        "the server may use 4 of 64 processors, and these were idle or waiting for storage in 2.0 % of the time");
+    nothing_with!(limits: allowed(0.06));
+    // All of the machine were busy.
+    with!({limits: allowed(0.02), cpu_idle: Some(0.01), cpu_iowait: Some(0.0), cpu_clients: None} => "cpu_saturated", Warning,
+        "the processors were idle or waiting for storage in 1.0 % of the time");
+}
+
+#[test]
+fn a_limit_of_io_that_was_felt() {
+    let one = |kind, limit, reached| IoFelt {
+        device: "8:16".into(),
+        name: Some("sdb".into()),
+        kind,
+        limit,
+        seconds: 60,
+        reached,
+    };
+    let felt = |io| Felt {
+        io: Some(io),
+        ..Felt::default()
+    };
+    with!({limits: felt(vec![one(IoKind::WriteBytes, 10 << 20, 34), one(IoKind::Reads, 120, 2)])} => "io_limit", Warning,
+        "the limit of I/O of the server's cgroup, writing 10 MB/s on sdb (8:16), was reached in 34 of 60 seconds");
+    with!({limits: felt(vec![one(IoKind::Reads, 120, 2)])} => "io_limit", Info,
+        "the limit of I/O of the server's cgroup, 120 reads/s on sdb (8:16), was reached in 2 of 60 seconds");
+    nothing_with!(limits: felt(vec![]));
+    nothing_with!(limits: felt(vec![one(IoKind::Reads, 120, 0)]));
 }
 
 #[test]

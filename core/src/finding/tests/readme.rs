@@ -3,10 +3,11 @@
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/results.md");
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     include_str!("../rules/data.rs"),
     include_str!("../rules/filesystem.rs"),
     include_str!("../rules/flush.rs"),
+    include_str!("../rules/limits.rs"),
     include_str!("../rules/machine.rs"),
     include_str!("../rules/server.rs"),
     include_str!("../rules/settings.rs"),

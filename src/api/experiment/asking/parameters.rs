@@ -24,11 +24,21 @@ const TRANSACTIONS_SECONDS: f64 = 60.0;
 /// The option that an experiment sets by itself.
 const WAL_SEGMENTS: &str = "wal_segments";
 
-/// A checkpoint cycle: what was asked for, or checkpoint_timeout as it will be.
+/// A checkpoint cycle: what was asked for, or checkpoint_timeout as it will be; the longest, where candidates have others.
 pub fn cycle_seconds(ready: &Ready, asked: &Asked, checked: &Checked) -> Result<f64, Fault> {
     if let Some(seconds) = checked.cycle_seconds {
         return Ok(seconds);
     }
+    let mut longest: Option<f64> = None;
+    for candidate in &checked.candidates {
+        let seconds = cycle_of(ready, asked, candidate)?;
+        longest = Some(longest.map_or(seconds, |known| known.max(seconds)));
+    }
+    Ok(longest.unwrap_or(300.0))
+}
+
+/// The checkpoint cycle of a candidate.
+fn cycle_of(ready: &Ready, asked: &Asked, candidate: &Candidate) -> Result<f64, Fault> {
     let given = |settings: Option<&Value>| {
         settings
             .and_then(|s| s.get("checkpoint_timeout"))
@@ -38,10 +48,10 @@ pub fn cycle_seconds(ready: &Ready, asked: &Asked, checked: &Checked) -> Result<
                     .map_or_else(|| value.to_string(), str::to_owned)
             })
     };
-    let mut text = given(asked.run.settings.as_ref());
+    let own = given(candidate.own.get("settings"));
+    let mut text = own.or_else(|| given(asked.run.settings.as_ref()));
     if text.is_none() {
-        let first = &checked.candidates[0].target;
-        let row = session::with_rights_of(ready.owner, || target::read(first))?;
+        let row = session::with_rights_of(ready.owner, || target::read(&candidate.target))?;
         text = given(row.and_then(|row| row.settings).as_ref());
     }
     let seconds = match text {
@@ -123,21 +133,24 @@ pub fn specified(ready: &Ready, parameters: &Value, candidate: &Candidate) -> Re
     })
 }
 
-/// Chooses once the values that would be chosen anew for each run, so that they are the same for all.
-pub fn fix(parameters: &mut Value, specs: &[Spec]) {
+/// Chooses once the values that would be chosen anew for each run, so that they are the same for all. True if a run gets another
+/// value than it has chosen.
+pub fn fix(parameters: &mut Value, specs: &[Spec]) -> bool {
     let first = &specs[0];
     let is_here = specs.iter().all(|spec| spec.chosen_there.is_empty());
     if !is_here {
-        return;
+        return false;
     }
     let is_same = |of: fn(&Spec) -> u32| specs.iter().all(|spec| of(spec) == of(first));
     let is_chosen = |name: &str| first.chosen.iter().any(|chosen| chosen == name);
     if is_chosen("clients") && is_same(|spec| spec.clients) && parameters["clients"].is_null() {
         parameters["clients"] = first.clients.into();
     }
-    if is_chosen("scale") && is_same(|spec| spec.scale) && first.scale > 0 {
-        parameters["scale"] = first.scale.into();
-    }
+    let Some(scale) = asked::one_scale(specs) else {
+        return false;
+    };
+    parameters["scale"] = scale.into();
+    !is_same(|spec| spec.scale)
 }
 
 /// How long a run takes, by what decides that.

@@ -4,7 +4,7 @@ use std::iter;
 
 use pgfsbench_core::{
     experiment::{
-        asked::Asked,
+        asked::{self, Asked},
         plan::rows::{Line, Plan, line, rows, without_plan},
     },
     spec::Spec,
@@ -53,7 +53,7 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Line>, Fault> {
         before: planned.before(asked),
         seed: planned.seed,
         seed_is_given: asked.run.seed.is_some(),
-        cycle_is_given: asked.cycle_us.is_some(),
+        cycle_is_given: asked::gives_cycle(asked),
         too_short: planned.is_too_short(),
     };
     let of_helper = not_made.chain(lacks).map(|why| trouble("the helper", why));
