@@ -72,6 +72,7 @@ pub mod experiment;
 pub mod finding;
 pub mod helper;
 pub mod hist;
+pub mod io_rings;
 pub mod knee;
 pub mod orphaned_data;
 pub mod pacing;

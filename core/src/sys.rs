@@ -4,11 +4,13 @@
 //! cannot be read makes None, and never an error: a container, another kernel or another machine shows less.
 
 mod block;
+mod huge_pages;
 mod journal;
 mod layers;
 mod machine;
 
 pub use block::{Block, Queue, mark};
+pub use huge_pages::{HugePool, huge_pool};
 pub use journal::journal_mode;
 pub use layers::{Below, Layer, LayerKind, layers, queue, rotates};
 pub use machine::{Machine, command_line, container, machine, physical_disks};
