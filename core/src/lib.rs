@@ -86,6 +86,7 @@ pub mod run;
 pub mod seconds;
 pub mod series;
 pub mod server_setting;
+pub mod session_settings;
 pub mod spec;
 pub mod sqlstate;
 pub mod statement;

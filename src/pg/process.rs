@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use pgfsbench_core::session_settings::{OF_WORKERS, READING_AND_PRINTING};
 use pgrx::{check_for_interrupts, pg_guard, pg_sys};
 use rustix::process::Signal;
 
@@ -217,11 +218,15 @@ pub fn connect(database: Database) {
     }
 }
 
-/// Continues with the rights of `owner` and a safe search_path, as every worker that touches tables does.
+/// Continues with the rights of `owner`, a safe search_path and the settings with which our SQL is written, as every worker that touches tables
+/// does.
 pub fn become_owner(owner: u32) -> Result<(), Fault> {
     // SAFETY: outside of a transaction, so that it stays in force over the transactions to come.
     unsafe { pg_sys::SetUserIdAndSecContext(pg_sys::Oid::from(owner), 0) };
     guc::apply("search_path", "pg_catalog, pg_temp")?;
+    for (name, value) in READING_AND_PRINTING {
+        guc::apply(name, value)?;
+    }
     guc::apply("default_transaction_read_only", "off")
 }
 
@@ -230,6 +235,11 @@ pub fn become_owner(owner: u32) -> Result<(), Fault> {
 pub fn become_undisturbed_owner(owner: u32) -> Result<(), Fault> {
     become_owner(owner)?;
     guc::apply("default_transaction_isolation", "read committed")?;
+    for (name, value) in OF_WORKERS {
+        if guc::is_known(name)? {
+            guc::apply(name, value)?;
+        }
+    }
     for timeout in version::TIMEOUTS {
         guc::apply(timeout, "0")?;
     }

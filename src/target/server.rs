@@ -357,7 +357,7 @@ impl TargetServer {
                 ("requirepeer", user),
                 ("application_name", "pgfsbench"),
                 ("client_encoding", "UTF8"),
-                ("options", remote_run::SESSION),
+                ("options", &remote_run::session()),
             ],
             look,
         )
