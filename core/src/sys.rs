@@ -6,6 +6,7 @@
 mod block;
 pub mod cgroup;
 mod container;
+mod huge_pages;
 mod identity;
 mod journal;
 mod layers;
@@ -13,6 +14,7 @@ mod machine;
 
 pub use block::{Block, Queue, mark};
 pub use container::container;
+pub use huge_pages::{HugePool, huge_pool};
 pub use identity::{identity, physical_disks};
 pub use journal::journal_mode;
 pub use layers::{Below, Layer, LayerKind, layers, layers_below, queue, rotates};

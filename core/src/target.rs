@@ -1,5 +1,7 @@
 //! A row of `fsbench.target`: which columns go together, and what the helper is asked for a target.
 
+pub mod carried_over;
+pub mod cluster;
 pub mod commands;
 pub mod defining;
 pub mod device;

@@ -144,4 +144,4 @@ BEGIN
     RETURN NEXT format('{"n": %s, "end": {"lines": %s, "sha256": "%s"}}', n + 1, n, encode(hash, 'hex'));
 END
 $$;
-COMMENT ON FUNCTION fsbench.export IS 'An experiment, runs, or all runs with a label, and all that hangs on them, as JSON lines for fsbench.import() of another database: \copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''. Only what is over, and was measured here';
+COMMENT ON FUNCTION fsbench.export IS E'An experiment, runs, or all runs with a label, and all that hangs on them, as JSON lines for fsbench.import() of another database: \\copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''. Only what is over, and was measured here';

@@ -43,7 +43,7 @@ fn fsbench_prepared_data() -> Result<
                 note.wanted.scale as i32,
                 i32::from(note.wanted.fillfactor),
                 note.wanted.unlogged,
-                note.wanted.data_checksums,
+                note.wanted.cluster.data_checksums,
                 note.wanted.postgres.display().to_string().into(),
                 note.bytes as i64,
                 note.created_at as i64,

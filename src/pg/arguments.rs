@@ -8,7 +8,10 @@ use serde_json::{Map, Number, Value};
 
 use crate::{
     errors::{Fault, sqlstate},
-    pg::text::{self, Document, Text},
+    pg::{
+        guc,
+        text::{self, Document, Text},
+    },
 };
 
 /// A function's argument as it is declared.
@@ -114,10 +117,12 @@ unsafe fn value(datum: pg_sys::Datum, kind: pg_sys::Oid) -> Result<Value, Fault>
 /// The datum is of that type, and not NULL.
 unsafe fn shown(datum: pg_sys::Datum, kind: pg_sys::Oid) -> Result<String, Fault> {
     let (mut output, mut is_varlena) = (pg_sys::InvalidOid, false);
-    // SAFETY: the type's own function writes a text that ends.
-    let bytes = unsafe {
-        pg_sys::getTypeOutputInfo(kind, &mut output, &mut is_varlena);
-        CStr::from_ptr(pg_sys::OidOutputFunctionCall(output, datum)).to_bytes()
-    };
-    text::from_server(bytes)
+    guc::with_ours(|| {
+        // SAFETY: the type's own function writes a text that ends.
+        let bytes = unsafe {
+            pg_sys::getTypeOutputInfo(kind, &mut output, &mut is_varlena);
+            CStr::from_ptr(pg_sys::OidOutputFunctionCall(output, datum)).to_bytes()
+        };
+        text::from_server(bytes)
+    })
 }

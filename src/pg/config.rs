@@ -1,6 +1,7 @@
 //! Settings of the server, as SQL shows them.
 
 use pgfsbench_core::units::whole_number;
+use pgrx::pg_sys;
 
 use crate::{errors::Fault, pg::sql};
 
@@ -17,4 +18,10 @@ pub fn bytes(name: &str) -> Result<Option<u64>, Fault> {
     )?;
     let bytes = text.map(|text| whole_number(name, Some(&text)));
     Ok(bytes.transpose()?.map(|bytes| bytes.max(0) as u64))
+}
+
+/// Bytes of a WAL segment of this server.
+pub fn wal_segment_bytes() -> u64 {
+    // SAFETY: set at server start.
+    unsafe { pg_sys::wal_segment_size as u64 }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 
+use pgfsbench_core::session_settings::READING_AND_PRINTING;
 use pgrx::{PgLogLevel, pg_sys};
 
 use crate::{
@@ -47,8 +48,33 @@ pub fn apply(name: &str, value: &str) -> Result<(), Fault> {
 }
 
 /// Sets it until the innermost level of settings ends (NewGUCNestLevel, AtEOXact_GUC), as the SET clause of a function does.
-pub fn set_until_level_ends(name: &str, value: &str) -> Result<(), Fault> {
+fn set_until_level_ends(name: &str, value: &str) -> Result<(), Fault> {
     set(name, value, pg_sys::GucAction::GUC_ACTION_SAVE, true)
+}
+
+/// Carries out `f` with the settings under which our SQL is written, and a search_path of pg_catalog. An error in it that unwinds takes them back
+/// with its transaction.
+pub fn with_ours<R>(f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
+    // SAFETY: a level that ends below, or with the transaction.
+    let level = unsafe { pg_sys::NewGUCNestLevel() };
+    let result = set_ours().and_then(|()| f());
+    // SAFETY: the level that was begun above.
+    unsafe { pg_sys::AtEOXact_GUC(result.is_ok(), level) };
+    result
+}
+
+fn set_ours() -> Result<(), Fault> {
+    set_until_level_ends("search_path", "pg_catalog, pg_temp")?;
+    READING_AND_PRINTING
+        .iter()
+        .try_for_each(|(name, value)| set_until_level_ends(name, value))
+}
+
+/// Whether this server has a setting of that name.
+pub fn is_known(name: &str) -> Result<bool, Fault> {
+    let name = c_string(name)?;
+    // SAFETY: the text lives until the call returns; without the setting it gives null.
+    Ok(!unsafe { pg_sys::GetConfigOption(name.as_ptr(), true, false) }.is_null())
 }
 
 /// Sets it until the transaction ends, as SET LOCAL does.

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use pgfsbench_core::session_settings::{OF_WORKERS, READING_AND_PRINTING};
 use pgrx::{check_for_interrupts, pg_guard, pg_sys};
 use rustix::process::Signal;
 
@@ -217,23 +218,24 @@ pub fn connect(database: Database) {
     }
 }
 
-/// Settings that every worker pins, wherever the server, the database or the role have others. Tables, indexes and temporary
-/// files of a run are in the work database's own tablespace, which is `pg_default`, and loaders write pages of heap tables.
-const PINNED: [(&str, &str); 5] = [
-    ("search_path", "pg_catalog, pg_temp"),
-    ("default_transaction_read_only", "off"),
+/// Settings that decide where tables, indexes and temporary files of a run are: the work database's own tablespace, which is
+/// `pg_default`, and heap tables, whose pages loaders write.
+const PLACES: [(&str, &str); 3] = [
     ("default_tablespace", ""),
     ("temp_tablespaces", ""),
     ("default_table_access_method", "heap"),
 ];
 
-/// Continues with the rights of `owner` and the pinned settings, as every worker that touches tables does.
+/// Continues with the rights of `owner`, a safe search_path, the settings with which our SQL is written, and the places of tables, as every worker
+/// that touches tables does.
 pub fn become_owner(owner: u32) -> Result<(), Fault> {
     // SAFETY: outside of a transaction, so that it stays in force over the transactions to come.
     unsafe { pg_sys::SetUserIdAndSecContext(pg_sys::Oid::from(owner), 0) };
-    PINNED
-        .into_iter()
-        .try_for_each(|(name, value)| guc::apply(name, value))
+    guc::apply("search_path", "pg_catalog, pg_temp")?;
+    for (name, value) in READING_AND_PRINTING.iter().chain(&PLACES) {
+        guc::apply(name, value)?;
+    }
+    guc::apply("default_transaction_read_only", "off")
 }
 
 /// The same for the workers whose transactions are not what is measured: settings of the server or the database that are
@@ -241,6 +243,11 @@ pub fn become_owner(owner: u32) -> Result<(), Fault> {
 pub fn become_undisturbed_owner(owner: u32) -> Result<(), Fault> {
     become_owner(owner)?;
     guc::apply("default_transaction_isolation", "read committed")?;
+    for (name, value) in OF_WORKERS {
+        if guc::is_known(name)? {
+            guc::apply(name, value)?;
+        }
+    }
     for timeout in version::TIMEOUTS {
         guc::apply(timeout, "0")?;
     }

@@ -1,8 +1,8 @@
 //! SQL by SPI, with texts going in and one text coming out: everything that is stored or asked is passed as text or JSON, and
 //! PostgreSQL does the conversions.
 //!
-//! Every statement runs under a search_path of pg_catalog alone: some run with the rights of the extension's owner in the
-//! session of somebody else, or in databases where others may create functions and operators.
+//! Every statement runs under a search_path of pg_catalog alone, and under the settings with which it was written: some run with the rights of
+//! the extension's owner in the session of somebody else, or in databases where others may create functions and operators.
 
 use std::ffi::{CStr, CString};
 
@@ -48,10 +48,8 @@ fn execute(
         .collect();
     // SAFETY: SPI is connected for the time of the call, in a transaction with an active snapshot (the callers' duty); the
     // arrays live until it returns; what it gives is copied before SPI_finish. Errors unwind through here, and the abort
-    // of the transaction closes SPI and puts search_path back.
-    unsafe {
-        let level = pg_sys::NewGUCNestLevel();
-        guc::set_until_level_ends("search_path", "pg_catalog, pg_temp")?;
+    // of the transaction closes SPI and puts the settings back.
+    guc::with_ours(|| unsafe {
         pg_sys::SPI_connect();
         let mut values: Vec<pg_sys::Datum> = arguments
             .iter()
@@ -72,7 +70,6 @@ fn execute(
         );
         if code < 0 {
             pg_sys::SPI_finish();
-            pg_sys::AtEOXact_GUC(false, level);
             return Err(Fault::new(
                 sqlstate::INTERNAL,
                 format!("SPI_execute_with_args failed with code {code} for: {sql}"),
@@ -87,7 +84,6 @@ fn execute(
             }
         }
         pg_sys::SPI_finish();
-        pg_sys::AtEOXact_GUC(true, level);
         Ok(result)
-    }
+    })
 }

@@ -76,7 +76,8 @@ pub fn to_prepare(spec: &Spec) -> Result<Option<(prepared_data::Wanted, u64)>, F
     }
     let Programs { bindir, user } = Programs::of(&target)?;
     let wanted = prepared_data::wanted(spec, &target, &bindir, &user)?;
-    Ok(Some((wanted, prepared_data::bytes_to_load(spec))))
+    let bytes = prepared_data::bytes_to_load(spec, target.cluster);
+    Ok(Some((wanted, bytes)))
 }
 
 /// The steps of a run. `by_helper` is what the helper says of its own. In a transaction, with the owner's rights.
@@ -97,8 +98,8 @@ pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault>
     };
     let Programs { bindir, user } = Programs::of(&target)?;
     let wanted = prepared_data::wanted(spec, &target, &bindir, &user)?;
-    let (is_there, has_room) =
-        prepared_data::look_for(&wanted, prepared_data::bytes_to_load(spec))?;
+    let bytes = prepared_data::bytes_to_load(spec, target.cluster);
+    let (is_there, has_room) = prepared_data::look_for(&wanted, bytes)?;
     let near = near(&target, plan::source(spec, is_there, has_room))?;
     let commands = Commands {
         spec,
@@ -194,7 +195,7 @@ impl Commands<'_> {
 
     fn initdb(&self, server: &TargetServer) -> String {
         server
-            .initdb(&self.bindir, &self.user, self.target.data_checksums)
+            .initdb(&self.bindir, &self.user, self.target.cluster)
             .join(" ")
     }
 

@@ -4,12 +4,15 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
+    io_rings::{self, Rings},
     run::{
-        preflight::{self, Reserve},
+        preflight::{self, HugePages, Reserve},
         room,
     },
     spec::{Spec, Stage},
+    sys,
 };
+use rustix::process::{Resource, getrlimit};
 
 pub use pgfsbench_core::run::preflight::ServerState;
 
@@ -18,6 +21,7 @@ use crate::{
     host::{
         location::{self, Location},
         machine, storage,
+        tree::ThisMachine,
     },
     pg::{config, settings, sql, xact},
     target::{self, On, Target},
@@ -176,6 +180,36 @@ fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {
 pub fn check_shared_memory(theirs: u64) -> Result<(), Fault> {
     let own = config::bytes("shared_memory_size")?.unwrap_or(0);
     check_both("shared memory", own, theirs)
+}
+
+/// The rings of io_uring of this server; None if it has none. In a transaction.
+pub fn own_rings() -> Result<Option<Rings>, Fault> {
+    let text = sql::read(include_str!("queries/rings.sql"), &[])?;
+    text.map(|text| read_json("rings", &text)).transpose()
+}
+
+/// Bytes of locked memory that the kernel allows this server's operating system user; None: it sets no limit.
+pub fn locked_memory_limit() -> Option<u64> {
+    getrlimit(Resource::Memlock).current
+}
+
+/// The hint for a target server that got no memory for its rings. In a transaction.
+pub fn hint_for_rings(theirs: Rings) -> Result<String, Fault> {
+    let limit = locked_memory_limit();
+    let arithmetic = match own_rings()? {
+        Some(own) => io_rings::arithmetic(own, theirs, limit),
+        None => io_rings::arithmetic_of_target(theirs, limit),
+    };
+    Ok(format!("{arithmetic}. {}", io_rings::HINT))
+}
+
+/// Refuses a target server that would not get the huge pages that it needs.
+pub fn check_huge_pages(needed: HugePages) -> Result<(), Fault> {
+    match sys::huge_pool(&ThisMachine, needed.kilobytes) {
+        Some(pool) => Ok(preflight::check_huge_pages(needed, pool)?),
+        // Its start will tell.
+        None => Ok(()),
+    }
 }
 
 fn check_both(what: &str, own: u64, theirs: u64) -> Result<(), Fault> {

@@ -14,10 +14,16 @@ mod settings;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use pgfsbench_core::helper::{Prepare, Request};
+use pgfsbench_core::{
+    helper::{Prepare, Request},
+    target::cluster::Cluster,
+};
 use serde_json::Value;
 
-use crate::errors::{Fault, sqlstate};
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::config,
+};
 
 pub use connection::check as check_connection;
 pub use place::{check_directory, is_trustworthy, mount_point};
@@ -33,8 +39,8 @@ pub struct Target {
     pub settings: BTreeMap<String, String>,
     /// The programs of its servers; None: those of this one.
     pub bindir: Option<PathBuf>,
-    /// Whether its servers have data checksums.
-    pub data_checksums: bool,
+    /// The clusters of its servers.
+    pub cluster: Cluster,
     /// Whether somebody has declared that the device keeps its cache when power is lost.
     pub power_loss_protected: bool,
     /// Whether the page cache is emptied before its servers start.
@@ -96,7 +102,10 @@ pub fn find(name: &str) -> Result<Target, Fault> {
             .transpose()?
             .unwrap_or_default(),
         bindir: row.bindir.map(PathBuf::from),
-        data_checksums: row.data_checksums.unwrap_or(true),
+        cluster: Cluster {
+            data_checksums: row.data_checksums.unwrap_or(true),
+            wal_segment_bytes: config::wal_segment_bytes(),
+        },
         power_loss_protected: row.power_loss_protected.unwrap_or(false),
         drop_caches: row.drop_caches.unwrap_or(false),
     })

@@ -44,7 +44,7 @@ pub fn wanted(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result
         pgfsbench_version: env!("CARGO_PKG_VERSION"),
         server_user: user.into(),
     };
-    Ok(Wanted::of(spec, target.data_checksums, by))
+    Ok(Wanted::of(spec, target.cluster, by))
 }
 
 /// Length and modification time of the program `postgres`, which identify it.

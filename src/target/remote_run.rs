@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use pgfsbench_core::session_settings;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -34,10 +35,15 @@ const KEEPALIVES: [(&str, &str); 6] = [
 
 /// Settings of the sessions there: whatever those of the role or the database are, the connection that asks how far a run is
 /// must neither time out nor write.
-pub const SESSION: &str = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0 \
-     -c idle_session_timeout=0 -c default_transaction_read_only=off -c extra_float_digits=1 \
+const SESSION: &str = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0 \
+     -c idle_session_timeout=0 -c default_transaction_read_only=off \
      -c default_transaction_isolation=read\\ committed -c search_path=pg_catalog,pg_temp \
      -c client_min_messages=error";
+
+/// The options of such a session: [`SESSION`], and how SQL is read and values are printed.
+pub fn session() -> String {
+    format!("{SESSION} {}", session_settings::as_options())
+}
 
 /// A run on another server; what the journal knows of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,7 +76,7 @@ impl RemoteRun {
         let timeout = timeout
             .filter(|&seconds| seconds > 0)
             .map_or(CONNECT, Duration::from_secs);
-        let options = format!("{} {SESSION}", value("options").unwrap_or_default());
+        let options = format!("{} {}", value("options").unwrap_or_default(), session());
         let mut parameters: Vec<(&str, &str)> = KEEPALIVES.to_vec();
         parameters.retain(|(keyword, _)| value(keyword).is_none());
         parameters.extend(

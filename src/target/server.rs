@@ -16,9 +16,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::target::{
-    commands,
-    server_log::{Ended, ending_of, why_ended},
+use pgfsbench_core::{
+    run::preflight::HugePages,
+    target::{
+        cluster::Cluster,
+        commands,
+        server_log::{
+            Ended, ending_of, lacks_rings, lacks_shared_memory, why_ended, why_not_started,
+        },
+    },
 };
 use pgrx::pg_sys;
 use rustix::{
@@ -108,9 +114,8 @@ impl TargetServer {
     }
 
     /// The command that makes the cluster.
-    pub fn initdb(&self, bindir: &Path, user: &str, data_checksums: bool) -> Vec<String> {
-        let version = pg_sys::PG_VERSION_NUM;
-        commands::initdb(bindir, &self.data(), user, data_checksums, version)
+    pub fn initdb(&self, bindir: &Path, user: &str, cluster: Cluster) -> Vec<String> {
+        cluster.initdb(bindir, &self.data(), user, pg_sys::PG_VERSION_NUM)
     }
 
     /// The command that copies a data directory to its place, or has it share the blocks of that one.
@@ -149,10 +154,10 @@ impl TargetServer {
         &self,
         bindir: &Path,
         user: &str,
-        data_checksums: bool,
+        cluster: Cluster,
         look: Look,
     ) -> Result<(), Fault> {
-        let argv = self.initdb(bindir, user, data_checksums);
+        let argv = self.initdb(bindir, user, cluster);
         let mut command = self.command(Path::new(&argv[0]), "initdb")?;
         command.args(&argv[1..]);
         self.run(command, "initdb", look)
@@ -193,7 +198,7 @@ impl TargetServer {
 
     /// The command that tells how much shared memory the server will take.
     pub fn memory_command(&self, bindir: &Path) -> Vec<String> {
-        commands::memory(bindir, &self.data())
+        commands::value_of(bindir, &self.data(), commands::MEMORY)
     }
 
     /// Which settings these programs know.
@@ -223,14 +228,41 @@ impl TargetServer {
 
     /// Shared memory that it will take with its settings; None where its programs do not tell.
     pub fn shared_memory_bytes(&self, bindir: &Path, look: Look) -> Result<Option<u64>, Fault> {
-        let argv = self.memory_command(bindir);
-        let mut command = self.command(Path::new(&argv[0]), "memory")?;
+        let text = self.value_of(bindir, commands::MEMORY, "memory", look)?;
+        Ok(text.and_then(|text| commands::memory_bytes(&text)))
+    }
+
+    /// Huge pages without which it will not start; None where it does not need any, or its programs do not tell.
+    pub fn huge_pages(&self, bindir: &Path, look: Look) -> Result<Option<HugePages>, Fault> {
+        let mut ask = |name: &str| self.value_of(bindir, name, name, &mut *look);
+        if ask("huge_pages")?.is_none_or(|value| value.trim() != "on") {
+            return Ok(None);
+        }
+        let count = ask("shared_memory_size_in_huge_pages")?;
+        let kilobytes = ask("huge_page_size")?;
+        let number = |text: Option<String>| text.and_then(|text| text.trim().parse().ok());
+        Ok(number(count)
+            .zip(number(kilobytes))
+            .map(|(count, kilobytes)| HugePages { count, kilobytes }))
+    }
+
+    /// A setting as it will be; None where its programs do not tell. `output` names the files of the answer.
+    fn value_of(
+        &self,
+        bindir: &Path,
+        name: &str,
+        output: &str,
+        look: Look,
+    ) -> Result<Option<String>, Fault> {
+        let argv = commands::value_of(bindir, &self.data(), name);
+        let mut command = self.command(Path::new(&argv[0]), output)?;
         command.args(&argv[1..]);
         // With wrong settings it fails, and the start will say why.
         let told = self.run(command, "postgres -C", look);
         look()?;
-        let text = fs::read_to_string(self.directory.join("memory.out")).unwrap_or_default();
-        Ok(told.ok().and_then(|()| commands::memory_bytes(&text)))
+        let answer = self.directory.join(format!("{output}.out"));
+        let text = fs::read_to_string(answer).unwrap_or_default();
+        Ok(told.ok().map(|()| text))
     }
 
     /// Writes its settings.
@@ -325,7 +357,7 @@ impl TargetServer {
                 ("requirepeer", user),
                 ("application_name", "pgfsbench"),
                 ("client_encoding", "UTF8"),
-                ("options", remote_run::SESSION),
+                ("options", &remote_run::session()),
             ],
             look,
         )
@@ -337,9 +369,17 @@ impl TargetServer {
             .detail(if log.trim().is_empty() {
                 fault.detail.clone().unwrap_or_else(|| ending_of(&log))
             } else {
-                ending_of(&log)
+                why_not_started(&log)
             })
-            .hint("See whether the settings of the target fit this machine.")
+            .hint(match lacks_shared_memory(&log) {
+                true => "The memory has to hold both servers: lower shared_buffers of the target, or, where it has huge_pages = on, raise vm.nr_hugepages.",
+                false => "See whether the settings of the target fit this machine.",
+            })
+    }
+
+    /// Whether it did not start because it could not get memory for its rings of io_uring.
+    pub fn lacks_rings(&self) -> bool {
+        lacks_rings(&end_of(&self.log()))
     }
 
     /// Whether nothing can be written to its filesystem any more. Some filesystems that have stopped themselves still say rw (ext4 before

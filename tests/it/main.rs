@@ -5,6 +5,7 @@
 
 mod balances;
 mod bracket;
+mod carried_over;
 mod checkpoints;
 mod cloned;
 mod coexistence;
@@ -53,6 +54,7 @@ mod scan;
 mod scan_cache;
 mod scan_robbed;
 mod scan_table;
+mod session_settings;
 mod smoke;
 mod space;
 mod statistics;

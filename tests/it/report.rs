@@ -10,7 +10,7 @@ use crate::common::{assert_refused, execute, program, row, rows, server};
 use pgfsbench_tests::{TestServer, skip};
 use postgres::Client;
 
-const FIGURES: &str = include_str!("../report/figures.sql");
+pub(crate) const FIGURES: &str = include_str!("../report/figures.sql");
 pub(crate) const STUDY: &str = include_str!("../report/study.sql");
 pub(crate) const OTHERS: &str = include_str!("../report/others.sql");
 /// Sixteen more runs of one target, with their recoveries.

@@ -31,6 +31,8 @@ pub(crate) fn processes_in(data: &Path) -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
+    // The kernel names it without symbolic links.
+    let data = data.canonicalize().unwrap_or_else(|_| data.to_owned());
     let mut found: Vec<Process> = entries
         .flatten()
         .filter_map(|entry| {

@@ -213,6 +213,28 @@ impl TestServer {
         self.start_again();
     }
 
+    /// Give the server WAL segments of this size, for which it is stopped and started again.
+    pub fn change_wal_segments(&self, megabytes: u32) {
+        self.stop(Stop::Fast);
+        must(
+            as_server(prefix().join("bin/pg_resetwal"))
+                .arg(format!("--wal-segsize={megabytes}"))
+                .arg(self.data()),
+        );
+        let least = format!("{}MB", 2 * megabytes);
+        self.configure(&[("min_wal_size", &least)]);
+        self.start_again();
+    }
+
+    /// Move the data directory to another name, and have its own name lead there, as on a machine whose data have moved to another disk.
+    pub fn put_data_behind_a_link(&self) {
+        self.stop(Stop::Fast);
+        let elsewhere = self.place.path().join("data-elsewhere");
+        fs::rename(self.data(), &elsewhere).expect("the data directory can be moved");
+        std::os::unix::fs::symlink(&elsewhere, self.data()).expect("a link");
+        self.start_again();
+    }
+
     pub fn reload(&self) {
         must(&mut self.pg_ctl("reload"));
     }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
 use crate::{
     finding::{self, RunFacts, ServerFacts, Statements, XminHolder},
+    io_rings::{self, Rings},
     run::preflight::ServerState,
     units::format_bytes,
     workload,
@@ -61,6 +62,10 @@ pub struct Facts {
     pub background_workers: i64,
     /// RAM.
     pub memory: Option<u64>,
+    /// Rings of io_uring; None where the server has none.
+    pub rings: Option<Rings>,
+    /// Bytes of locked memory that the server's operating system user may have; None: no limit.
+    pub locked_memory_limit: Option<u64>,
     /// Who holds back vacuum.
     pub xmin_holders: Vec<XminHolder>,
     /// The finding that a run would have on statements of its workload.
@@ -125,8 +130,35 @@ pub fn look(facts: &Facts) -> Vec<Line> {
         "nobody holds back vacuum",
     );
     of_statements(&mut report, server, facts.statements);
+    rings(&mut report, facts);
     room(&mut report, facts);
     report.lines
+}
+
+/// Reports whether a target server gets its rings beside those of this server.
+fn rings(report: &mut Report, facts: &Facts) {
+    let Some(own) = facts.rings else { return };
+    // Connections are few there; the rest is carried over, or alike.
+    let theirs = Rings {
+        max_connections: Rings::default().max_connections,
+        ..own
+    };
+    let limit = facts.locked_memory_limit;
+    let fit = io_rings::fit(own, theirs, limit);
+    report.say(
+        "io_uring",
+        if fit { OK } else { WARNING },
+        format!(
+            "{}{}",
+            io_rings::arithmetic(own, theirs, limit),
+            if fit {
+                ""
+            } else {
+                ": where the kernel counts rings, no target server starts"
+            }
+        ),
+        Some(io_rings::HINT.into()),
+    );
 }
 
 /// The facts by which a run on the target default would be judged, as far as the server reports them beforehand.

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::{
     refusal::{Kind, Refusal},
+    sys::HugePool,
     units::{format_bytes, format_count},
 };
 
@@ -195,6 +196,32 @@ pub fn check_both(what: &str, own: u64, theirs: u64, memory: u64) -> Result<(), 
     )
 }
 
+/// Huge pages that a server needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HugePages {
+    /// Their number.
+    pub count: u64,
+    /// The setting huge_page_size, in kB; zero stands for the size that the kernel uses by default.
+    pub kilobytes: u64,
+}
+
+/// Refuses a target server with huge_pages = on for which too few huge pages are left.
+pub fn check_huge_pages(needed: HugePages, pool: HugePool) -> Result<(), Refusal> {
+    let available = pool.available();
+    if needed.count <= available {
+        return Ok(());
+    }
+    Err(
+        Refusal::new(Kind::NoWorkerSlot, "not enough huge pages for the target server")
+            .detail(format!(
+                "It has huge_pages = on and needs {}; the kernel has {available} left of {}.",
+                format_count(needed.count, "huge page"),
+                format_bytes(pool.kilobytes << 10)
+            ))
+            .hint("Have root raise vm.nr_hugepages, or give the target huge_pages = try or a smaller shared_buffers with fsbench.alter_target()."),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,6 +269,36 @@ mod tests {
             Kind::NotInThisState,
             "0 WAL senders and 2 replication slots",
         );
+    }
+
+    #[test]
+    fn huge_pages_of_others_are_not_there() {
+        let needed = HugePages {
+            count: 72,
+            kilobytes: 0,
+        };
+        let pool = HugePool {
+            free: 100,
+            reserved: 28,
+            kilobytes: 2048,
+            ..HugePool::default()
+        };
+        assert_eq!(check_huge_pages(needed, pool), Ok(()));
+        let taken = HugePool {
+            reserved: 29,
+            ..pool
+        };
+        refused(
+            check_huge_pages(needed, taken),
+            Kind::NoWorkerSlot,
+            "needs 72 huge pages; the kernel has 71 left of 2048 kB",
+        );
+        let added = HugePool {
+            overcommit: 3,
+            surplus: 2,
+            ..taken
+        };
+        assert_eq!(check_huge_pages(needed, added), Ok(()));
     }
 
     #[test]

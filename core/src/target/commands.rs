@@ -2,33 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-/// Major version of PostgreSQL since which data checksums are the default of initdb.
-const CHECKSUMS_BY_DEFAULT: u32 = 180_000;
-
-fn text(path: &Path) -> String {
+/// A path as an argument of a command.
+pub(super) fn text(path: &Path) -> String {
     path.display().to_string()
-}
-
-/// Makes a cluster for a superuser; `version_num` is that of its programs. Paths that are not UTF-8 are no targets.
-pub fn initdb(
-    bindir: &Path,
-    data: &Path,
-    user: &str,
-    data_checksums: bool,
-    version_num: u32,
-) -> Vec<String> {
-    let mut argv = vec![text(&bindir.join("initdb"))];
-    argv.extend(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"].map(Into::into));
-    // Should the server that it starts be killed, its postmaster.pid tells what that has left in shared memory.
-    argv.push("--no-clean".into());
-    match data_checksums {
-        true => argv.push("--data-checksums".into()),
-        false if version_num >= CHECKSUMS_BY_DEFAULT => argv.push("--no-data-checksums".into()),
-        false => {}
-    }
-    argv.push(format!("--username={user}"));
-    argv.extend(["-D".into(), text(data)]);
-    argv
 }
 
 /// Copies a data directory, or has it share the blocks of that one. Else none are shared, and none left out: a filesystem would have to part
@@ -70,15 +46,13 @@ pub fn config(bindir: &Path) -> Vec<String> {
     vec![pg_config, "--pkglibdir".into(), "--sharedir".into()]
 }
 
-/// Asks how much shared memory a server will take.
-pub fn memory(bindir: &Path, data: &Path) -> Vec<String> {
-    let question = ["-C", "shared_memory_size", "-D"].map(str::to_owned);
-    [
-        vec![text(&bindir.join("postgres"))],
-        question.to_vec(),
-        vec![text(data)],
-    ]
-    .concat()
+/// The setting that tells how much shared memory a server will take.
+pub const MEMORY: &str = "shared_memory_size";
+
+/// Asks which value a setting of a server will have.
+pub fn value_of(bindir: &Path, data: &Path, name: &str) -> Vec<String> {
+    let postgres = text(&bindir.join("postgres"));
+    vec![postgres, "-C".into(), name.into(), "-D".into(), text(data)]
 }
 
 /// Settings that the answer to [`describe`] names.
@@ -93,7 +67,7 @@ pub fn configured(answer: &str) -> Option<[PathBuf; 2]> {
     directories.try_into().ok()
 }
 
-/// Bytes, by the answer to [`memory`].
+/// Bytes, by the value of [`MEMORY`].
 pub fn memory_bytes(answer: &str) -> Option<u64> {
     let megabytes: u64 = answer.trim().parse().ok()?;
     megabytes.checked_mul(1 << 20)
@@ -110,27 +84,6 @@ pub fn is_shut_down(controldata: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const BIN: &str = "/usr/lib/postgresql/15/bin";
-
-    #[test]
-    fn checksums_are_asked_for_or_asked_not_to_be() {
-        let argv = |checksums, version| {
-            let data = Path::new("/t/data");
-            initdb(Path::new(BIN), data, "postgres", checksums, version).join(" ")
-        };
-        let common = "/usr/lib/postgresql/15/bin/initdb --auth=peer --encoding=UTF8 --locale=C --no-sync --no-clean";
-        let end = "--username=postgres -D /t/data";
-        assert_eq!(
-            argv(true, 150_000),
-            format!("{common} --data-checksums {end}")
-        );
-        assert_eq!(argv(false, 170_004), format!("{common} {end}"));
-        assert_eq!(
-            argv(false, 180_001),
-            format!("{common} --no-data-checksums {end}")
-        );
-    }
 
     #[test]
     fn a_copy_shares_all_blocks_or_none() {

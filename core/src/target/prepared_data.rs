@@ -4,14 +4,18 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::cluster::Cluster;
 use crate::{spec::Spec, units::format_bytes};
 
-/// Beside the data: catalogs, and the WAL of an idle server.
+/// Beside the data: catalogs, and the WAL of an idle server with segments of the usual size.
 const CLUSTER_AND_WAL_BYTES: u64 = 256 << 20;
+/// Most segments of WAL that the server that loads leaves behind: the one that it writes, and min_wal_size.
+const SEGMENTS: u64 = 3;
 
 /// The free space that the server that loads asks for.
-pub fn bytes_to_load(spec: &Spec) -> u64 {
-    spec.data_bytes() + spec.data_bytes() / 4 + CLUSTER_AND_WAL_BYTES
+pub fn bytes_to_load(spec: &Spec, cluster: Cluster) -> u64 {
+    let beside = CLUSTER_AND_WAL_BYTES.max(SEGMENTS * cluster.wal_segment_bytes);
+    spec.data_bytes() + spec.data_bytes() / 4 + beside
 }
 
 /// The programs that made them.
@@ -36,8 +40,9 @@ pub struct Wanted {
     pub pgfsbench_version: String,
     /// The superuser of the server.
     pub server_user: String,
-    /// Whether it has data checksums.
-    pub data_checksums: bool,
+    /// Their cluster, as initdb made it.
+    #[serde(flatten)]
+    pub cluster: Cluster,
     /// Their tables: pgbench's, or that of a scan with such rows.
     #[serde(default = "of_pgbench")]
     pub contents: String,
@@ -56,13 +61,13 @@ fn of_pgbench() -> String {
 
 impl Wanted {
     /// Those of a run, by these programs.
-    pub fn of(spec: &Spec, data_checksums: bool, by: MadeBy) -> Self {
+    pub fn of(spec: &Spec, cluster: Cluster, by: MadeBy) -> Self {
         Self {
             postgres: by.postgres,
             postgres_file: by.postgres_file,
             pgfsbench_version: by.pgfsbench_version.into(),
             server_user: by.server_user,
-            data_checksums,
+            cluster,
             contents: spec.workload.contents(spec),
             scale: spec.scale,
             fillfactor: spec.options.fillfactor,
@@ -228,6 +233,14 @@ mod tests {
         }
     }
 
+    /// A cluster with data checksums.
+    fn cluster() -> Cluster {
+        Cluster {
+            data_checksums: true,
+            wal_segment_bytes: 16 << 20,
+        }
+    }
+
     fn of(scale: i32) -> Spec {
         resolved(Asked {
             scale: Some(scale),
@@ -237,21 +250,53 @@ mod tests {
     }
 
     #[test]
-    fn other_rows_programs_or_checksums_are_other_data() {
-        let one = Wanted::of(&of(1), true, by());
-        assert_eq!(one, Wanted::of(&of(1), true, by()));
-        assert_ne!(one, Wanted::of(&of(2), true, by()));
-        assert_ne!(one, Wanted::of(&of(1), false, by()));
+    fn other_rows_programs_or_clusters_are_other_data() {
+        let one = Wanted::of(&of(1), cluster(), by());
+        assert_eq!(one, Wanted::of(&of(1), cluster(), by()));
+        assert_ne!(one, Wanted::of(&of(2), cluster(), by()));
+        let without_checksums = Cluster {
+            data_checksums: false,
+            ..cluster()
+        };
+        let other_segments = Cluster {
+            wal_segment_bytes: 1 << 20,
+            ..cluster()
+        };
+        for other in [without_checksums, other_segments] {
+            assert_ne!(one, Wanted::of(&of(1), other, by()));
+        }
         let another_build = MadeBy {
             postgres_file: (1, 3),
             ..by()
         };
-        assert_ne!(one, Wanted::of(&of(1), true, another_build));
+        assert_ne!(one, Wanted::of(&of(1), cluster(), another_build));
+    }
+
+    #[test]
+    fn a_note_that_does_not_say_how_long_segments_are_is_read_and_is_no_match() {
+        let one = Wanted::of(&of(1), cluster(), by());
+        let mut note = serde_json::to_value(&one).expect("JSON");
+        assert_eq!(serde_json::from_value::<Wanted>(note.clone()).unwrap(), one);
+        note.as_object_mut().unwrap().remove("wal_segment_bytes");
+        assert_ne!(serde_json::from_value::<Wanted>(note).unwrap(), one);
+    }
+
+    #[test]
+    fn segments_of_a_gigabyte_need_room() {
+        let large = Cluster {
+            wal_segment_bytes: 1 << 30,
+            ..cluster()
+        };
+        let (usual, large) = (
+            bytes_to_load(&of(1), cluster()),
+            bytes_to_load(&of(1), large),
+        );
+        assert_eq!(large - usual, (3 << 30) - CLUSTER_AND_WAL_BYTES);
     }
 
     #[test]
     fn different_data_that_are_not_there_need_room_together() {
-        let of = |scale, gb: u64| (Wanted::of(&of(scale), true, by()), gb << 30);
+        let of = |scale, gb: u64| (Wanted::of(&of(scale), cluster(), by()), gb << 30);
         let room = Room {
             limit: 16 << 30,
             reserved: 0,

@@ -9,8 +9,13 @@ const REDO: &str = "redo starts at ";
 /// What it says when sessions may come.
 const READY: &str = "database system is ready to accept connections";
 
+/// The mark of a text that was cut off.
+const ELLIPSIS: &str = " ...";
 /// The system's message for a full filesystem, in the language of the servers' messages.
 const NO_SPACE: &str = "No space left on device";
+
+/// Severities that a message of a server begins with.
+const SEVERITIES: [&str; 5] = ["PANIC:", "FATAL:", "ERROR:", "WARNING:", "LOG:"];
 
 /// Why a server has ended by itself. With the line that says so, or how its log ends, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +31,7 @@ pub enum Ended {
 /// The reason by its log. `is_read_only` is whether its filesystem is by now: then the log can say nothing.
 pub fn why_ended(log: &str, is_read_only: impl FnOnce() -> bool) -> Ended {
     if let Some(line) = log.lines().rfind(|line| line.contains(NO_SPACE)) {
-        return Ended::Full(format!("The target server's log says: {}", last_of(line)));
+        return Ended::Full(format!("The target server's log says: {}", first_of(line)));
     }
     let first = |words: &[&str]| {
         log.lines()
@@ -44,7 +49,7 @@ pub fn why_ended(log: &str, is_read_only: impl FnOnce() -> bool) -> Ended {
     match worst {
         None if is_read_only() => Ended::ReadOnly,
         None => Ended::Crashed(ending_of(log)),
-        Some(line) => Ended::Crashed(format!("Its log says: {}{recovered}", last_of(line))),
+        Some(line) => Ended::Crashed(format!("Its log says: {}{recovered}", first_of(line))),
     }
 }
 
@@ -59,7 +64,7 @@ pub fn cause_of_recovery(log: &str) -> Option<String> {
         .or_else(|| first("was terminated by signal"))
         .or_else(|| first("exited with exit code"))
         .unwrap_or(REINITIALIZING);
-    Some(last_of(cause))
+    Some(first_of(cause))
 }
 
 /// The parts of a log before and after the last time that the server began again by itself.
@@ -79,6 +84,66 @@ pub fn ending_of(log: &str) -> String {
         true => "Its log says nothing: it is empty, or cannot be read any more.".to_owned(),
         false => format!("Its log ends with: {}", last_of(log)),
     }
+}
+
+/// Why a server did not start, as a sentence: its first fatal message comes first, with what follows it.
+pub fn why_not_started(log: &str) -> String {
+    match fatal_of(log) {
+        Some(message) => format!("Its log says: {message}"),
+        None => ending_of(log),
+    }
+}
+
+/// The part of a program's output that tells what went wrong: its first fatal message; else its end.
+pub fn excerpt(text: &str) -> String {
+    fatal_of(text).unwrap_or_else(|| last_of(text))
+}
+
+/// The first fatal message, with its DETAIL and HINT, in one line.
+fn fatal_of(log: &str) -> Option<String> {
+    let mut lines = log.lines();
+    let first = lines.find(|line| ["PANIC:", "FATAL:"].iter().any(|word| line.contains(word)))?;
+    let of_message = lines.take_while(|line| !SEVERITIES.iter().any(|word| line.contains(word)));
+    let parts = ["DETAIL:", "HINT:"];
+    let further = of_message.filter_map(|line| {
+        let part = parts.iter().find_map(|part| line.find(part));
+        // A message goes on in lines that begin with a tab.
+        part.map(|at| &line[at..])
+            .or_else(|| line.starts_with('\t').then_some(line))
+    });
+    let message: Vec<&str> = std::iter::once(without_prefix(first))
+        .chain(further)
+        .collect();
+    Some(first_of(&message.join(" ")))
+}
+
+/// A line of a log from its severity on, without the time and the process before it.
+fn without_prefix(line: &str) -> &str {
+    let at = SEVERITIES.iter().filter_map(|word| line.find(word)).min();
+    &line[at.unwrap_or(0)..]
+}
+
+/// Whether a server could not get memory for a ring of io_uring.
+pub fn lacks_rings(log: &str) -> bool {
+    log.contains("io_uring") && log.contains("Cannot allocate memory")
+}
+
+/// Whether a server could not map its shared memory, and was to have huge pages.
+pub fn lacks_shared_memory(log: &str) -> bool {
+    log.contains("could not map anonymous shared memory")
+}
+
+/// A text in one line, from its beginning to the last word that has room.
+fn first_of(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.len() <= OUTPUT {
+        return line;
+    }
+    let line = &line[..line.floor_char_boundary(OUTPUT - ELLIPSIS.len())];
+    format!(
+        "{}{ELLIPSIS}",
+        line.rfind(' ').map_or(line, |blank| &line[..blank])
+    )
 }
 
 /// The end of a program's output, in one line.
@@ -197,7 +262,56 @@ LOG:  database system is ready to accept connections
         );
     }
 
+    /// PostgreSQL 15 with huge_pages = on where there are no huge pages.
+    const NO_HUGE_PAGES: &str = "2026-11-28 08:03:43.357 UTC [29215] FATAL:  could not map anonymous shared memory: Cannot allocate memory\n\
+        2026-11-28 08:03:43.357 UTC [29215] HINT:  This error usually means that PostgreSQL's request for a shared memory segment exceeded available memory, swap space, or huge pages. To reduce the request size (currently 150994944 bytes), reduce PostgreSQL's shared memory usage, perhaps by reducing shared_buffers or max_connections.\n\
+        2026-11-28 08:03:43.361 UTC [29215] LOG:  database system is shut down\n";
+
+    #[test]
+    fn the_fatal_message_comes_first_and_is_not_cut_off() {
+        let why = why_not_started(NO_HUGE_PAGES);
+        let start = "Its log says: FATAL: could not map anonymous shared memory: Cannot allocate memory HINT: This error";
+        assert!(why.starts_with(start), "{why}");
+        assert!(!why.contains("shut down"), "{why}");
+        assert!(lacks_shared_memory(NO_HUGE_PAGES) && !lacks_rings(NO_HUGE_PAGES));
+        // As pg_ctl and initdb show it, and in several lines.
+        let why =
+            why_not_started("LOG:  starting\nFATAL:  wrong\n\tindeed\nDETAIL:  So.\nLOG:  down\n");
+        assert_eq!(why, "Its log says: FATAL: wrong indeed DETAIL: So.");
+        assert_eq!(
+            excerpt("initdb: error: no\ninitdb: hint: try\n"),
+            "initdb: error: no initdb: hint: try"
+        );
+        assert!(why_not_started("LOG:  a\n").starts_with("Its log ends with: LOG: a"));
+    }
+
+    #[test]
+    fn a_long_message_keeps_its_beginning() {
+        let line = format!(
+            "PANIC:  could not write {}: Input/output error",
+            "x".repeat(OUTPUT)
+        );
+        let Ended::Crashed(why) = why_ended(&line, || false) else {
+            panic!("it crashed")
+        };
+        assert_eq!(why, "Its log says: PANIC: could not write ...");
+    }
+
+    #[test]
+    fn a_ring_that_has_no_memory_is_recognized() {
+        assert!(lacks_rings(
+            "2025-10-01 10:00:00.000 UTC [7] FATAL:  could not setup io_uring queue: Cannot allocate memory\n"
+        ));
+    }
+
     proptest! {
+        #[test]
+        fn an_excerpt_is_one_line(text in "\\PC{0,900}") {
+            let first = first_of(&text);
+            prop_assert!(first.len() <= OUTPUT && !first.contains('\n'));
+            excerpt(&format!("FATAL:  {text}\n{text}"));
+        }
+
         #[test]
         fn an_end_is_one_line_of_whole_words(text in "\\PC{0,900}") {
             let last = last_of(&text);

@@ -8,62 +8,6 @@ use crate::{spec::Spec, statement};
 /// parallel workers.
 const FURTHER_WORKERS: u32 = 16;
 
-/// Settings of the asking server that its target servers get too: memory, WAL, checkpoints, commit, planner and I/O. Never
-/// those that name files, programs or other servers.
-pub const COPIED: [&str; 51] = [
-    "autovacuum_max_workers",
-    "autovacuum_naptime",
-    "autovacuum_vacuum_cost_delay",
-    "autovacuum_vacuum_cost_limit",
-    "backend_flush_after",
-    "bgwriter_delay",
-    "bgwriter_flush_after",
-    "bgwriter_lru_maxpages",
-    "bgwriter_lru_multiplier",
-    "checkpoint_completion_target",
-    "checkpoint_flush_after",
-    "checkpoint_timeout",
-    "commit_delay",
-    "commit_siblings",
-    "cpu_index_tuple_cost",
-    "cpu_operator_cost",
-    "cpu_tuple_cost",
-    "effective_cache_size",
-    "effective_io_concurrency",
-    "file_copy_method",
-    "file_extend_method",
-    "fsync",
-    "full_page_writes",
-    "huge_pages",
-    "io_combine_limit",
-    "io_max_combine_limit",
-    "io_max_concurrency",
-    "io_method",
-    "io_workers",
-    "jit",
-    "log_checkpoints",
-    "maintenance_io_concurrency",
-    "maintenance_work_mem",
-    "max_parallel_maintenance_workers",
-    "max_parallel_workers",
-    "max_parallel_workers_per_gather",
-    "max_wal_size",
-    "min_wal_size",
-    "pgfsbench.max_clients",
-    "pgfsbench.reserved_space",
-    "random_page_cost",
-    "seq_page_cost",
-    "shared_buffers",
-    "synchronous_commit",
-    "track_io_timing",
-    "track_wal_io_timing",
-    "wal_buffers",
-    "wal_compression",
-    "wal_sync_method",
-    "wal_writer_delay",
-    "work_mem",
-];
-
 /// The settings that a run needs of the server that is put on its target: those of each run, and those of its workload. `run` is the
 /// number of the run; with `records_statements` the server loads pg_stat_statements.
 pub fn needed(spec: &Spec, run: &str, records_statements: bool) -> Vec<(&'static str, String)> {
@@ -88,7 +32,7 @@ pub fn cluster_name(run: &str) -> String {
 
 /// The settings of a target server, in the order in which they win over those before.
 pub struct Settings {
-    /// The asking server's values of [`COPIED`].
+    /// The asking server's values of [`COPIED`](super::carried_over::COPIED).
     pub copied: BTreeMap<String, String>,
     /// The target's own settings.
     pub of_target: BTreeMap<String, String>,
@@ -97,6 +41,16 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The value of a setting that the file has.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let needed = self.needed.iter().rev().find(|(needed, _)| *needed == name);
+        needed
+            .map(|(_, value)| value)
+            .or_else(|| self.of_target.get(name))
+            .or_else(|| self.copied.get(name))
+            .map(String::as_str)
+    }
+
     /// The configuration file of a server that listens in that directory, and nowhere else.
     pub fn to_file(&self, socket_directory: &Path, port: &str) -> String {
         let socket = format!("\"{}\"", socket_directory.display());
@@ -174,6 +128,12 @@ mod tests {
         ] {
             assert!(lines.contains(&line), "{line}: {file}");
         }
+        let settings = settings(&given);
+        let value = |name| settings.value(name);
+        assert_eq!(value("fsync"), Some("off"));
+        assert_eq!(value("work_mem"), Some("4MB"));
+        assert_eq!(value("restart_after_crash"), Some("off"));
+        assert_eq!(value("io_method"), None);
         let names: Vec<&str> = lines
             .iter()
             .filter_map(|line| line.split(' ').next())
@@ -218,22 +178,6 @@ mod tests {
         let libraries = Some("pg_stat_statements, pgfsbench");
         assert_eq!(given("shared_preload_libraries"), libraries);
         assert_eq!(given("max_parallel_workers"), Some("6"));
-    }
-
-    #[test]
-    fn nothing_is_copied_that_names_files_or_others() {
-        for name in COPIED {
-            let is_name = [
-                "_file",
-                "_directory",
-                "_command",
-                "_libraries",
-                "conninfo",
-                "_names",
-            ];
-            assert!(!is_name.iter().any(|end| name.ends_with(end)), "{name}");
-        }
-        assert!(COPIED.is_sorted());
     }
 
     proptest! {

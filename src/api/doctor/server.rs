@@ -41,6 +41,8 @@ pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
         preload,
         background_workers: worker_slots::background_workers(&[])?,
         memory: machine::usable().memory_bytes,
+        rings: preflight::own_rings()?,
+        locked_memory_limit: preflight::locked_memory_limit(),
         xmin_holders: OldXmin::now(0)?,
         statements: statements::expected()?,
         data: room(location::data_location()),

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::target::{inherited::handed_on, server_log::last_of};
+use pgfsbench_core::target::{inherited::handed_on, server_log::excerpt};
 use rustix::process::Signal;
 
 use super::TargetServer;
@@ -80,7 +80,7 @@ impl TargetServer {
                 "It ended with {status}, and said{}",
                 match said.is_empty() {
                     true => " nothing.".to_owned(),
-                    false => format!(": {}", last_of(&said)),
+                    false => format!(": {}", excerpt(&said)),
                 }
             )),
         )

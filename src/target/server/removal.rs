@@ -176,13 +176,16 @@ impl TargetServer {
     /// Processes that work in the directory: a PostgreSQL process stays in its data directory from its first moment to its last.
     pub(super) fn processes(&self) -> Result<Vec<i32>, Fault> {
         let proc = Path::new("/proc");
+        // The kernel names working directories without symbolic links. A directory that is gone has no other name.
+        let real = fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
         let entries = fs::read_dir(proc).map_err(|e| of_file("read", proc, &e))?;
         Ok(entries
             .flatten()
             .filter_map(|entry| {
                 let pid = entry.file_name().to_str()?.parse().ok()?;
                 let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
-                cwd.starts_with(&self.directory).then_some(pid)
+                let is_there = cwd.starts_with(&real) || cwd.starts_with(&self.directory);
+                is_there.then_some(pid)
             })
             .collect())
     }

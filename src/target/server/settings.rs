@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgfsbench_core::target::settings::COPIED;
+use pgfsbench_core::target::carried_over::COPIED;
 pub use pgfsbench_core::target::settings::{Settings, cluster_name, needed};
 
 use crate::{errors::Fault, pg::sql};

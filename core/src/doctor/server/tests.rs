@@ -30,6 +30,8 @@ fn facts() -> Facts {
         preload: None,
         background_workers: 2,
         memory: Some(1 << 30),
+        rings: None,
+        locked_memory_limit: None,
         xmin_holders: Vec::new(),
         statements: Statements::Recorded,
         data: Some(Room {
@@ -121,4 +123,21 @@ fn what_would_be_refused_is_told_beforehand() {
         );
     }
     assert!(bad.state.check_neighbours().is_err());
+}
+
+#[test]
+fn rings_that_do_not_fit_are_told_beforehand() {
+    let mut with_rings = facts();
+    with_rings.locked_memory_limit = Some(8 << 20);
+    with_rings.rings = Some(Rings::default());
+    assert_eq!(line(&with_rings, "io_uring").state, OK);
+    with_rings.rings = Some(Rings {
+        max_connections: 850,
+        ..Rings::default()
+    });
+    let told = line(&with_rings, "io_uring");
+    assert_eq!(told.state, WARNING);
+    let detail = told.detail.unwrap();
+    assert!(detail.contains("the limit is 8192 kB"), "{detail}");
+    assert!(look(&facts()).iter().all(|line| line.item != "io_uring"));
 }

@@ -102,7 +102,7 @@ impl Run {
         if supply.prepared.is_some() {
             return Ok((Source::Copied, Some(supply)));
         }
-        let bytes = prepared_data::bytes_to_load(&self.spec);
+        let bytes = prepared_data::bytes_to_load(&self.spec, target.cluster);
         if let Err(why) = supply
             .place()?
             .make_room(bytes, &mut || self.look_around())?

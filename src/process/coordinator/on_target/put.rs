@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use pgfsbench_core::spec::Act;
+use pgfsbench_core::{io_rings::Rings, spec::Act};
 
 use crate::{
     bench::Run,
@@ -22,10 +22,9 @@ use crate::{
 };
 
 /// Settings of the server that loads, which is shut down and synced before anybody uses its files.
-const FOR_LOADING: [(&str, &str); 6] = [
+const FOR_LOADING: [(&str, &str); 5] = [
     ("wal_level", "minimal"),
     ("max_wal_senders", "0"),
-    ("min_wal_size", "32MB"),
     ("fsync", "off"),
     ("full_page_writes", "off"),
     ("autovacuum", "off"),
@@ -46,6 +45,10 @@ pub(super) struct Put<'a> {
     known: Option<Vec<String>>,
     /// Statements are recorded there if they are here, so that the cost of that is paid there, too.
     records_statements: bool,
+    /// Its rings of io_uring; None where it has none.
+    rings: Option<Rings>,
+    /// Whether it may need huge pages.
+    may_need_huge_pages: bool,
     /// While it runs.
     pub connection: Option<Connection>,
 }
@@ -65,6 +68,8 @@ impl<'a> Put<'a> {
             server: None,
             known: None,
             records_statements: false,
+            rings: None,
+            may_need_huge_pages: false,
             connection: None,
         }
     }
@@ -112,9 +117,9 @@ impl Run {
                 put.server.insert(server).make_directories()?;
             }
             Act::Initdb => {
-                let checksums = put.target.data_checksums;
+                let cluster = put.target.cluster;
                 put.there()?
-                    .make_cluster(bindir, user, checksums, &mut look)?;
+                    .make_cluster(bindir, user, cluster, &mut look)?;
             }
             Act::Sync => put.there()?.sync(&mut look)?,
             Act::AskForSettings => {
@@ -129,9 +134,22 @@ impl Run {
                 if let Some(bytes) = put.there()?.shared_memory_bytes(bindir, &mut look)? {
                     xact::transaction(|| preflight::check_shared_memory(bytes))?;
                 }
+                if put.may_need_huge_pages
+                    && let Some(pages) = put.there()?.huge_pages(bindir, &mut look)?
+                {
+                    preflight::check_huge_pages(pages)?;
+                }
             }
             Act::StartServer => {
-                put.connection = Some(put.there()?.start(bindir, user, &mut look)?);
+                let server = put.there()?;
+                let started = server.start(bindir, user, &mut look);
+                put.connection = Some(match (started, put.rings) {
+                    (Err(fault), Some(rings)) if server.lacks_rings() => {
+                        let hint = xact::transaction(|| preflight::hint_for_rings(rings))?;
+                        return Err(fault.hint(hint));
+                    }
+                    (started, _) => started?,
+                });
             }
             Act::CreateExtension => {
                 let script = put.script.clone();
@@ -143,7 +161,7 @@ impl Run {
     }
 
     /// This server's settings, those of the target, and further ones, each winning over those before.
-    fn write_settings(&self, put: &Put) -> Result<(), Fault> {
+    fn write_settings(&self, put: &mut Put) -> Result<(), Fault> {
         let mut copied = xact::transaction(settings::copied)?;
         if let Some(known) = &put.known {
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
@@ -154,16 +172,27 @@ impl Run {
             true => {
                 let further = FOR_LOADING.map(|(name, value)| (name, value.to_owned()));
                 needed.extend(further);
+                // The least that the server takes.
+                let least = 2 * (put.target.cluster.wal_segment_bytes >> 20);
+                needed.push(("min_wal_size", format!("{least}MB")));
                 BTreeMap::new()
             }
             false => xact::transaction(|| {
                 settings::of_target(&put.target.settings, &self.spec.settings)
             })?,
         };
-        put.there()?.configure(&Settings {
+        let settings = Settings {
             copied,
             of_target,
             needed,
-        })
+        };
+        let is_given = |name: &str, value: &str| {
+            let given = settings.value(name);
+            given.is_some_and(|given| given.eq_ignore_ascii_case(value))
+        };
+        let has_rings = is_given("io_method", "io_uring");
+        put.rings = has_rings.then(|| Rings::of(|name| settings.value(name)));
+        put.may_need_huge_pages = settings.value("huge_pages").is_some();
+        put.there()?.configure(&settings)
     }
 }

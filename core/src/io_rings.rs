@@ -1,0 +1,161 @@
+//! Rings of io_uring. PostgreSQL 18 has one for each process that it may start, with io_method = io_uring. Linux 6.18 counts them as
+//! locked memory of the operating system user, over all servers of that user.
+
+use serde::Deserialize;
+
+use crate::units::format_bytes;
+
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+/// Processes that have a ring beside those of the settings: two special workers, and startup, background writer, checkpointer, WAL writer,
+/// archiver and WAL summarizer.
+const FURTHER_PROCESSES: u64 = 8;
+
+/// Settings that decide how many rings a server has, and how large they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Rings {
+    pub max_connections: u64,
+    pub autovacuum_worker_slots: u64,
+    pub max_worker_processes: u64,
+    pub max_wal_senders: u64,
+    /// Requests of a ring.
+    pub io_max_concurrency: u64,
+}
+
+impl Default for Rings {
+    fn default() -> Self {
+        Self {
+            max_connections: 100,
+            autovacuum_worker_slots: 16,
+            max_worker_processes: 8,
+            max_wal_senders: 10,
+            io_max_concurrency: 64,
+        }
+    }
+}
+
+impl Rings {
+    /// Those of a server with such settings; defaults stand for settings that are not given, or not as a number.
+    pub fn of<'a>(setting: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let default = Self::default();
+        let number = |name: &str, default: u64| {
+            let given = setting(name).and_then(|text| text.trim().parse().ok());
+            given.unwrap_or(default)
+        };
+        Self {
+            max_connections: number("max_connections", default.max_connections),
+            autovacuum_worker_slots: number(
+                "autovacuum_worker_slots",
+                default.autovacuum_worker_slots,
+            ),
+            max_worker_processes: number("max_worker_processes", default.max_worker_processes),
+            max_wal_senders: number("max_wal_senders", default.max_wal_senders),
+            io_max_concurrency: number("io_max_concurrency", default.io_max_concurrency),
+        }
+    }
+
+    /// Their number.
+    pub fn count(self) -> u64 {
+        self.max_connections
+            + self.autovacuum_worker_slots
+            + self.max_worker_processes
+            + self.max_wal_senders
+            + FURTHER_PROCESSES
+    }
+
+    /// Locked memory of one: 64 bytes for each request; and a head, 32 bytes for each two results, and 4 for each request.
+    fn bytes_each(self) -> u64 {
+        let entries = self.io_max_concurrency.max(1).next_power_of_two();
+        let whole_pages = |bytes: u64| bytes.next_multiple_of(PAGE);
+        whole_pages(64 * entries) + whole_pages(320 + 36 * entries)
+    }
+
+    /// Locked memory of all of them.
+    pub fn bytes(self) -> u64 {
+        self.count() * self.bytes_each()
+    }
+}
+
+/// The arithmetic of two servers of one operating system user: a sentence. `limit` is the user's limit of locked memory in bytes, None: there is none.
+pub fn arithmetic(own: Rings, theirs: Rings, limit: Option<u64>) -> String {
+    format!(
+        "With io_method = io_uring this server has {} rings and a target server {}: together {} of locked memory, and the limit is {}",
+        own.count(),
+        theirs.count(),
+        format_bytes(own.bytes() + theirs.bytes()),
+        limit.map_or("none".into(), format_bytes)
+    )
+}
+
+/// The arithmetic where this server has no rings.
+pub fn arithmetic_of_target(theirs: Rings, limit: Option<u64>) -> String {
+    format!(
+        "With io_method = io_uring the target server has {} rings: {} of locked memory, and the limit is {}",
+        theirs.count(),
+        format_bytes(theirs.bytes()),
+        limit.map_or("none".into(), format_bytes)
+    )
+}
+
+/// Whether both fit.
+pub fn fit(own: Rings, theirs: Rings, limit: Option<u64>) -> bool {
+    limit.is_none_or(|limit| own.bytes() + theirs.bytes() <= limit)
+}
+
+/// What makes room for them.
+pub const HINT: &str = "Raise the limit (LimitMEMLOCK= of the server's unit, ulimit -l), lower max_connections of this server, or give the target \
+    io_method = worker.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many rings 8 MB held on Linux 6.18, for a user who is not root.
+    #[test]
+    fn rings_are_as_large_as_the_kernel_has_them() {
+        for (io_max_concurrency, held) in [(32, 1024), (64, 1024), (128, 512), (256, 292)] {
+            let rings = Rings {
+                io_max_concurrency,
+                ..Rings::default()
+            };
+            assert_eq!((8 << 20) / rings.bytes_each(), held, "{io_max_concurrency}");
+        }
+    }
+
+    #[test]
+    fn rings_follow_from_settings() {
+        let rings = Rings::of(|name| match name {
+            "max_connections" => Some("7"),
+            "io_max_concurrency" => Some("-1"),
+            _ => None,
+        });
+        let wanted = Rings {
+            max_connections: 7,
+            ..Rings::default()
+        };
+        assert_eq!(rings, wanted);
+    }
+
+    #[test]
+    fn two_servers_have_one_limit() {
+        let many = Rings {
+            max_connections: 850,
+            max_worker_processes: 32,
+            ..Rings::default()
+        };
+        let theirs = Rings {
+            max_worker_processes: 26,
+            ..Rings::default()
+        };
+        let limit = Some(8 << 20);
+        assert!(
+            fit(Rings::default(), theirs, limit)
+                && !fit(many, theirs, limit)
+                && fit(many, theirs, None)
+        );
+        assert_eq!(
+            arithmetic(many, theirs, limit),
+            "With io_method = io_uring this server has 916 rings and a target server 160: together 8608 kB of locked memory, and the limit is 8192 kB"
+        );
+    }
+}
