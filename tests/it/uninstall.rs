@@ -5,7 +5,8 @@ use pgfsbench_tests::{
     DebianCluster, LONG, OwnedDirectory, TestServer, refusal, skip, write_as_owner,
 };
 use postgres::{Client, NoTls};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -204,6 +205,14 @@ fn prepared_data_go_when_no_database_has_had_the_extension_for_a_day() {
     );
 }
 
+/// Has the servers' owner run a program of the system.
+fn as_owner<P: AsRef<Path>>(program: &str, arguments: &[P]) {
+    let mut command = Command::new("runuser");
+    command.args(["-u", "postgres", "--", program]);
+    command.args(arguments.iter().map(|argument| argument.as_ref()));
+    assert!(command.output().expect("runuser").status.success());
+}
+
 /// The package's script, as tools/deb puts it there.
 fn prerm(cluster: &DebianCluster, argument: &str) -> String {
     let script = include_str!("../../tools/deb.d/extension.prerm").replace("@MAJOR@", "15");
@@ -263,6 +272,21 @@ fn the_package_says_before_which_servers_will_not_start_without_it() {
     write_as_owner(&fragment, hostile);
     assert!(!prerm(&cluster, "remove").contains('\u{1b}'));
     fs::remove_file(&fragment).expect("it goes");
+    // The owner of the files chooses their names: none is read as a program.
+    let odd = cluster.configuration().join("conf.d/a|w &\\1'\n$(id)`id`.conf");
+    write_as_owner(&odd, "shared_preload_libraries = 'pgfsbench|w &\\1'\n");
+    let told = prerm(&cluster, "remove");
+    let shown = "conf.d/a|w &\\1'?$(id)`id`.conf: 'pgfsbench|w &\\1'\n";
+    assert!(told.contains(shown), "{told}");
+    as_owner("mv", &[&odd, &fragment]);
+    assert!(prerm(&cluster, "remove").contains("conf.d/a.conf: 'pgfsbench|w &\\1'\n"));
+    // The last of these files is read with the rights of their owner: root's is not read.
+    let hidden = fragment.with_file_name("z.conf");
+    as_owner("ln", &[Path::new("-s"), cluster.path("root.conf").as_path(), &hidden]);
+    fs::write(cluster.path("root.conf"), "shared_preload_libraries = ''\n").expect("a file");
+    fs::set_permissions(cluster.path("root.conf"), Permissions::from_mode(0o600)).expect("chmod");
+    assert!(prerm(&cluster, "remove").contains("conf.d/a.conf: 'pgfsbench|w"));
+    as_owner("rm", &[&hidden, &fragment]);
     assert!(
         Command::new("mkfifo")
             .arg(&fragment)
