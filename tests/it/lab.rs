@@ -564,7 +564,10 @@ const REACHES: &str = "(echo forged > /dev/tty) 2> /dev/null && echo open: termi
 
 fn assert_apart(said: &str) {
     assert!(said.contains("escape: ^[[2J"), "{said}");
-    assert!(!said.contains("open: ") && !said.contains("forged"), "{said}");
+    assert!(
+        !said.contains("open: ") && !said.contains("forged"),
+        "{said}"
+    );
 }
 
 #[test]
