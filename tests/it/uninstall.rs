@@ -76,6 +76,16 @@ fn drop_extension_tells_what_it_leaves() {
     execute(&mut client, "CREATE EXTENSION pgfsbench");
     let _place = prepare_data(&mut client);
     let kept = run(&mut client, &format!("{QUICK}, keep => true"));
+    // A dump has jobs of runs: those of another database, in the same server.
+    execute(
+        &mut client,
+        "INSERT INTO fsbench.helper_job (run_id, target, action, request, status, ended_at, result) \
+         VALUES (7, 'other', 'prepare', '{}', 'done', now() - interval '1 s', '{\"mount_point\": \"/mnt\"}')",
+    );
+    assert_eq!(
+        row(&mut client, "SELECT count(*) FROM fsbench.prepared_target"),
+        "0"
+    );
     // Mounts by root are known from the helper's last description.
     execute(
         &mut client,
@@ -267,13 +277,30 @@ fn the_package_says_before_which_servers_will_not_start_without_it() {
     cluster.psql("postgres", "ALTER SYSTEM RESET shared_preload_libraries");
     write_as_owner(&fragment, "shared_preload_libraries = '' # pgfsbench\n");
     assert_eq!(prerm(&cluster, "remove"), "");
+    // Prepared data that no database's extension removes any more.
+    let prepared = cluster
+        .path("data")
+        .join("pgfsbench/pgsql_tmp_prepared_data");
+    assert!(!prerm(&cluster, "remove").contains("prepared"));
+    as_owner("mkdir", &[Path::new("-p"), &prepared]);
+    assert!(!prerm(&cluster, "remove").contains("prepared"));
+    as_owner("touch", &[prepared.join("1.loaded")]);
+    let told = prerm(&cluster, "remove");
+    assert!(
+        told.contains(&format!("  15/bench: {} (", prepared.display())) && told.contains("by hand"),
+        "{told}"
+    );
+    assert_eq!(prerm(&cluster, "upgrade"), "");
+    as_owner("rm", &[prepared.join("1.loaded")]);
     // Text that would hold up or mislead root's terminal does not.
     let hostile = "\u{1b}[2Jshared_preload_libraries = 'pgfsbench'\nshared_preload_libraries = 'pgfsbench\u{1b}[2J'\n";
     write_as_owner(&fragment, hostile);
     assert!(!prerm(&cluster, "remove").contains('\u{1b}'));
     fs::remove_file(&fragment).expect("it goes");
     // The owner of the files chooses their names: none is read as a program.
-    let odd = cluster.configuration().join("conf.d/a|w &\\1'\n$(id)`id`.conf");
+    let odd = cluster
+        .configuration()
+        .join("conf.d/a|w &\\1'\n$(id)`id`.conf");
     write_as_owner(&odd, "shared_preload_libraries = 'pgfsbench|w &\\1'\n");
     let told = prerm(&cluster, "remove");
     let shown = "conf.d/a|w &\\1'?$(id)`id`.conf: 'pgfsbench|w &\\1'\n";
@@ -282,7 +309,14 @@ fn the_package_says_before_which_servers_will_not_start_without_it() {
     assert!(prerm(&cluster, "remove").contains("conf.d/a.conf: 'pgfsbench|w &\\1'\n"));
     // The last of these files is read with the rights of their owner: root's is not read.
     let hidden = fragment.with_file_name("z.conf");
-    as_owner("ln", &[Path::new("-s"), cluster.path("root.conf").as_path(), &hidden]);
+    as_owner(
+        "ln",
+        &[
+            Path::new("-s"),
+            cluster.path("root.conf").as_path(),
+            &hidden,
+        ],
+    );
     fs::write(cluster.path("root.conf"), "shared_preload_libraries = ''\n").expect("a file");
     fs::set_permissions(cluster.path("root.conf"), Permissions::from_mode(0o600)).expect("chmod");
     assert!(prerm(&cluster, "remove").contains("conf.d/a.conf: 'pgfsbench|w"));
