@@ -66,16 +66,39 @@ as_root() {
     fi
 }
 
-# Run a command as the one who owns the throwaway servers: PostgreSQL refuses to run as root, so root steps
-# down to postgres; anybody else stays who they are. RUST_BACKTRACE in a server's environment would put a
-# backtrace into the DETAIL of each of the extension's errors.
+# Close everything but the three standard streams. Call it in a subshell that then executes a program of another user.
+close_others() {
+    local fd
+    for fd in "/proc/$BASHPID/fd"/*; do
+        fd=${fd##*/}
+        [ "$fd" -le 2 ] || eval "exec $fd>&-"
+    done
+}
+
+# Run a command as the owner of the throwaway servers: PostgreSQL refuses to run as root, so root steps down to postgres; any other
+# user stays. RUST_BACKTRACE in a server's environment would put a backtrace into the DETAIL of each of the extension's errors.
+#
+# That user may trace the command and take what it has open. So it has a session of its own, no descriptor of root's, and no terminal: it
+# reads nothing from there, and root prints what it says, escaped.
 as_server() {
-    if is_root; then
-        # In a session of its own, with no terminal and no lock of root's: whoever is that user may trace it, and have what it has.
-        (cd / && exec setsid --wait env -u RUST_BACKTRACE runuser -u postgres -- "$@" 9>&-)
-    else
+    if ! is_root; then
         env -u RUST_BACKTRACE "$@" 9>&-
+        return
     fi
+    (
+        cd /
+        tellers=() status=0
+        [ ! -t 0 ] || exec < /dev/null
+        if [ -t 1 ]; then exec > >(cat -v); tellers+=($!); fi
+        if [ -t 2 ]; then exec 2> >(cat -v >&2); tellers+=($!); fi
+        close_others
+        setsid --wait env -u RUST_BACKTRACE runuser -u postgres -- "$@" || status=$?
+        if [ ${#tellers[@]} -gt 0 ]; then
+            exec > /dev/null 2>&1
+            wait "${tellers[@]}" || true
+        fi
+        exit "$status"
+    )
 }
 
 # version_at_least HAVE NEED

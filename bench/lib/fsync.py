@@ -94,5 +94,5 @@ def theirs(server, directory, o):
     """Average microseconds by (method, writes)."""
     command = ["pg_test_fsync", "-s", str(o.seconds), "-f", str(directory / "pg_test_fsync.out")]
     done = subprocess.run(["setsid", "--wait", "runuser", "-u", "postgres", "--", *command], env=server.env, cwd="/", check=True, text=True,
-                          stdout=subprocess.PIPE)
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return parse(done.stdout)

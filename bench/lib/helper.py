@@ -101,6 +101,7 @@ class Prepared:
 def as_postgres(server, *command, **options):
     """Runs a program as the one who owns the servers; gives its seconds."""
     command = ["setsid", "--wait", "runuser", "-u", "postgres", "--", *map(str, command)] if os.geteuid() == 0 else list(map(str, command))
+    options.setdefault("stdin", subprocess.DEVNULL)
     began = time.monotonic()
     subprocess.run(command, env=server.env, cwd="/", check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
     return time.monotonic() - began

@@ -62,10 +62,43 @@ pub struct Facts {
     pub kernel_user: Option<Place>,
 }
 
-/// A device, and whether the helper has made its contents.
+/// A device, and what the helper's journal says of it.
 pub struct Found {
     pub facts: DeviceFacts,
+    /// Whether the helper has made its contents.
     pub is_ours: bool,
+    /// The target that the helper has prepared on it now.
+    pub holder: Option<Holder>,
+}
+
+/// A target that is prepared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    pub place: Place,
+    /// The run that it was prepared for.
+    pub run: Option<i64>,
+}
+
+impl Holder {
+    /// The refusal of a device that the helper itself has mounted: nobody has to unmount it.
+    fn refusal(&self, path: &str) -> Refusal {
+        let Place { database, target } = &self.place;
+        let (whose, hint) = match self.run {
+            Some(run) => (
+                format!(" for run {run}"),
+                "Wait for the end of the run, or of the experiment: the helper unmounts it by itself.".to_owned(),
+            ),
+            None => (
+                String::new(),
+                format!("Call fsbench.release_target({}) in that database first.", quoting::sql_literal(target.as_str())),
+            ),
+        };
+        Refusal::new(Kind::NotInThisState, format!("device {path} is in use"))
+            .detail(format!(
+                "pgfsbench-helper has prepared target \"{target}\" of database \"{database}\" on it{whose}."
+            ))
+            .hint(hint)
+    }
 }
 
 pub struct ImagesFacts {
@@ -317,6 +350,7 @@ fn device(
     let asked = asked.marks();
     let device = &found.facts;
     check_identity(allowed, &asked, &device.identity.marks())?;
+    check_free(path, found)?;
     check_device(path, allowed.wipe, found.is_ours, device)?;
     let steps = vec![
         Step::CheckDevice {
@@ -335,6 +369,14 @@ fn device(
         facts: Box::new(device.clone()),
     };
     Ok((on, steps))
+}
+
+/// Refuses a device on which the helper has prepared a target.
+pub fn check_free(path: &str, found: &Found) -> Result<(), Refusal> {
+    match (&found.holder, &found.facts.in_use) {
+        (Some(holder), Some(_)) => Err(holder.refusal(path)),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a device that may not be erased as it is now.

@@ -11,7 +11,6 @@ use crate::engine::{Cleared, Engine, Hook};
 use crate::exec;
 use crate::voice::{self, log};
 use conversation::converse;
-use pgfsbench_core::helper::Name;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -213,12 +212,11 @@ fn wait_for_signal() -> Result<(), Refusal> {
 
 /// A process that serves a database. When its stream is shut down, it ends; or is killed.
 struct Served {
-    database: Name,
     stream: UnixStream,
     pid: Pid,
 }
 
-/// One a database. A process that has been waited for is not here any more: its number may be another's.
+/// One a database. A process leaves the list in the moment in which it is waited for: its number may be another's from then on.
 type Open = Vec<Served>;
 
 /// Keeps a process for this database; once: says whether it came to its end without trouble.
@@ -264,30 +262,33 @@ fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Re
     let (mut child, silent) =
         child::start(Part::Database, tie, move |said| voice::forward(&name, said))?;
     lock(open).push(Served {
-        database: database.name.clone(),
         stream: ours.try_clone()?,
         pid: Pid::from_child(&child),
     });
     let talked = converse(database, shared, &ours);
     // Without this an offender would wait for an answer.
     let _ = ours.shutdown(Shutdown::Both);
-    let status = end(&mut child);
+    let status = end(&mut child, open);
     // Waits until all its output is in the log. A process that it has started may hold its end of the pipe open.
     let _ = silent.recv_timeout(UNTIL_SILENT);
-    lock(open).retain(|served| served.database != database.name);
     let status = status?;
     talked?;
     Ok(status.success())
 }
 
-/// Waits for a process whose stream is closed, and kills it if it does not end.
-fn end(child: &mut Child) -> io::Result<ExitStatus> {
+/// Waits for a process whose stream is closed, and kills it if it does not end. The list is locked while the process is waited for, so
+/// that `end_all` never signals a number that the kernel has given to another process.
+fn end(child: &mut Child, open: &Mutex<Open>) -> io::Result<ExitStatus> {
+    let pid = Pid::from_child(child);
     for may_be_killed in [true, false] {
         let began = Instant::now();
         while began.elapsed() < GRACE {
+            let mut listed = lock(open);
             if let Some(status) = child.try_wait()? {
+                listed.retain(|served| served.pid != pid);
                 return Ok(status);
             }
+            drop(listed);
             thread::sleep(Duration::from_millis(10));
         }
         if may_be_killed {
@@ -295,4 +296,39 @@ fn end(child: &mut Child) -> io::Result<ExitStatus> {
         }
     }
     Err(io::ErrorKind::TimedOut.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_process_is_listed_until_it_is_waited_for_and_no_longer() {
+        let served = |child: &Child| Served {
+            stream: UnixStream::pair().unwrap().0,
+            pid: Pid::from_child(child),
+        };
+        let mut other = Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut child = Command::new("true").spawn().unwrap();
+        let open = Mutex::new(vec![served(&child), served(&other)]);
+        assert!(end(&mut child, &open).unwrap().success());
+        let listed: Vec<Pid> = lock(&open).iter().map(|served| served.pid).collect();
+        assert_eq!(listed, [Pid::from_child(&other)]);
+        // Nothing is waited for while another thread goes through the list.
+        drop(other.stdin.take());
+        let held = lock(&open);
+        thread::scope(|scope| {
+            let ending = scope.spawn(|| end(&mut other, &open));
+            let stat = format!("/proc/{}/stat", held[0].pid.as_raw_pid());
+            let is_zombie = || std::fs::read_to_string(&stat).is_ok_and(|s| s.contains(") Z "));
+            assert!(wait(GRACE, is_zombie));
+            drop(held);
+            assert!(ending.join().unwrap().unwrap().success());
+        });
+        assert!(lock(&open).is_empty());
+    }
 }

@@ -38,7 +38,7 @@ COMMENT ON COLUMN fsbench.target.device_identity IS 'By what the device is recog
 COMMENT ON COLUMN fsbench.target.image_size_bytes IS 'Size of the file that serves as a disk';
 COMMENT ON COLUMN fsbench.target.image_sparse IS 'Whether the blocks of that file are allocated only when they are written; NULL: they are';
 COMMENT ON COLUMN fsbench.target.log_device IS 'Block device for an external log (xfs, ext3, ext4)';
-COMMENT ON COLUMN fsbench.target.log_size_bytes IS 'Size of a second file that serves as a disk for an external log';
+COMMENT ON COLUMN fsbench.target.log_size_bytes IS 'Size of a second file that serves as a disk for an external log. The size of the log inside a filesystem is set by mkfs_options: -l size=64m (xfs), -J size=64 (ext3, ext4)';
 COMMENT ON COLUMN fsbench.target.directory IS 'Directory in which a server of its own is made for each run';
 COMMENT ON COLUMN fsbench.target.mount_point IS 'Where the filesystem of that directory is mounted: a run is refused when it is not';
 COMMENT ON COLUMN fsbench.target.connection IS 'How to reach another server: keywords and values of libpq, without a password, which may be in the service or password file of this server''s operating system user';

@@ -136,8 +136,9 @@ CREATE VIEW fsbench.prepared_target AS
     WHERE NOT EXISTS (SELECT FROM latest l WHERE l.target = p.target AND l.ended_at > h.seen_at)
     UNION ALL
     SELECT l.target, l.mount_point, l.run_id, l.ended_at
-    FROM latest l
-    WHERE l.action = 'prepare' AND NOT EXISTS (SELECT FROM fsbench.helper_description h WHERE h.seen_at >= l.ended_at)
+    -- A dump has jobs of runs, and no description: without one the jobs are of another database.
+    FROM latest l, fsbench.helper_description h
+    WHERE l.action = 'prepare' AND h.seen_at < l.ended_at
     ORDER BY 1;
 COMMENT ON VIEW fsbench.prepared_target IS 'Targets whose filesystem the helper has made and mounted and nobody has released, as the helper has seen them, and by the jobs that it has done since';
 COMMENT ON COLUMN fsbench.prepared_target.target IS 'Target';

@@ -10,7 +10,10 @@ use pgrx::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{guard, in_use, redefined};
+use super::{
+    guard::{self, Ready},
+    in_use, own_target, redefined,
+};
 use crate::{
     errors::{Fault, sqlstate, unreadable},
     pg::{arguments, report, sql, text::Text},
@@ -153,7 +156,7 @@ fn fsbench_create_target(call: FunctionCallInfo) -> Result<String, ErrorReport> 
     let name = in_use::named(given.target.take())?;
     defining::check_name(&name).map_err(Fault::from)?;
     given.row.target.clone_from(&name);
-    if exists(&name)? {
+    if own_target::is_there(&name)? {
         return Err(Fault::new(
             sqlstate::EXISTS_ALREADY,
             format!("target {} already exists", quoted(&name)),
@@ -177,7 +180,7 @@ fn fsbench_create_target(call: FunctionCallInfo) -> Result<String, ErrorReport> 
         &[Some(&json)],
     )?;
     let (message, hint) = defining::recorded(&row, kind, devices.device.as_ref());
-    report::notice(message, Some(hint.into()));
+    report::notice(message, Some(hint));
     redefined::tell(&name, None)?;
     Ok(name)
 }
@@ -195,9 +198,7 @@ fn check_can_be_tried(kind: Kind) -> Result<(), Fault> {
 fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
     let mut given = Given::read(call)?;
-    let name = lock_changeable(given.target.take())?;
-    in_use::check_unused(ready.board, &name)?;
-    in_use::check_not_prepared(ready.owner, &name)?;
+    let name = lock_unused(&ready, given.target.take())?;
     given.row.target.clone_from(&name);
     let before = target::read_latest(&name)?
         .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "no such target"))?;
@@ -234,9 +235,7 @@ fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
 #[pg_extern(sql = false)]
 fn fsbench_drop_target(target: Option<Text>) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
-    let name = lock_changeable(target.map(Into::into))?;
-    in_use::check_unused(ready.board, &name)?;
-    in_use::check_not_prepared(ready.owner, &name)?;
+    let name = lock_unused(&ready, target.map(Into::into))?;
     sql::write(
         "DELETE FROM fsbench.target WHERE target = $1",
         &[Some(&name)],
@@ -244,31 +243,36 @@ fn fsbench_drop_target(target: Option<Text>) -> Result<String, ErrorReport> {
     Ok(name)
 }
 
-fn exists(name: &str) -> Result<bool, Fault> {
-    let found = sql::read(
-        "SELECT 1 FROM fsbench.target WHERE target = $1",
-        &[Some(name)],
-    )?;
-    Ok(found.is_some())
-}
-
-/// The name of a target that is there and is not the built-in one. Its row is locked before anybody asks who uses it: an experiment
-/// that is being recorded holds it.
-fn lock_changeable(name: Option<String>) -> Result<String, Fault> {
+/// The name of a target that is there, is not the built-in one, and is in no use. Its row is locked: an experiment that is being recorded
+/// holds it. So the uses are looked for twice: before the lock, since a caller that is refused need not wait, and after it.
+fn lock_unused(ready: &Ready, name: Option<String>) -> Result<String, Fault> {
     let name = in_use::named(name)?;
     if name == pgfsbench_core::spec::DEFAULT_TARGET {
         return Err(invalid("target \"default\" cannot be changed or dropped")
             .detail("It is the filesystem of this server's own data directory.")
             .hint("Create targets of your own with fsbench.create_target()."));
     }
+    let check_unused = || {
+        in_use::check_unused(ready.board, &name)?;
+        in_use::check_not_prepared(ready.owner, &name)
+    };
+    if !own_target::is_there(&name)? {
+        return Err(unknown(&name));
+    }
+    check_unused()?;
     let found = sql::write(
         "SELECT 1 FROM fsbench.target WHERE target = $1 FOR UPDATE",
         &[Some(&name)],
     )?;
     if found.is_none() {
-        return Err(invalid(format!("target {} does not exist", quoted(&name)))
-            .detail("There is no such row in fsbench.target.")
-            .hint("See fsbench.target."));
+        return Err(unknown(&name));
     }
+    check_unused()?;
     Ok(name)
+}
+
+fn unknown(name: &str) -> Fault {
+    invalid(format!("target {} does not exist", quoted(name)))
+        .detail("There is no such row in fsbench.target.")
+        .hint("See fsbench.target.")
 }

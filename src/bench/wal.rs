@@ -17,7 +17,7 @@ use crate::{
     errors::{Fault, of_file},
     pg::{page_cache, session},
     random,
-    run::wal_file::sync_directory,
+    run::{preflight, wal_file::sync_directory},
     watch::wal_segments,
 };
 
@@ -82,6 +82,8 @@ impl Run {
         piece: &[u8],
         bytes: u64,
     ) -> Result<Unfinished, Fault> {
+        let directory = path.parent().unwrap_or(&path);
+        preflight::check_file(directory, bytes, "a segment of WAL")?;
         let file = create(&path).map_err(|e| of_file("write", &path, &e))?;
         let mut segment = Unfinished { path, file };
         for _ in 0..bytes / PIECE as u64 {

@@ -83,10 +83,11 @@ pub fn main(_argument: i32, _serial: u32) {
         failures: vec![Failures::default(); board.requests.len()],
         conductor: experiments::Conductor::default(),
     };
+    let mut failures = 0;
     while board.recovered.load(Acquire) == 0 {
         process::report_activity("pgfsbench janitor: clearing up after the last stop");
-        // See below: a cancelled one begins again.
-        report::or_log("error in the janitor", || {
+        // pg_cancel_backend() does not end the janitor: it begins again.
+        let swept = report::or_log("error in the janitor", || {
             process::check_interrupts();
             flush_probe::remove_left();
             let somebody_has_it = janitor.sweep();
@@ -97,16 +98,38 @@ pub fn main(_argument: i32, _serial: u32) {
             });
             Ok(())
         });
+        failures = rest_after(swept, failures);
     }
     process::report_activity("pgfsbench janitor");
+    let mut failures = 0;
     loop {
-        // pg_cancel_backend() does not end the janitor.
-        report::or_log("error in the janitor", || {
+        let patrolled = report::or_log("error in the janitor", || {
             janitor.patrol();
+            Ok(())
+        });
+        failures = rest_after(patrolled, failures);
+        // An error of its own: whatever interrupts the wait does not end the janitor either.
+        report::or_log("error in the janitor", || {
             process::wait(PATROL);
             Ok(())
         });
     }
+}
+
+/// After an error the janitor rests, however often it is woken: an error that persists would keep a processor busy, and fill the
+/// log. Gives the number of errors in a row.
+fn rest_after(done: Option<()>, failures: u32) -> u32 {
+    if done.is_some() {
+        return 0;
+    }
+    let end = Instant::now() + decide::rest_after(failures + 1);
+    while Instant::now() < end {
+        report::or_log("error in the janitor", || {
+            process::wait(end.saturating_duration_since(Instant::now()));
+            Ok(())
+        });
+    }
+    failures + 1
 }
 
 fn leave() {

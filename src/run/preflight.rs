@@ -111,7 +111,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
         On::Directory(directory) => {
             let place = Location::of(directory);
             check_cache_at(spec, place.as_ref())?;
-            check_target_room(spec, directory)?;
+            room_at(directory, needed_on(spec, &target)?, "data and WAL")?;
         }
         // That server looks at what it has.
         On::Connection(_) => return refuse_options_of_own_servers(spec),
@@ -133,7 +133,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
             };
             if let Some(bytes) = bytes {
                 let left = room::left_by(filesystem, prepare.mkfs_options.as_deref(), bytes);
-                let needed = room::taken_on(filesystem, room::needed_on_target(spec));
+                let needed = needed_on(spec, &target)?;
                 reserve().check_size(left, needed, what, hint)?;
             }
         }
@@ -225,25 +225,52 @@ fn reserve() -> Reserve {
 
 /// The room that a run takes on its target, on the filesystem that is made there. In a transaction, with the owner's rights.
 pub fn needed_on_target(spec: &Spec) -> Result<u64, Fault> {
-    let bytes = room::needed_on_target(spec);
     if spec.is_here() {
-        return Ok(bytes);
+        return Ok(room::needed_on_target(spec, wal_with(None)?));
     }
-    Ok(match &target::find(&spec.target)?.on {
+    needed_on(spec, &target::find(&spec.target)?)
+}
+
+fn needed_on(spec: &Spec, target: &Target) -> Result<u64, Fault> {
+    const NAME: &str = "max_wal_size";
+    let given = spec.settings.get(NAME).or(target.settings.get(NAME));
+    let bytes = room::needed_on_target(spec, wal_with(given)?);
+    Ok(match &target.on {
         On::Made { prepare, .. } => room::taken_on(prepare.filesystem.name(), bytes),
         On::Directory(_) | On::Connection(_) => bytes,
     })
 }
 
-/// Refuses a run that does not fit on the filesystem of a directory.
+/// WAL of a server with this max_wal_size, else with that of this one. Segments are as large as here.
+fn wal_with(max_wal_size: Option<&String>) -> Result<room::Wal, Fault> {
+    // A number without a unit is one of megabytes.
+    let text = sql::read(
+        "SELECT jsonb_build_object('segment_bytes', pg_size_bytes(current_setting('wal_segment_size')), 'max_bytes', \
+           CASE WHEN $1 ~ '^[0-9]{1,10}$' THEN $1::bigint * 1048576 \
+             WHEN $1 ~* '^[0-9.]{1,12} *(kB|MB|GB|TB)$' THEN pg_size_bytes($1) ELSE pg_size_bytes(current_setting('max_wal_size')) END)",
+        &[max_wal_size.map(String::as_str)],
+    )?;
+    read_json("settings of WAL", &text.unwrap_or_default())
+}
+
+/// Refuses a run that does not fit on the filesystem of its target's directory. In a transaction, with the owner's rights.
 pub fn check_target_room(spec: &Spec, directory: &Path) -> Result<(), Fault> {
+    room_at(directory, needed_on_target(spec)?, "data and WAL")
+}
+
+/// Refuses a file of this size that does not fit on the filesystem of its directory, beyond the reserve.
+pub fn check_file(directory: &Path, bytes: u64, what: &str) -> Result<(), Fault> {
+    room_at(directory, bytes, what)
+}
+
+fn room_at(directory: &Path, needed: u64, what: &str) -> Result<(), Fault> {
     let place = Location::of(directory).ok_or_else(|| {
         Fault::new(
             sqlstate::SYSTEM,
             format!("could not look at directory \"{}\"", directory.display()),
         )
     })?;
-    room_on(Some(&place), room::needed_on_target(spec), "data and WAL")
+    room_on(Some(&place), needed, what)
 }
 
 fn room_on(place: Option<&Location>, needed: u64, what: &str) -> Result<(), Fault> {

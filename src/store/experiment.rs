@@ -6,7 +6,6 @@ use pgfsbench_core::{
         steps::Aside,
         wal::Fixed,
     },
-    refusal::quoted,
     verdict::{Reason, looks::Look},
 };
 use serde::Deserialize;
@@ -109,15 +108,6 @@ pub fn using(target: &str) -> Result<Option<String>, Fault> {
 
 /// Inserts the row of an experiment, and those of its targets; gives its number.
 pub fn insert(row: &Recorded, targets: &[OfTarget]) -> Result<i64, Fault> {
-    let names: Vec<&str> = targets.iter().map(|t| t.target_name.as_str()).collect();
-    if let Some(missing) = hold(&names)? {
-        return Err(Fault::new(
-            sqlstate::NOT_IN_THIS_STATE,
-            format!("target {} was dropped", quoted(&missing)),
-        )
-        .detail("Somebody dropped it while the experiment was being recorded.")
-        .hint("See fsbench.target."));
-    }
     let id = sql::write(
         "INSERT INTO fsbench.experiment SELECT n.* FROM (SELECT nextval('fsbench.experiment_id_seq') AS id) s, \
            jsonb_populate_record(NULL::fsbench.experiment, $1::jsonb || jsonb_build_object('experiment_id', s.id, \
@@ -136,16 +126,26 @@ pub fn insert(row: &Recorded, targets: &[OfTarget]) -> Result<i64, Fault> {
     Ok(id)
 }
 
-/// Locks targets, so that they are neither changed nor dropped until the transaction ends; gives one that is not there. Runs may note
-/// meanwhile what device they found.
-pub fn hold(targets: &[&str]) -> Result<Option<String>, Fault> {
+/// Locks those of these targets that are there, so that they are neither changed nor dropped until the transaction ends. Runs may
+/// note meanwhile what device they found. All are locked in the order of their names, as `drop_study` does it: none waits for another.
+/// Whatever the caller has read of targets before may be out of date afterwards.
+pub fn hold(targets: &[&str]) -> Result<(), Fault> {
     sql::write(
-        "WITH wanted AS (SELECT DISTINCT n.name FROM jsonb_array_elements_text($1::jsonb) AS n (name)), \
-           held AS MATERIALIZED (SELECT t.target FROM fsbench.target t WHERE t.target IN (SELECT w.name FROM wanted w) \
-             ORDER BY t.target FOR KEY SHARE OF t) \
-         SELECT min(w.name) FROM wanted w WHERE w.name NOT IN (SELECT h.target FROM held h)",
+        "SELECT count(*) FROM (SELECT 1 FROM fsbench.target t \
+           WHERE t.target IN (SELECT pg_catalog.jsonb_array_elements_text($1::jsonb)) ORDER BY t.target FOR KEY SHARE OF t) held",
         &[Some(&to_json_text(&targets)?)],
-    )
+    )?;
+    Ok(())
+}
+
+/// The same for the targets of an experiment.
+pub fn hold_targets_of(experiment_id: i64) -> Result<(), Fault> {
+    let names = sql::read_latest(
+        "SELECT coalesce(jsonb_agg(DISTINCT target_name), '[]') FROM fsbench.experiment_target WHERE experiment_id = $1::bigint",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    let names: Vec<String> = read_json("targets", &names.unwrap_or_default())?;
+    hold(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Sets columns of an experiment by name.

@@ -132,7 +132,9 @@ pub fn has_made(study: &str, target: &str) -> Result<bool, Fault> {
 /// Forgets the targets that a study has made.
 pub fn forget_targets(study: &str) -> Result<(), Fault> {
     sql::write(
-        "DELETE FROM fsbench.target t USING fsbench.study_target s WHERE s.study = $1 AND t.target = s.target_name",
+        "WITH locked AS (SELECT t.target FROM fsbench.target t \
+           WHERE t.target IN (SELECT s.target_name FROM fsbench.study_target s WHERE s.study = $1) ORDER BY t.target FOR UPDATE OF t) \
+         DELETE FROM fsbench.target t USING locked l WHERE t.target = l.target",
         &[Some(study)],
     )?;
     Ok(())

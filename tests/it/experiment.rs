@@ -359,7 +359,7 @@ fn others_go_between_two_blocks_and_targets_in_use_stay() {
         "confirm_experiment('e')",
         |sql| {
             let mut client = server.connect("postgres");
-            assert_refused(&mut client, sql, "55000", &["target \"a\" was dropped"]);
+            assert_refused(&mut client, sql, "22023", &["target \"a\" does not exist"]);
         },
     );
     assert_eq!(

@@ -43,5 +43,5 @@ mod scene;
 mod settings;
 mod setup;
 mod study;
-mod terminal;
+pub mod terminal;
 mod zfs;

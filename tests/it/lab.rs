@@ -2,7 +2,8 @@
 //! tools/lab.d/boot boots. What happens in it is in tests/lab/*.sql.
 
 use crate::helper::lab::write_program;
-use pgfsbench_tests::skip;
+use crate::helper::terminal::OnTerminal;
+use pgfsbench_tests::{server_owner, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -554,4 +555,80 @@ fn where_user_mode_linux_does_not_boot_its_tests_are_skipped_with_the_end_of_its
     let said = all(&output.expect("it"));
     assert!(said.contains(&line), "{said}");
     assert!(said.contains("1 passed; 0 failed"), "{said}");
+}
+
+/// Says what a process of another user can reach of root's: a terminal, a descriptor of one, and what a terminal would obey.
+const REACHES: &str = "(echo forged > /dev/tty) 2> /dev/null && echo open: terminal\n\
+    for fd in /proc/self/fd/*; do case $(readlink $fd) in /dev/pts/* | /dev/tty*) echo open: $fd ;; esac; done\n\
+    printf 'escape: \\033[2J\\n'\n";
+
+fn assert_apart(said: &str) {
+    assert!(said.contains("escape: ^[[2J"), "{said}");
+    assert!(
+        !said.contains("open: ") && !said.contains("forged"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_guest_has_a_user_id_of_its_own_and_nothing_of_roots() {
+    let test = "a_guest_has_a_user_id_of_its_own_and_nothing_of_roots";
+    if server_owner().is_none() {
+        return skip(test, "needs root");
+    }
+    let place = place();
+    let program = place.path().join("linux.uml");
+    let script = format!(
+        "#!/bin/sh\n\
+         for word; do case $word in init=*) share=$(dirname \"${{word#init=}}\") ;; esac; done\n\
+         lab=$(dirname \"$share\")\n\
+         echo \"user: $(id -u) $(id -G) $(stat -c %u \"$lab\") $(stat -c %u \"$share\")\"\n\
+         for file in $lab/new $share/new $share/init; do (: >> $file) 2> /dev/null && echo \"open: $file\"; done\n\
+         mv $share/status $share/other 2> /dev/null && echo \"open: $share\"\n\
+         {REACHES}echo 7 > $share/status\n"
+    );
+    write_program(&program, &script);
+    let disks = place.path().join("disks");
+    fs::create_dir(&disks).expect("a directory");
+    let mut boot = Command::new("env");
+    boot.args(["-u", "QEMU", "CASES=ext4"]);
+    boot.arg(format!("PGFSBENCH_UML={}", program.display()));
+    boot.arg(root().join("tools/lab.d/boot"));
+    boot.arg("-d").arg(&disks);
+    boot.arg(root().join("tests/lab/smoke.sql"));
+    let (code, said) = OnTerminal::start(&boot).ends();
+    if code == Some(MISSING) {
+        return skip(test, &last_lines(said.as_bytes()));
+    }
+    assert_eq!(code, Some(7), "{said}");
+    let user = said.lines().find_map(|line| line.strip_prefix("user: "));
+    let user: Vec<u32> = user
+        .expect("it ran")
+        .split_whitespace()
+        .map(|id| id.parse().expect("a number"))
+        .collect();
+    // Its groups, and the owners of both directories.
+    assert_eq!(user[1..], [user[0], 0, 0], "{said}");
+    assert!((60_578..=61_183).contains(&user[0]), "{said}");
+    assert_apart(&said);
+    assert_eq!(fs::read_dir(&disks).expect("it").count(), 0);
+}
+
+#[test]
+fn scripts_give_the_servers_owner_nothing_of_roots_terminal() {
+    let test = "scripts_give_the_servers_owner_nothing_of_roots_terminal";
+    if server_owner().is_none() {
+        return skip(test, "needs root");
+    }
+    let script = format!(
+        ". {}; as_server sh -c \"$1\"; as_server sh -c \"$1\" >&2; echo piped | as_server cat",
+        root().join("tools/lib.sh").display()
+    );
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &script, "bash", REACHES]);
+    let (code, said) = OnTerminal::start(&bash).ends();
+    assert_eq!(code, Some(0), "{said}");
+    assert_apart(&said);
+    assert_eq!(said.matches("escape: ").count(), 2, "{said}");
+    assert!(said.contains("piped"), "{said}");
 }

@@ -240,6 +240,13 @@ fn a_target_that_is_too_small_or_fills_up_fails_the_run_only() {
             "smaller scale",
         ],
     );
+    // Segments of WAL that would be made ready.
+    assert_refused(
+        &mut client,
+        r#"SELECT fsbench.start(target => 'small', scale => 1, options => '{"wal_segments": 40}')"#,
+        "53100",
+        &["not enough room", "data and WAL", "free"],
+    );
     // So few that its WAL does not fill what is left before the run looks, each second.
     let long = "target => 'small', scale => 2, clients => 1, duration => '5 min', warmup => '0', rate => 20";
     let id = row(&mut client, &format!("SELECT fsbench.start({long})"));
@@ -258,4 +265,40 @@ fn a_target_that_is_too_small_or_fills_up_fails_the_run_only() {
         "left on the target"
     );
     run(&mut client, &format!("target => 'small', {QUICK}"));
+}
+
+#[test]
+fn what_a_run_has_left_on_an_unmounted_target_goes_with_the_next_run() {
+    let name = "what_a_run_has_left_on_an_unmounted_target_goes_with_the_next_run";
+    let Some(fs) = small_filesystem(name, 400) else {
+        return;
+    };
+    let server = crate::common::server(SMALL);
+    let mut client = server.connect("postgres");
+    row(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('gone', directory => '{}')",
+            fs.path().display()
+        ),
+    );
+    let id = row(
+        &mut client,
+        "SELECT fsbench.start(target => 'gone', scale => 1, clients => 1, duration => '10 min', warmup => '0', rate => 20)",
+    );
+    server.wait_for_phase("measure");
+    fs.unmount_lazily();
+    row(&mut client, &format!("SELECT fsbench.cancel({id})"));
+    server.wait_for(
+        "postgres",
+        "SELECT bool_and(status NOT IN ('queued', 'running')) FROM fsbench.run_log",
+        LONG,
+    );
+    // No process of the target's server keeps the filesystem.
+    fs.mount_again();
+    let left = || std::fs::read_dir(fs.path()).expect("the target").count();
+    assert_eq!(left(), 1, "it was not there to be removed");
+    run(&mut client, &format!("target => 'gone', {QUICK}"));
+    assert_eq!(left(), 0);
+    server.nothing_is_left_at_once();
 }

@@ -3,7 +3,7 @@
 use crate::common::{assert_refused, execute, owned_directory, row, rows, server};
 use pgfsbench_tests::{LONG, Leaves, SHOWN, assert_columns, wait_until};
 
-const DEFINITION: &str = r#"{"study": "tiny", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "p",
+pub const DEFINITION: &str = r#"{"study": "tiny", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "p",
   "claims": [
     {"claim": "more", "says": "b does more tps", "seen": "2 against 1",
      "decision": {"question": "q", "variant": "b", "with": "a", "metric": "tps", "expected": "more", "by": "interval"}},

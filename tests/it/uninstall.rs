@@ -5,7 +5,8 @@ use pgfsbench_tests::{
     DebianCluster, LONG, OwnedDirectory, TestServer, refusal, skip, write_as_owner,
 };
 use postgres::{Client, NoTls};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -75,6 +76,16 @@ fn drop_extension_tells_what_it_leaves() {
     execute(&mut client, "CREATE EXTENSION pgfsbench");
     let _place = prepare_data(&mut client);
     let kept = run(&mut client, &format!("{QUICK}, keep => true"));
+    // A dump has jobs of runs: those of another database, in the same server.
+    execute(
+        &mut client,
+        "INSERT INTO fsbench.helper_job (run_id, target, action, request, status, ended_at, result) \
+         VALUES (7, 'other', 'prepare', '{}', 'done', now() - interval '1 s', '{\"mount_point\": \"/mnt\"}')",
+    );
+    assert_eq!(
+        row(&mut client, "SELECT count(*) FROM fsbench.prepared_target"),
+        "0"
+    );
     // Mounts by root are known from the helper's last description.
     execute(
         &mut client,
@@ -204,6 +215,14 @@ fn prepared_data_go_when_no_database_has_had_the_extension_for_a_day() {
     );
 }
 
+/// Has the servers' owner run a program of the system.
+fn as_owner<P: AsRef<Path>>(program: &str, arguments: &[P]) {
+    let mut command = Command::new("runuser");
+    command.args(["-u", "postgres", "--", program]);
+    command.args(arguments.iter().map(|argument| argument.as_ref()));
+    assert!(command.output().expect("runuser").status.success());
+}
+
 /// The package's script, as tools/deb puts it there.
 fn prerm(cluster: &DebianCluster, argument: &str) -> String {
     let script = include_str!("../../tools/deb.d/extension.prerm").replace("@MAJOR@", "15");
@@ -258,11 +277,50 @@ fn the_package_says_before_which_servers_will_not_start_without_it() {
     cluster.psql("postgres", "ALTER SYSTEM RESET shared_preload_libraries");
     write_as_owner(&fragment, "shared_preload_libraries = '' # pgfsbench\n");
     assert_eq!(prerm(&cluster, "remove"), "");
+    // Prepared data that no database's extension removes any more.
+    let prepared = cluster
+        .path("data")
+        .join("pgfsbench/pgsql_tmp_prepared_data");
+    assert!(!prerm(&cluster, "remove").contains("prepared"));
+    as_owner("mkdir", &[Path::new("-p"), &prepared]);
+    assert!(!prerm(&cluster, "remove").contains("prepared"));
+    as_owner("touch", &[prepared.join("1.loaded")]);
+    let told = prerm(&cluster, "remove");
+    assert!(
+        told.contains(&format!("  15/bench: {} (", prepared.display())) && told.contains("by hand"),
+        "{told}"
+    );
+    assert_eq!(prerm(&cluster, "upgrade"), "");
+    as_owner("rm", &[prepared.join("1.loaded")]);
     // Text that would hold up or mislead root's terminal does not.
     let hostile = "\u{1b}[2Jshared_preload_libraries = 'pgfsbench'\nshared_preload_libraries = 'pgfsbench\u{1b}[2J'\n";
     write_as_owner(&fragment, hostile);
     assert!(!prerm(&cluster, "remove").contains('\u{1b}'));
     fs::remove_file(&fragment).expect("it goes");
+    // The owner of the files chooses their names: none is read as a program.
+    let odd = cluster
+        .configuration()
+        .join("conf.d/a|w &\\1'\n$(id)`id`.conf");
+    write_as_owner(&odd, "shared_preload_libraries = 'pgfsbench|w &\\1'\n");
+    let told = prerm(&cluster, "remove");
+    let shown = "conf.d/a|w &\\1'?$(id)`id`.conf: 'pgfsbench|w &\\1'\n";
+    assert!(told.contains(shown), "{told}");
+    as_owner("mv", &[&odd, &fragment]);
+    assert!(prerm(&cluster, "remove").contains("conf.d/a.conf: 'pgfsbench|w &\\1'\n"));
+    // The last of these files is read with the rights of their owner: root's is not read.
+    let hidden = fragment.with_file_name("z.conf");
+    as_owner(
+        "ln",
+        &[
+            Path::new("-s"),
+            cluster.path("root.conf").as_path(),
+            &hidden,
+        ],
+    );
+    fs::write(cluster.path("root.conf"), "shared_preload_libraries = ''\n").expect("a file");
+    fs::set_permissions(cluster.path("root.conf"), Permissions::from_mode(0o600)).expect("chmod");
+    assert!(prerm(&cluster, "remove").contains("conf.d/a.conf: 'pgfsbench|w"));
+    as_owner("rm", &[&hidden, &fragment]);
     assert!(
         Command::new("mkfifo")
             .arg(&fragment)

@@ -2,6 +2,7 @@
 
 use crate::scratch::for_images;
 use crate::server::{program, run, server_owner};
+use crate::wait::{LONG, wait_until};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,6 +56,29 @@ impl LoopFs {
         set_mode(&fs.path(), 0o1777)?;
         set_mode(fs.place.path(), 0o755)?;
         Ok(fs)
+    }
+
+    /// Unmounts it while it may be in use. What uses it keeps it alive.
+    pub fn unmount_lazily(&self) {
+        run(Command::new("umount").arg("--lazy").arg(self.path())).expect("umount");
+    }
+
+    /// Mounts it again, once nothing uses it any more.
+    pub fn mount_again(&self) {
+        let image = self.place.path().join("image");
+        wait_until("nothing uses the filesystem", LONG, || {
+            let loops = std::fs::read_dir("/sys/block").ok()?.flatten();
+            let files = loops.filter_map(|device| {
+                std::fs::read_to_string(device.path().join("loop/backing_file")).ok()
+            });
+            let mut files = files.filter(|file| Path::new(file.trim_end()) == image);
+            files.next().is_none().then_some(())
+        });
+        run(Command::new("mount")
+            .args(["-o", "loop"])
+            .arg(&image)
+            .arg(self.path()))
+        .expect("mount");
     }
 
     /// Its mount point.

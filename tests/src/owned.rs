@@ -71,7 +71,9 @@ fn hand_over(path: &Path) {
 /// Has the servers' owner write a file of its own.
 pub fn write_as_owner(path: &Path, text: &str) {
     let mut tee = as_server("tee");
-    tee.arg(path).stdin(Stdio::piped()).stdout(Stdio::null());
+    tee.arg(path).stdin(Stdio::piped());
+    // Not a terminal of root's.
+    tee.stdout(Stdio::null()).stderr(Stdio::null());
     let mut tee = tee.spawn().expect("tee");
     let mut pipe = tee.stdin.take().expect("a pipe");
     pipe.write_all(text.as_bytes()).expect("it reads");

@@ -67,8 +67,9 @@ machine_command() { # machine_command SHARE HOME DISK...
     cp "$kernel" "$home/kernel"
     # The guest counts from vda.
     truncate -s 1M "$home/none"
+    theirs+=("$home/none")
     for disk in "$home/none" "$@"; do disks+=(-drive "file=$disk,if=virtio,format=raw,discard=unmap"); done
-    machine=(env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$home" TMPDIR=/tmp "$qemu" -accel "$accelerator" -cpu max -smp 2 -m 2G
+    machine=(env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$home/home" TMPDIR=/tmp "$qemu" -accel "$accelerator" -cpu max -smp 2 -m 2G
         -nodefaults -no-reboot -display none -chardev "stdio,id=console,signal=off" -serial chardev:console -kernel "$home/kernel" -initrd "$home/initramfs.img"
         -append "console=ttyS0 quiet loglevel=1 panic=-1 share=$share"
         -virtfs "local,path=/,mount_tag=machine,security_model=none,readonly=on,multidevs=remap"

@@ -1,10 +1,23 @@
 //! The janitor's decisions: from the state of a request to one action. The janitor launches coordinators, one run at a time, in the order
 //! in which runs were asked for, and takes care of requests whose coordinators have died or could not start.
 
+use std::time::Duration;
+
 use super::request::{Errand, RequestState, is_carried_out};
 
 /// How often coordinators of one request may die or fail to start before it is given up.
 pub const ATTEMPTS: u32 = 5;
+
+/// The longest rest after an error.
+const LONGEST_REST: Duration = Duration::from_secs(60);
+
+/// How long the janitor rests after this number of errors in a row: a second after the first, twice as long after each further one.
+pub fn rest_after(failures: u32) -> Duration {
+    let seconds = 1_u64
+        .checked_shl(failures.saturating_sub(1))
+        .unwrap_or(u64::MAX);
+    Duration::from_secs(seconds).min(LONGEST_REST)
+}
 
 /// The action for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! How much room a run takes, reckoned before it is made.
 
+use serde::Deserialize;
+
 use super::preflight::ServerState;
 use crate::spec::{Spec, Stage};
 
@@ -7,7 +9,7 @@ use crate::spec::{Spec, Stage};
 /// is given: what a disk does at least.
 pub const DISK_TPS: f64 = 1_000.0;
 
-/// Most WAL between two checkpoints at the default max_wal_size.
+/// The bound of what is reckoned for WAL at the default max_wal_size. A smaller one is often exceeded while data are loaded.
 const USUAL_WAL_BYTES: u64 = 1 << 30;
 /// A cluster without tables, and without WAL, which is counted by itself.
 const EMPTY_CLUSTER_BYTES: u64 = 64 << 20;
@@ -17,6 +19,22 @@ const EMPTY_CLUSTER_BYTES: u64 = 64 << 20;
 pub struct Needed {
     pub data: u64,
     pub wal: u64,
+}
+
+/// How the server of a target keeps its WAL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Wal {
+    /// wal_segment_size.
+    pub segment_bytes: u64,
+    /// max_wal_size.
+    pub max_bytes: u64,
+}
+
+impl Wal {
+    /// Bytes of a number of segments that are ready, and of the one that is written.
+    fn ready_bytes(self, segments: u32) -> u64 {
+        (u64::from(segments) + 1).saturating_mul(self.segment_bytes)
+    }
 }
 
 /// On this server.
@@ -46,12 +64,20 @@ pub fn needed_here(spec: &Spec, state: &ServerState) -> Needed {
     }
 }
 
-/// On a target: tables and keys, what is added while it runs, WAL, and an empty cluster.
-pub fn needed_on_target(spec: &Spec) -> u64 {
+/// On a target: tables and keys, what is added while it runs, WAL, and an empty cluster. Segments of WAL that are made ready are those that
+/// the run then writes.
+pub fn needed_on_target(spec: &Spec, wal: Wal) -> u64 {
     let (loaded, maintenance) = (spec.data_bytes(), spec.maintenance_bytes());
     let data = loaded + spec.added_bytes(DISK_TPS) + maintenance;
-    let wal = loaded + maintenance + spec.window_wal_bytes(DISK_TPS);
-    data + wal.min(USUAL_WAL_BYTES) + EMPTY_CLUSTER_BYTES
+    let written = loaded + maintenance + spec.window_wal_bytes(DISK_TPS);
+    let kept = written.min(wal.max_bytes.max(USUAL_WAL_BYTES));
+    let in_wal = kept.max(wal.ready_bytes(spec.options.wal_segments));
+    // Instead of tables: one file, as large as a segment.
+    let tested = match spec.workload.uses_database() {
+        true => 0,
+        false => wal.segment_bytes,
+    };
+    data.saturating_add(in_wal) + tested + EMPTY_CLUSTER_BYTES
 }
 
 /// Bytes left for a run on an empty device of this size: a filesystem takes some of it for itself, and for root. At least that
@@ -87,6 +113,11 @@ mod tests {
             ..Asked::default()
         })
     }
+
+    const USUAL: Wal = Wal {
+        segment_bytes: 16 << 20,
+        max_bytes: USUAL_WAL_BYTES,
+    };
 
     fn state() -> ServerState {
         ServerState {
@@ -141,8 +172,43 @@ mod tests {
     #[test]
     fn a_target_has_a_cluster_and_its_wal_besides() {
         let spec = spec();
-        let needed = needed_on_target(&spec);
+        let needed = needed_on_target(&spec, USUAL);
         let least = spec.data_bytes() + spec.added_bytes(DISK_TPS) + EMPTY_CLUSTER_BYTES;
-        assert!(needed > least && needed <= least + USUAL_WAL_BYTES);
+        assert!(needed > least && needed <= least + USUAL.max_bytes);
+        let wide = Wal {
+            max_bytes: 1 << 50,
+            ..USUAL
+        };
+        assert!(needed_on_target(&spec, wide) > needed);
+    }
+
+    #[test]
+    fn every_option_that_makes_files_is_in_the_sum() {
+        let mut spec = spec();
+        let before = needed_on_target(&spec, USUAL);
+        // As many as are written anyway are the same files.
+        spec.options.wal_segments = 63;
+        assert_eq!(needed_on_target(&spec, USUAL), before);
+        spec.options.wal_segments = 65_535;
+        assert_eq!(
+            needed_on_target(&spec, USUAL),
+            before - USUAL.max_bytes + (1 << 40)
+        );
+        spec.options.wal_segments = u32::MAX;
+        let largest = Wal {
+            segment_bytes: 1 << 30,
+            ..USUAL
+        };
+        assert!(needed_on_target(&spec, largest) > 1 << 61);
+        spec.options.wal_segments = 0;
+        spec.options.maintenance = true;
+        assert!(needed_on_target(&spec, USUAL) > before);
+        // A test of syncs has a file as large as a segment, beside the server's own.
+        let fsync = resolved(Asked {
+            workload: Some("fsync".into()),
+            ..Asked::default()
+        });
+        let of_file = needed_on_target(&fsync, largest) - needed_on_target(&fsync, USUAL);
+        assert_eq!(of_file, 2 * ((1 << 30) - (16 << 20)));
     }
 }

@@ -53,7 +53,7 @@ pub fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(),
 }
 
 /// What was recorded, and what a run will do there. `device` is what is known of its device.
-pub fn recorded(row: &Row, kind: Kind, device: Option<&Device>) -> (String, &'static str) {
+pub fn recorded(row: &Row, kind: Kind, device: Option<&Device>) -> (String, String) {
     let filesystem = row.filesystem.as_deref().unwrap_or("");
     let (what, hint) = match kind {
         Kind::Directory => (
@@ -88,10 +88,36 @@ pub fn recorded(row: &Row, kind: Kind, device: Option<&Device>) -> (String, &'st
             },
         ),
     };
+    let log = external_log(row).unwrap_or_default();
+    let inside = inside_log(row).unwrap_or_default();
     (
-        format!("target {} is recorded: {what}", quoted(&row.target)),
-        hint,
+        format!("target {} is recorded: {what}{log}", quoted(&row.target)),
+        format!("{hint}{inside}"),
     )
+}
+
+/// The external log of a filesystem, in words.
+fn external_log(row: &Row) -> Option<String> {
+    let on_file = |bytes| {
+        format!(
+            ", with an external log of {} on a file of its own",
+            format_bytes(bytes)
+        )
+    };
+    let on_device = |path: &str| format!(", with an external log on device {}", quoted(path));
+    let file = row.log_size_bytes.map(on_file);
+    file.or(row.log_device.as_deref().map(on_device))
+}
+
+/// Where the size of the log inside a filesystem is set, for a caller who may have meant that by log_size.
+fn inside_log(row: &Row) -> Option<&'static str> {
+    row.log_size_bytes?;
+    Some(match row.filesystem.as_deref() {
+        Some("xfs") => {
+            " The size of a log inside the filesystem is set by mkfs_options => '-l size=64m'."
+        }
+        _ => " The size of a journal inside the filesystem is set by mkfs_options => '-J size=64'.",
+    })
 }
 
 fn not_seen() -> String {
@@ -103,6 +129,31 @@ mod tests {
     use super::*;
     use crate::refusal::check::style;
     use serde_json::to_value;
+
+    #[test]
+    fn log_size_is_said_to_be_an_external_log() {
+        let mut row = Row {
+            target: "t".into(),
+            filesystem: Some("xfs".into()),
+            image_size_bytes: Some(8 << 30),
+            ..Row::default()
+        };
+        let said = |row: &Row| recorded(row, Kind::Image, None);
+        assert!(!said(&row).0.contains("log") && !said(&row).1.contains("log"));
+        row.log_size_bytes = Some(64 << 20);
+        let (message, hint) = said(&row);
+        let words =
+            "xfs on an image of 8192 MB, with an external log of 64 MB on a file of its own";
+        assert!(message.ends_with(words), "{message}");
+        assert!(hint.ends_with("mkfs_options => '-l size=64m'."), "{hint}");
+        row.filesystem = Some("ext4".into());
+        assert!(said(&row).1.ends_with("mkfs_options => '-J size=64'."));
+        row.log_size_bytes = None;
+        row.log_device = Some("/dev/x".into());
+        let (message, hint) = said(&row);
+        assert!(message.ends_with("with an external log on device \"/dev/x\""));
+        assert!(!hint.contains("mkfs_options"), "{hint}");
+    }
 
     #[test]
     fn names_are_fit_for_files() {

@@ -5,7 +5,7 @@ use super::{Engine, facts};
 use crate::config::Device;
 use crate::journal::{Entry, State};
 use crate::place::Place;
-use crate::plan::{check_device, check_identity};
+use crate::plan::{check_device, check_free, check_identity};
 use crate::probe::device::{self, Access};
 use crate::probe::queue::Queue;
 use crate::probe::{self, kernel};
@@ -88,22 +88,22 @@ impl Engine {
     }
 
     fn device(&self, allowed: &Device, access: Access) -> Value {
-        let looked = device::look(&allowed.path, access).and_then(|facts| {
-            let is_ours = self.journal.is_ours(&facts.contents, &facts.identity)?;
-            Ok((facts, is_ours))
-        });
-        let (facts, is_ours) = match looked {
+        let looked = device::look(&allowed.path, access)
+            .and_then(|facts| facts::found(&self.config, &self.journal, facts));
+        let found = match looked {
             Ok(looked) => looked,
             Err(refusal) => {
                 return json!({"path": allowed.path, "wipe": allowed.wipe, "usable": false, "why_not": why_not(&refusal), "hint": refusal.hint});
             }
         };
+        let (facts, is_ours) = (&found.facts, found.is_ours);
         let marks = facts.identity.marks();
         let number = (facts.identity.major, facts.identity.minor);
         let limits = Queue::of_device(&facts.node).and_then(|queue| queue.limits());
         let check = facts::check_alone(&self.config, &allowed.path, number)
             .and_then(|()| check_identity(allowed, &Marks::default(), &marks))
-            .and_then(|()| check_device(&allowed.path, allowed.wipe, is_ours, &facts));
+            .and_then(|()| check_free(&allowed.path, &found))
+            .and_then(|()| check_device(&allowed.path, allowed.wipe, is_ours, facts));
         json!({
             "path": allowed.path,
             "wipe": allowed.wipe,

@@ -3,10 +3,10 @@
 use super::Engine;
 use crate::config::{Config, Device, Images};
 use crate::exec;
-use crate::journal::Journal;
+use crate::journal::{Journal, Kept};
 use crate::place::Place;
-use crate::plan::{Facts, Found, ImagesFacts, ZfsFacts};
-use crate::probe::device::Access;
+use crate::plan::{Facts, Found, Holder, ImagesFacts, ZfsFacts};
+use crate::probe::device::{Access, DeviceFacts, Identity};
 use crate::probe::kernel::Support;
 use crate::probe::queue::{self, Queue};
 use crate::probe::{self, device, kernel, pools};
@@ -99,8 +99,34 @@ fn look(
     let facts = device::look(&asked.path, access)?;
     let number = (facts.identity.major, facts.identity.minor);
     check_alone(config, &asked.path, number)?;
+    found(config, journal, facts).map(Some)
+}
+
+/// The facts of a device, with what the journal says of it.
+pub fn found(config: &Config, journal: &Journal, facts: DeviceFacts) -> Result<Found, Refusal> {
     let is_ours = journal.is_ours(&facts.contents, &facts.identity)?;
-    Ok(Some(Found { facts, is_ours }))
+    let boot = probe::boot_id()?;
+    let number = |identity: &Identity| (identity.major, identity.minor);
+    let is_it = |kept: &Kept| match kept {
+        Kept::Device { identity, .. } => number(identity) == number(&facts.identity),
+        Kept::Image { .. } => false,
+    };
+    let (entries, _) = journal.entries(config)?;
+    let mut entries = entries.into_iter();
+    // One that was unmounted by hand may be in use by others.
+    let is_mounted = |path: &Path| probe::mounts_on(path).is_ok_and(|mounts| !mounts.is_empty());
+    let holder = entries.find(|(_, entry)| {
+        let is_on_it = is_it(&entry.on) || entry.log.as_ref().is_some_and(is_it);
+        is_on_it && entry.boot == boot && is_mounted(&entry.mount_point)
+    });
+    Ok(Found {
+        facts,
+        is_ours,
+        holder: holder.map(|(place, entry)| Holder {
+            place,
+            run: entry.run,
+        }),
+    })
 }
 
 fn zfs_facts(place: &Place, device: Option<&Found>) -> Result<ZfsFacts, Refusal> {

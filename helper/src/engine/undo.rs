@@ -38,25 +38,20 @@ impl Engine {
             lock,
             tell,
         };
-        if let Err(refusal) = undoing.unmount(&entry) {
-            // It is still mounted, so nothing is undone: the target stays as it was, and no start of the helper removes it.
-            if was == State::Ready && !self.is_stale(&entry)? {
-                entry.state = was;
-                self.journal.write(&entry)?;
+        let unmounted = undoing.unmount(&entry);
+        // A ready target that is still mounted stays as it was, with its settings, and no start of the helper removes it.
+        if unmounted.is_err() && was == State::Ready && !self.is_stale(&entry)? {
+            entry.state = was;
+            self.journal.write(&entry)?;
+            return unmounted;
+        }
+        if let Err(refusal) = undoing.undo_storage(&mut entry, unmounted) {
+            // The entry stays. Settings that are back are not written again with the next attempt.
+            if let Err(further) = self.journal.write(&entry) {
+                log!(Some(&place.database); "{further}");
             }
             return Err(refusal);
         }
-        // A mount point that cannot be removed does not keep the rest.
-        let removed = undoing.remove_mount_point(&entry.mount_point);
-        undoing.destroy_pool(&entry)?;
-        let put_back = undoing.put_back(&mut entry);
-        for (path, _) in entry.images() {
-            undoing.detach(path)?;
-            self.check_images(path)?;
-            undoing.remove_image(path)?;
-        }
-        removed?;
-        put_back?;
         self.hook.before("forget");
         self.journal.remove(place)
     }
@@ -69,6 +64,44 @@ pub(super) struct Undoing<'a> {
 }
 
 impl Undoing<'_> {
+    /// Everything after the attempt to unmount. A step that fails keeps only those from being taken that need it; the first
+    /// failure is the error.
+    fn undo_storage(
+        &mut self,
+        entry: &mut Entry,
+        unmounted: Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let removed = match &unmounted {
+            Ok(()) => self.remove_mount_point(&entry.mount_point),
+            Err(_) => Ok(()),
+        };
+        let destroyed = unmounted.and_then(|()| self.destroy_pool(entry));
+        let put_back = self.put_back(entry);
+        if put_back.is_ok() {
+            entry.settings.clear();
+        }
+        // An image is in use while it is mounted, or while a pool is on it.
+        let freed = match &destroyed {
+            Ok(()) => self.free_images(entry),
+            Err(_) => Ok(()),
+        };
+        destroyed.and(removed).and(put_back).and(freed)
+    }
+
+    /// Tries each image; the first failure is the error.
+    fn free_images(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        entry.images().fold(Ok(()), |all, (path, _)| {
+            let one = self.free_image(path);
+            all.and(one)
+        })
+    }
+
+    fn free_image(&mut self, path: &Path) -> Result<(), Refusal> {
+        self.detach(path)?;
+        self.engine.check_images(path)?;
+        self.remove_image(path)
+    }
+
     pub(super) fn unmount(&mut self, entry: &Entry) -> Result<(), Refusal> {
         let umount = exec::require("umount", "mount")?.display().to_string();
         // One mount may lie on another.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::probe::contents::Signature;
 use crate::probe::device::Identity;
-use pgfsbench_core::helper::DeviceRequest;
+use pgfsbench_core::helper::{DeviceRequest, Name};
 use std::path::Path;
 
 mod discard;
@@ -87,7 +87,11 @@ fn a_device(contents: Contents) -> DeviceFacts {
 }
 
 fn found(facts: DeviceFacts, is_ours: bool) -> Option<Found> {
-    Some(Found { facts, is_ours })
+    Some(Found {
+        facts,
+        is_ours,
+        holder: None,
+    })
 }
 
 fn request(filesystem: Filesystem, storage: Storage) -> Prepare {
@@ -272,8 +276,28 @@ fn devices_that_are_refused() {
         assert!(hint.ends_with(&format!("partx --delete {path}")), "{hint}");
         let mut used = a_device(Contents::Empty);
         used.in_use = Some("It is mounted on /.".into());
-        let refusal = says(path, with(used, true));
+        let refusal = says(path, with(used.clone(), true));
         assert!(refusal.message.ends_with("is in use"), "{refusal}");
+        assert!(refusal.hint.unwrap().starts_with("Unmount or free it"));
+        // Nobody is told to unmount what the helper has mounted.
+        for (run, hint) in [
+            (Some(7), "Wait for the end of the run"),
+            (None, "Call fsbench.release_target('t')"),
+        ] {
+            let mut facts = with(used.clone(), true);
+            let place = Place {
+                database: Name::new("bench").unwrap(),
+                target: Name::new("t").unwrap(),
+            };
+            if let Some(found) = &mut facts.device {
+                found.holder = Some(Holder { place, run });
+            }
+            let refusal = says(path, facts);
+            let detail = refusal.detail.unwrap();
+            assert!(detail.contains("target \"t\" of database \"bench\""));
+            assert_eq!(detail.contains("for run 7"), run.is_some(), "{detail}");
+            assert!(refusal.hint.unwrap().starts_with(hint));
+        }
     }
     let unknown = || Contents::Unknown("data without a known signature".into());
     assert!(planned(&on_device(listed), &with(a_device(unknown()), false)).is_err());

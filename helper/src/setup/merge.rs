@@ -41,7 +41,11 @@ pub fn merged(old: Option<&Config>, arguments: &Arguments) -> Result<Config, Ref
         check_device_path(path)?;
         let known = config.device.iter_mut().find(|device| device.path == *path);
         match known {
-            Some(old) if arguments.wipe && !old.wipe => old.wipe = true,
+            // It may hold something else by now.
+            Some(old) if arguments.wipe => {
+                check_now(path, true, &look(path)?)?;
+                old.wipe = true;
+            }
             Some(_) => {
                 say!("device {path} is in the configuration already, and stays as it is there")
             }
@@ -102,14 +106,19 @@ fn add_images(config: &mut Config, arguments: &Arguments) -> Result<(), Refusal>
     Ok(())
 }
 
-/// The device that is there now, and no other that the path may lead to some day.
-fn allowed_device(path: &str, wipe: bool) -> Result<Device, Refusal> {
-    let facts = device::open(path, Access::Glance)
+/// What the path leads to now.
+fn look(path: &str) -> Result<DeviceFacts, Refusal> {
+    device::open(path, Access::Glance)
         .map_err(|refusal| {
             refusal.hint("Name a disk or a partition that is there, and that root may open here (in a container it may not): ls -l /dev/disk/by-id.")
         })?
-        .facts()?;
-    warn_of(path, wipe, &facts);
+        .facts()
+}
+
+/// The device that is there now, and no other that the path may lead to some day.
+fn allowed_device(path: &str, wipe: bool) -> Result<Device, Refusal> {
+    let facts = look(path)?;
+    check_now(path, wipe, &facts)?;
     let found = facts.identity;
     let marks = Marks {
         bytes: None,
@@ -129,13 +138,24 @@ fn allowed_device(path: &str, wipe: bool) -> Result<Device, Refusal> {
     })
 }
 
-/// Says beforehand why runs would be refused.
-fn warn_of(path: &str, wipe: bool, facts: &DeviceFacts) {
+/// Says what a device holds, and why runs would be refused. A device that may be wiped must not be in use.
+fn check_now(path: &str, wipe: bool, facts: &DeviceFacts) -> Result<(), Refusal> {
     match (&facts.in_use, &facts.contents) {
-        (Some(user), _) => {
+        (Some(user), contents) if wipe => {
+            return Err(Refusal::new(
+                Kind::NotInThisState,
+                format!("device {path} is in use, and holds {contents}"),
+            )
+            .detail(user.clone())
+            .hint("Name a device that nothing uses. If it is this one, unmount or free it first, and look at what it holds."));
+        }
+        (Some(user), contents) => {
             say!(
-                "note: device {path} is in use ({user}): the helper refuses it until that has ended"
+                "note: device {path} is in use, and holds {contents}: {user} The helper refuses it until that has ended"
             );
+        }
+        (None, Contents::Empty) if wipe => {
+            say!("device {path} is not in use, and holds nothing")
         }
         (None, Contents::Empty) => {}
         (None, contents @ Contents::Table(_)) => {
@@ -155,9 +175,12 @@ fn warn_of(path: &str, wipe: bool, facts: &DeviceFacts) {
             );
         }
         (None, contents) => {
-            say!("note: device {path} holds {contents}, which the first run erases")
+            say!(
+                "note: device {path} is not in use, and holds {contents}, which the first run erases"
+            )
         }
     }
+    Ok(())
 }
 
 const HEAD: &str = "\

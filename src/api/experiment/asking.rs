@@ -136,13 +136,9 @@ fn is_missing_here(fault: &Fault) -> bool {
 fn record(asked: &Asked) -> Result<i64, Fault> {
     let ready = guard::ready()?;
     xact::check_may_write(c"fsbench.experiment()");
-    // Before they are looked at. Planning tells of one that is not there.
-    let targets: Vec<&str> = (asked.targets.iter().flatten().flatten())
-        .map(String::as_str)
-        .collect();
-    session::with_rights_of(ready.owner, || store::hold(&targets))?;
     let teller = "fsbench.plan_experiment() with the same arguments";
-    let planned = planned(&ready, asked).map_err(|why| why.into_fault(Some(teller)))?;
+    let planned =
+        planned(&ready, asked, Targets::Held).map_err(|why| why.into_fault(Some(teller)))?;
     guard::janitor_is_there(ready.board)?;
     let starts = asked.start.unwrap_or(true);
     let not_made = targets::not_made(&ready, &planned.checked)?;
@@ -265,21 +261,45 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
         }
     }
     asked.run.seed = None;
-    let planned = planned(ready, &asked).map_err(|why| why.into_fault(None))?;
+    let planned = planned(ready, &asked, Targets::Held).map_err(|why| why.into_fault(None))?;
     let id = insert(ready, &asked, &planned, Some(of.experiment_id))?;
     planned.own_targets.tell()?;
     start(ready, id)?;
     Ok(planned.checked.experiment)
 }
 
+/// Whether the targets of a plan are to stay as they are until the transaction ends.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Targets {
+    /// They are locked before they are looked at.
+    Held,
+    /// Nothing is recorded, so nothing waits.
+    Free,
+}
+
 /// What the arguments would become; targets that it makes for itself are made.
-pub fn planned(ready: &Ready, asked: &Asked) -> Result<Planned, Unplanned> {
+pub fn planned(ready: &Ready, asked: &Asked, targets: Targets) -> Result<Planned, Unplanned> {
     let made = asked::made_targets(asked)?;
     // Before anything is made: a wrong argument is wrong whatever there is.
     let checked = asked::check(asked, &made)?;
     check_name_is_free(ready, &checked.experiment)?;
-    let own_targets = made::make(ready, asked, &made, &checked)?;
+    if targets == Targets::Held {
+        hold(ready, &made, &checked)?;
+    }
+    // Each with a snapshot from after the wait.
+    let own_targets = xact::seeing_own_changes(|| made::make(ready, asked, &made, &checked))?;
     xact::seeing_own_changes(|| planned_on(ready, asked, checked, own_targets))
+}
+
+/// Locks the targets that the experiment uses, those that its own are made of, and those of its own that are there already. Of one that is
+/// not there, planning tells.
+fn hold(ready: &Ready, made: &[(String, String)], checked: &Checked) -> Result<(), Fault> {
+    let candidates = checked.candidates.iter().map(|c| &c.target);
+    let variants = checked.variants.iter().flat_map(|v| [&v.of, &v.name]);
+    let made = made.iter().map(|(_, name)| name);
+    let names = candidates.chain(variants).chain(made);
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    session::with_rights_of(ready.owner, || store::hold(&names))
 }
 
 /// The same, when all targets are there.

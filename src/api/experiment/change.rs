@@ -182,6 +182,10 @@ impl Change {
             .hint("Give 16 or 24, or 12 for an experiment that was planned or ended shorter."));
         };
         let is_too_short = self.as_owner(|id, by| {
+            if self.is(&["done", "cancelled"]) {
+                // Since it was over, its targets could be dropped; what is left of them stays from now on.
+                store::hold_targets_of(id)?;
+            }
             let state = store::state(id, None)?.ok_or_else(|| super::unknown(&self.found.experiment))?;
             let blocks = steps::next(&state, "", "").blocks;
             let is_more = wanted > state.experiment.max_blocks || state.experiment.ended_by.is_some();
@@ -190,11 +194,6 @@ impl Change {
                     "extended",
                     "Give more blocks than it was planned for, or than it has made before it was ended.",
                 ));
-            }
-            if self.is(&["done", "cancelled"]) {
-                // Since it was over, its targets could be dropped; what is left of them stays from now on.
-                let targets: Vec<&str> = state.targets.iter().map(|t| t.target.as_str()).collect();
-                store::hold(&targets)?;
             }
             let looks = state.experiment.looks().extended(blocks, wanted);
             store::update(

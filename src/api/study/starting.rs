@@ -16,7 +16,7 @@ use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 use super::{definition, facts};
 use crate::{
     api::{
-        experiment::asking::{self, Planned},
+        experiment::asking::{self, Planned, Targets},
         guard::{self, Ready},
         own_target,
     },
@@ -68,9 +68,6 @@ fn record(asked: &Asked) -> Result<String, Fault> {
     let by = session::role_name(session::role());
     let (ready, study) = (&started.ready, &started.study);
     session::with_rights_of(ready.owner, || {
-        // All of them in one order, before its experiments hold their own.
-        let targets: Vec<&str> = started.targets.iter().map(|t| t.name.as_str()).collect();
-        experiment::hold(&targets)?;
         store::insert(study, asked, &started.facts, &by)?;
         for target in &started.targets {
             store::insert_target(&study.study, &target.variant, &target.name)?;
@@ -114,6 +111,44 @@ impl Checked {
     }
 }
 
+/// A study before anything is made for it.
+struct Outline {
+    facts: Facts,
+    plan: plan::Plan,
+    needed: Vec<(String, u64)>,
+}
+
+impl Outline {
+    fn of(asked: &Asked, checked: &Checked) -> Result<Self, Fault> {
+        let study = &checked.study;
+        let facts = session::with_rights_of(checked.ready.owner, || facts::look(study))?;
+        let here = Here {
+            study,
+            asked,
+            facts: &facts,
+        };
+        let plan = plan::plan(&here)?;
+        let asked_for = |name: &String| study.question(name).map(|q| plan::needed_bytes(&here, q));
+        let needed: Vec<(String, u64)> = (plan.experiments.iter())
+            .filter_map(|e| Some((e.question.clone(), asked_for(&e.question)?)))
+            .collect();
+        check_room(asked, study, &needed)?;
+        Ok(Self {
+            facts,
+            plan,
+            needed,
+        })
+    }
+
+    /// The targets that it makes, and those that it uses.
+    fn names(&self) -> Vec<&str> {
+        let made = self.plan.targets.iter().map(|target| &target.name);
+        let asked = self.plan.experiments.iter().map(|e| &e.asked.targets);
+        let used = asked.flatten().flatten().flatten();
+        made.chain(used).map(String::as_str).collect()
+    }
+}
+
 impl Started {
     /// The targets of a study that is not there yet, made, and its experiments.
     fn of(asked: &Asked) -> Result<Self, Fault> {
@@ -126,7 +161,7 @@ impl Started {
             .detail("Its experiments are in fsbench.study_experiment; they can be cancelled, resumed, extended and confirmed as others are.")
             .hint("Drop it first: fsbench.drop_study(), with keep_runs => true if its runs are to stay."));
         }
-        Self::made(asked, checked)
+        Self::made(asked, checked, Targets::Held)
     }
 
     /// The same in a subtransaction that is undone: also what was started is planned as if it were not there.
@@ -136,27 +171,39 @@ impl Started {
             let study = &checked.study.study;
             session::with_rights_of(checked.ready.owner, || store::forget_targets(study))?;
         }
-        Self::made(asked, checked)
+        Self::made(asked, checked, Targets::Free)
     }
 
-    fn made(asked: &Asked, checked: Checked) -> Result<Self, Fault> {
+    fn made(asked: &Asked, checked: Checked, targets: Targets) -> Result<Self, Fault> {
+        let outline = Outline::of(asked, &checked)?;
+        if targets == Targets::Free {
+            return Self::made_of(asked, checked, outline, targets);
+        }
+        // All of them at once, before its experiments hold their own; then with a snapshot from after the wait.
+        let names = outline.names();
+        session::with_rights_of(checked.ready.owner, || experiment::hold(&names))?;
+        xact::seeing_own_changes(|| {
+            let outline = Outline::of(asked, &checked)?;
+            Self::made_of(asked, checked, outline, targets)
+        })
+    }
+
+    fn made_of(
+        asked: &Asked,
+        checked: Checked,
+        outline: Outline,
+        targets: Targets,
+    ) -> Result<Self, Fault> {
         let Checked {
             ready,
             study,
             is_started,
         } = checked;
-        let facts = session::with_rights_of(ready.owner, || facts::look(&study))?;
-        let here = Here {
-            study: &study,
-            asked,
-            facts: &facts,
-        };
-        let plan = plan::plan(&here)?;
-        let asked_for = |name: &String| study.question(name).map(|q| plan::needed_bytes(&here, q));
-        let needed: Vec<(String, u64)> = (plan.experiments.iter())
-            .filter_map(|e| Some((e.question.clone(), asked_for(&e.question)?)))
-            .collect();
-        check_room(asked, &study, &needed)?;
+        let Outline {
+            facts,
+            plan,
+            needed,
+        } = outline;
         own_target::quietly(|| {
             (plan.targets.iter())
                 .try_for_each(|target| make_target(ready.owner, &study.study, asked, target))
@@ -168,7 +215,7 @@ impl Started {
                 // Its own has the name already.
                 experiment.experiment = Some(format!("(plan) {}", one.question));
             }
-            let planned = asking::planned(&ready, &experiment).map_err(|why| {
+            let planned = asking::planned(&ready, &experiment, targets).map_err(|why| {
                 (why.into_fault(None)).context(&format!("question {}", one.question))
             })?;
             experiments.push((one.question, experiment, planned));

@@ -177,6 +177,7 @@ impl Run {
                 Ok(())
             }
             (Act::MakeDirectory, _) => {
+                self.remove_earlier(&server.place)?;
                 self.check_place(server.target, &server.place)?;
                 self.put_server(server, act)
             }

@@ -173,21 +173,32 @@ impl TargetServer {
         }
     }
 
-    /// Processes that work in the directory: a PostgreSQL process stays in its data directory from its first moment to its last.
+    /// Processes that work in the directory: a PostgreSQL process stays in its data directory from its first moment to its last. They are
+    /// known by the random mark in its name: once the filesystem is unmounted lazily, the kernel no longer tells what is above it.
     pub(super) fn processes(&self) -> Result<Vec<i32>, Fault> {
         let proc = Path::new("/proc");
-        // The kernel names working directories without symbolic links. A directory that is gone has no other name.
-        let real = fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
         let entries = fs::read_dir(proc).map_err(|e| of_file("read", proc, &e))?;
         Ok(entries
             .flatten()
             .filter_map(|entry| {
                 let pid = entry.file_name().to_str()?.parse().ok()?;
                 let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
-                let is_there = cwd.starts_with(&real) || cwd.starts_with(&self.directory);
-                is_there.then_some(pid)
+                self.is_within(&cwd).then_some(pid)
             })
             .collect())
+    }
+}
+
+impl TargetServer {
+    /// Whether a path leads into the directory, wherever its filesystem is mounted.
+    fn is_within(&self, path: &Path) -> bool {
+        let name = self.directory.file_name();
+        name.is_some() && path.iter().any(|part| Some(part) == name)
+    }
+
+    /// Whether it was put on this place.
+    pub fn is_on(&self, place: &Path) -> bool {
+        self.directory.parent() == Some(place)
     }
 }
 

@@ -4,6 +4,7 @@ use super::{SHORT, server, targets, wait_for_no_run};
 use crate::common::{assert_refused, execute, rows};
 use crate::held::Held;
 use crate::robustness::hold::wait_for_lock_of;
+use crate::study::DEFINITION;
 use pgfsbench_tests::{TestServer, assert_columns};
 
 /// Calls a function that waits for what another session has done and not committed; then that commits, and the statement goes on.
@@ -80,6 +81,13 @@ fn a_target_is_not_dropped_while_an_experiment_is_recorded_or_extended_with_it()
     beside(&server, "drop_target('d')", &record("g", "{a,d}"), |sql| {
         refused(sql, "22023", "target \"d\" does not exist");
     });
+    // What is recorded is planned with the target as it is after the wait.
+    beside(
+        &server,
+        r#"alter_target('b', settings => '{"wal_compression": "on"}')"#,
+        r#"experiment('h', '{b}', factors => '{"settings.wal_compression": ["off", "on"]}', start => false)"#,
+        |sql| refused(sql, "22023", "contradicts target \"b\""),
+    );
     assert_eq!(
         rows(
             &mut client,
@@ -88,6 +96,63 @@ fn a_target_is_not_dropped_while_an_experiment_is_recorded_or_extended_with_it()
         ["e", "f"]
     );
     wait_for_no_run(&mut client);
+}
+
+#[test]
+fn who_is_refused_anyway_does_not_wait() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b", "c"]);
+    let record = |name: &str| {
+        format!("SELECT fsbench.experiment('{name}', '{{a,b}}', start => false, {SHORT})")
+    };
+    execute(&mut client, &record("e"));
+    execute(&mut client, "BEGIN");
+    execute(&mut client, &record("f"));
+    execute(&mut client, "SELECT fsbench.drop_target('c')");
+    let refused = |sql: &str, code: &str, says: &str| {
+        let mut other = server.connect("postgres");
+        execute(&mut other, "SET lock_timeout = '1ms'");
+        assert_refused(&mut other, &format!("SELECT fsbench.{sql}"), code, &[says]);
+    };
+    for change in [
+        "drop_target('a')",
+        "alter_target('a', data_checksums => false)",
+    ] {
+        refused(change, "55006", "is in use");
+    }
+    refused(
+        "experiment('g', '{a,c}', metric => 'speed')",
+        "22023",
+        "metric",
+    );
+    // Who may wait does.
+    refused("experiment('g', '{a,c}')", "55P03", "lock timeout");
+    execute(&mut client, "ROLLBACK");
+}
+
+#[test]
+fn a_study_is_planned_with_its_targets_as_they_are_after_the_wait() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.define_study('{DEFINITION}')"),
+    );
+    let study = "study('tiny', quick => true, blocks => 3, start => false)";
+    beside(&server, "drop_target('b')", study, |sql| {
+        assert_refused(
+            &mut server.connect("postgres"),
+            sql,
+            "22023",
+            &["target \"b\" does not exist"],
+        );
+    });
+    assert_eq!(
+        rows(&mut client, "SELECT experiment FROM fsbench.experiments"),
+        [""; 0]
+    );
 }
 
 #[test]

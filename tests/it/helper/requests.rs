@@ -315,8 +315,8 @@ fn devices_are_shown_as_the_helper_sees_them() {
         looked,
         "f",
         "ext4, UUID %",
-        "device /dev/loop%is in use%",
-        "%",
+        "device /dev/loop%is in use%prepared target \"t\" of database \"bench\" on it.",
+        "Call fsbench.release_target(%",
     );
     assert_columns(
         &mut client,

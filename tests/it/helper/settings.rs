@@ -3,8 +3,8 @@
 use super::disk::{Disk, MEGABYTES};
 use super::lab::{Lab, on_image};
 use super::machine::{Machine, Queue, kernel};
-use pgfsbench_tests::{Partition, skip};
-use serde_json::Value;
+use pgfsbench_tests::{Partition, program, skip};
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 
@@ -338,6 +338,43 @@ fn an_images_settings_are_put_back_before_others_get_its_loop_device() {
         assert_ne!(used.get("read_ahead_kb"), other, "{how}");
         lab.nothing_is_left_at_once();
     }
+}
+
+/// Undoing goes on with what does not need the step that has failed. Where there is no zpool, no pool can be destroyed.
+#[test]
+fn a_pool_that_cannot_be_destroyed_does_not_keep_settings_from_being_put_back() {
+    let test = "a_pool_that_cannot_be_destroyed_does_not_keep_settings_from_being_put_back";
+    let Some(lab) = Lab::new(test) else {
+        return;
+    };
+    if program("zpool").is_some() {
+        return skip(test, "there is a zpool, which finds no such pool");
+    }
+    lab.configure(&format!("kernel_settings = true\n{}", lab.usual()));
+    let machine = Machine::new();
+    lab.ok(&[&on_image("t", "ext4", "64MB")[..], &KERNEL].concat());
+    let entry = lab.path("state/journal/bench@t.json");
+    let written = fs::read_to_string(&entry).expect("an entry");
+    let mut with_pool: Value = serde_json::from_str(&written).expect("JSON");
+    with_pool["pool"] = json!({"name": "pgfsbench-bench:t", "guid": "1"});
+    fs::write(&entry, with_pool.to_string()).expect("written");
+    super::lab::system("umount", &[&lab.path("mnt/bench@t").display().to_string()]);
+    lab.refused(&["cleanup"], &["there is no program zpool"]);
+    machine.assert_as_before("the pool could not be destroyed");
+    // What is back is not written once more: it may have been changed since.
+    machine.set("dirty_expire_centisecs", "2800");
+    lab.refused(&["cleanup"], &["there is no program zpool"]);
+    assert_eq!(kernel()["dirty_expire_centisecs"], "2800");
+    let left: Value =
+        serde_json::from_str(&fs::read_to_string(&entry).expect("it stays")).expect("JSON");
+    let mut without_pool = left.clone();
+    without_pool
+        .as_object_mut()
+        .expect("an object")
+        .remove("pool");
+    fs::write(&entry, without_pool.to_string()).expect("written");
+    lab.ok(&["cleanup"]);
+    lab.nothing_is_left_at_once();
 }
 
 #[test]

@@ -2,13 +2,14 @@
 
 use super::bench::Bench;
 use super::disk::Disk;
-use super::lab::Lab;
+use super::lab::{Lab, system};
 use super::overlay;
 use crate::common::{execute, row};
 use pgfsbench_tests::{Partition, on_disk, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one() {
@@ -301,18 +302,17 @@ fn setup_says_beforehand_what_of_a_device_will_be_refused() {
     };
     let lab = &disk.lab;
     let prefix = lab.path("prefix").display().to_string();
-    let setup = |further: &[&str]| {
-        let usual = [
-            "setup",
-            "--prefix",
-            &prefix,
-            "--no-unit",
-            "--database",
-            "bench",
-        ];
-        let device = ["--allow-device", &disk.device];
-        lab.ok(&[&usual[..], &device, further].concat())
-    };
+    let usual = [
+        "setup",
+        "--prefix",
+        &prefix,
+        "--no-unit",
+        "--database",
+        "bench",
+        "--allow-device",
+        &disk.device,
+    ];
+    let setup = |further: &[&str]| lab.ok(&[&usual[..], further].concat());
     let written = || {
         let path = lab.path("prefix/etc/pgfsbench/helper.toml");
         fs::read_to_string(path).expect("a configuration")
@@ -332,10 +332,37 @@ fn setup_says_beforehand_what_of_a_device_will_be_refused() {
     // As it says; the one that may be there has read what was there before.
     let said = setup(&["--wipe"]);
     assert!(said.contains("where it runs already, end it"), "{said}");
+    let erases =
+        "is not in use, and holds data without a known signature, which the first run erases";
+    assert!(said.contains(erases), "{said}");
     assert!(written().contains("wipe = true"), "{}", written());
     let said = setup(&["--wipe", "--force"]);
     assert!(said.contains("which the first run erases"), "{said}");
     assert!(written().contains("wipe = true"), "{}", written());
+    // Each time, and of what is there now.
+    disk.write(0, &[0; 4096]);
+    let said = setup(&["--wipe"]);
+    assert!(said.contains("is not in use, and holds nothing"), "{said}");
+    system("mkfs.ext4", &["-q", &disk.device]);
+    let mount_point = lab.path("elsewhere").display().to_string();
+    fs::create_dir(&mount_point).expect("a directory");
+    system("mount", &[&disk.device, &mount_point]);
+    let before = written();
+    for further in [&["--wipe"][..], &["--wipe", "--force"]] {
+        lab.refused(
+            &[&usual[..], further].concat(),
+            &[
+                "is in use, and holds ext4",
+                &mount_point,
+                "unmount or free it",
+            ],
+        );
+    }
+    assert_eq!(written(), before);
+    system("umount", &[&mount_point]);
+    let said = setup(&["--wipe"]);
+    assert!(said.contains("is not in use, and holds ext4"), "{said}");
+    disk.blank();
     let partition = Partition::add(&disk.device, 1, 2048, 4096);
     let said = setup(&["--force"]);
     assert!(
@@ -490,6 +517,10 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
         overlay::over(&lab, "/etc").join(name)
     };
 
+    // On a machine on which the helper is set up, too.
+    let none = format!("rm -rf {UNIT} $(dirname {CONFIGURATION})");
+    let output = overlay::run(&lab, &["/etc"], &none, &Command::new("true"));
+    assert!(output.status.success(), "{output:?}");
     // Where something else starts services, systemd is not called.
     let (code, said, errors, asked) = setup("", "", &[]);
     assert_eq!(code, Some(0), "{said}{errors}");

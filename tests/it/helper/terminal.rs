@@ -16,13 +16,13 @@ use std::thread::{JoinHandle, spawn};
 use tempfile::TempDir;
 
 /// A program that has a terminal, as a root that has logged in: also on a descriptor that it has not asked for.
-struct OnTerminal {
+pub struct OnTerminal {
     child: Child,
     said: JoinHandle<String>,
 }
 
 impl OnTerminal {
-    fn start(plain: &Command) -> Self {
+    pub fn start(plain: &Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("a terminal");
         grantpt(&master)
@@ -55,7 +55,7 @@ impl OnTerminal {
     }
 
     /// Its exit code, and what is to be read on the terminal.
-    fn ends(mut self) -> (Option<i32>, String) {
+    pub fn ends(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().expect("it ends").code();
         (code, self.said.join().expect("it was read"))
     }

@@ -9,6 +9,12 @@ const ERRANDS: [Errand; 4] = [
     Errand::Recover,
 ];
 
+#[test]
+fn each_further_error_is_followed_by_a_longer_rest() {
+    let rests = [0, 1, 2, 3, 6, 7, 100, u32::MAX].map(|failures| rest_after(failures).as_secs());
+    assert_eq!(rests, [1, 1, 2, 4, 32, 60, 60, 60]);
+}
+
 fn failed(errand: Errand, failures: u32) -> Failed {
     Failed {
         errand,

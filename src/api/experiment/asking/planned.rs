@@ -10,7 +10,7 @@ use pgfsbench_core::{
     spec::Spec,
 };
 
-use super::{Unplanned, planned, targets};
+use super::{Targets, Unplanned, planned, targets};
 use crate::{
     api::{guard, own_target},
     errors::Fault,
@@ -22,7 +22,7 @@ use crate::{
 /// The rows of `plan_experiment`.
 pub fn plan_only_of(asked: &Asked) -> Result<Vec<Line>, Fault> {
     let ready = guard::ready()?;
-    let planned = match own_target::quietly(|| planned(&ready, asked)) {
+    let planned = match own_target::quietly(|| planned(&ready, asked, Targets::Free)) {
         Ok(planned) => planned,
         Err(Unplanned::Refused(fault)) => return Err(fault),
         Err(Unplanned::Lacking(first, others)) => {

@@ -13,8 +13,11 @@ use crate::{
     clock,
     errors::{Fault, sqlstate},
     host::storage,
-    pg::{report, xact},
-    run::preflight,
+    pg::{report, session, xact},
+    run::{
+        cleanup::{self, Left},
+        journal, preflight,
+    },
     store::{self, definition},
     target::{self, On, Target, helper_job},
 };
@@ -82,6 +85,21 @@ impl Run {
         // The helper may have done it by itself since the plan was made.
         if self.prepared_earlier(target)?.is_some() {
             self.send_helper(target, Errand::ReleaseEarlier, &json!({}))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what earlier runs have left on this place, because its filesystem was not mounted when they ended.
+    pub(super) fn remove_earlier(&mut self, place: &Path) -> Result<(), Fault> {
+        let own = (session::database(), self.run_id);
+        for entry in journal::entries()? {
+            let is_left = entry.server.as_ref().is_some_and(|s| s.is_on(place));
+            if !is_left || (entry.home, entry.run_id) == own {
+                continue;
+            }
+            if cleanup::remove_what_was_made(&entry, &mut |_| ())? != Left::Something {
+                journal::remove(entry.home, entry.run_id)?;
+            }
         }
         Ok(())
     }
