@@ -82,6 +82,16 @@ pub fn is_retryable(sqlstate: &str) -> bool {
     [SERIALIZATION_FAILURE, DEADLOCK, LOCK_NOT_AVAILABLE].contains(&sqlstate)
 }
 
+/// Classes of errors that may not come again: connections, conflicts between transactions, resources, states, operators, the system.
+const OF_THE_MOMENT: [&str; 6] = [OF_CONNECTIONS, "40", "53", "55", "57", OF_THE_SYSTEM];
+
+/// Whether the same statement may succeed later. Other errors follow from what is stored, and come each time.
+pub fn may_pass(sqlstate: &str) -> bool {
+    OF_THE_MOMENT
+        .iter()
+        .any(|class| sqlstate.starts_with(class))
+}
+
 /// Whether it says that the connection to a server is gone, or the server itself.
 pub fn is_of_the_connection(sqlstate: &str) -> bool {
     sqlstate.starts_with(OF_CONNECTIONS)
@@ -161,6 +171,24 @@ mod tests {
         }
         assert!(is_of_the_system(IO) && is_of_the_system(SYSTEM));
         assert!(!is_of_the_system(CANCELED) && !is_of_the_system(DISK_FULL));
+    }
+
+    #[test]
+    fn what_is_stored_fails_each_time() {
+        for sqlstate in [
+            CONNECTION_LOST,
+            DEADLOCK,
+            DISK_FULL,
+            NOT_IN_THIS_STATE,
+            LOCK_NOT_AVAILABLE,
+            CANCELED,
+            IO,
+        ] {
+            assert!(may_pass(sqlstate), "{sqlstate}");
+        }
+        for sqlstate in [INVALID_PARAMETER, CORRUPTED, INTERNAL, "22P02", "23514", TOO_MUCH, ""] {
+            assert!(!may_pass(sqlstate), "{sqlstate}");
+        }
     }
 
     #[test]

@@ -4,7 +4,6 @@ use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 
 use super::guard;
 use crate::{
-    errors::{Fault, sqlstate},
     pg::{
         session, sql,
         text::{Said, Text},
@@ -30,7 +29,7 @@ fn fsbench_change_imported(
     let said = session::with_rights_of(owner, || match verb.map(String::from).as_deref() {
         Some("import") => sql::write(IMPORT, &[file, host, caller]),
         Some("drop") => sql::write(DROP, &[host, caller]),
-        _ => Err(Fault::new(sqlstate::INTERNAL, "unknown verb")),
+        _ => Err(guard::unknown_verb()),
     })?;
     Ok(said.unwrap_or_default().into())
 }

@@ -52,6 +52,8 @@ fn execute(
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
         guc::set_until_level_ends("search_path", "pg_catalog, pg_temp")?;
+        // A float that becomes JSON or text keeps all its digits, whatever the session shows.
+        guc::set_until_level_ends("extra_float_digits", "1")?;
         pg_sys::SPI_connect();
         let mut values: Vec<pg_sys::Datum> = arguments
             .iter()
