@@ -82,14 +82,13 @@ pub fn is_retryable(sqlstate: &str) -> bool {
     [SERIALIZATION_FAILURE, DEADLOCK, LOCK_NOT_AVAILABLE].contains(&sqlstate)
 }
 
-/// Classes of errors that may not come again: connections, conflicts between transactions, resources, states, operators, the system.
-const OF_THE_MOMENT: [&str; 6] = [OF_CONNECTIONS, "40", "53", "55", "57", OF_THE_SYSTEM];
+/// Classes of data exceptions, and of limits that a value exceeds.
+const OF_VALUES: [&str; 2] = ["22", "54"];
 
-/// Whether the same statement may succeed later. Other errors follow from what is stored, and come each time.
-pub fn may_pass(sqlstate: &str) -> bool {
-    OF_THE_MOMENT
-        .iter()
-        .any(|class| sqlstate.starts_with(class))
+/// Whether what is stored is at fault: the same statement fails each time, until the row is another one. A panic of ours counts, too.
+pub fn is_of_stored_rows(sqlstate: &str) -> bool {
+    [INTERNAL, CORRUPTED].contains(&sqlstate)
+        || OF_VALUES.iter().any(|class| sqlstate.starts_with(class))
 }
 
 /// Whether it says that the connection to a server is gone, or the server itself.
@@ -175,19 +174,11 @@ mod tests {
 
     #[test]
     fn what_is_stored_fails_each_time() {
-        for sqlstate in [
-            CONNECTION_LOST,
-            DEADLOCK,
-            DISK_FULL,
-            NOT_IN_THIS_STATE,
-            LOCK_NOT_AVAILABLE,
-            CANCELED,
-            IO,
-        ] {
-            assert!(may_pass(sqlstate), "{sqlstate}");
+        for sqlstate in [INVALID_PARAMETER, CORRUPTED, INTERNAL, "22P02", TOO_MUCH] {
+            assert!(is_of_stored_rows(sqlstate), "{sqlstate}");
         }
-        for sqlstate in [INVALID_PARAMETER, CORRUPTED, INTERNAL, "22P02", "23514", TOO_MUCH, ""] {
-            assert!(!may_pass(sqlstate), "{sqlstate}");
+        for sqlstate in [DISK_FULL, NOT_IN_THIS_STATE, CANCELED, "23514", "P0001", ""] {
+            assert!(!is_of_stored_rows(sqlstate), "{sqlstate}");
         }
     }
 

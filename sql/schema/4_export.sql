@@ -133,15 +133,15 @@ BEGIN
                 AND a.attname <> ALL (part.left_out) GROUP BY 1) p;
         SELECT jsonb_agg(c.name) INTO names FROM jsonb_array_elements(names) g, jsonb_array_elements(g) c (name);
         -- At most 200 rows, and few bytes: fsbench.import() takes a line and a row apart in memory.
-        FOR line, longest IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text, max(CASE WHEN r.bytes > 80000 THEN octet_length(fsbench._export_line(r.row::text)) END) FROM ('
+        FOR line, longest IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text, max(CASE WHEN r.bytes > 33000 THEN octet_length(fsbench._export_line(r.row::text)) END) FROM ('
                 'SELECT s.*, s.nr / 200 AS place, sum(s.bytes) OVER (ORDER BY s.nr) / 150000 AS piece FROM ('
                 'SELECT x.row, octet_length(x.row::text) AS bytes, row_number() OVER (ORDER BY %s) - 1 AS nr FROM (SELECT %s AS row, t.* FROM fsbench.%I t WHERE t.%I = ANY ($1)) x) s) r '
             'GROUP BY r.place, r.piece ORDER BY min(r.nr)', part.key, expression, part.relation, part.parent)
             USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END
         LOOP
-            IF longest > 250000 THEN
+            IF longest > 100000 THEN
                 RAISE EXCEPTION 'a row of table "%" is too long for a file', part.relation
-                    USING ERRCODE = 'program_limit_exceeded', DETAIL = format('It has %s bytes, and fsbench.import() reads at most 250000.', longest),
+                    USING ERRCODE = 'program_limit_exceeded', DETAIL = format('It has %s bytes, and fsbench.import() reads at most 100000.', longest),
                           HINT = 'Export the other runs with fsbench.export(run_ids => ...).';
             END IF;
             n := n + 1;

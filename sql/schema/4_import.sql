@@ -1,5 +1,20 @@
 -- What fsbench.export() has written in another database, into this one.
 
+CREATE FUNCTION fsbench._line_member(line text, name text) RETURNS text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'fsbench_line_member_wrapper';
+COMMENT ON FUNCTION fsbench._line_member IS 'A member of a line of a file, as it stands there, not parsed; NULL where there is none. Private';
+
+CREATE FUNCTION fsbench._line_count(line text) RETURNS integer
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'fsbench_line_count_wrapper';
+COMMENT ON FUNCTION fsbench._line_count IS 'How many rows a line of a file has; NULL where it has none. Private';
+
+CREATE FUNCTION fsbench._line_rows(line text, from_row integer, bytes integer) RETURNS SETOF text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE ROWS 200
+    AS 'MODULE_PATHNAME', 'fsbench_line_rows_wrapper';
+COMMENT ON FUNCTION fsbench._line_rows IS 'Rows of a line of a file, as they stand there, not parsed: from this one on (from 1), at least one, and no more than have so many bytes together. Private';
+
 CREATE FUNCTION fsbench._import_problem(line integer, what text) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
@@ -20,12 +35,12 @@ DECLARE
     document jsonb;
     numbers text;
 BEGIN
-    IF octet_length(line) > 250000 THEN
-        RAISE EXCEPTION 'a row has % bytes, and at most 250000 are read', octet_length(line) USING ERRCODE = 'data_exception';
+    IF octet_length(line) > 100000 THEN
+        RAISE EXCEPTION 'a row has % bytes, and at most 100000 are read', octet_length(line) USING ERRCODE = 'data_exception';
     END IF;
     -- Strings hold no quotes: these are written %22.
     numbers := regexp_replace(line, '"[^"]*"', '', 'g');
-    IF numbers ~ '[0-9][eE]' OR numbers ~ '(^|[^0-9.])[0-9]{310}' OR numbers ~ '\.[0-9]{400}' THEN
+    IF numbers ~ '[0-9][eE]' OR translate(numbers, '123456789', '000000000') LIKE '%' || repeat('0', 345) || '%' THEN
         RAISE EXCEPTION 'a number is too large, or has too many digits' USING ERRCODE = 'data_exception';
     END IF;
     BEGIN
@@ -202,8 +217,10 @@ DECLARE
     longest integer;
     n integer;
     hash bytea := '';
-    document json;              -- of a line: parsed piece by piece, since jsonb takes many times the bytes of the text
+    of_table text;
     attributes jsonb;           -- names of columns
+    row_count integer;          -- of a line
+    first_row integer;          -- of those that are parsed at a time
     header jsonb;
     stated text;
     called text;
@@ -246,18 +263,19 @@ BEGIN
             USING ERRCODE = 'program_limit_exceeded', DETAIL = format('It has %s MB, and at most 256 MB are read: it is held in memory several times.', octet_length(file) / 1024 / 1024),
                   HINT = 'Export its runs in several files: fsbench.export(run_ids => ...).';
     END IF;
+    SELECT max(octet_length(l)) INTO longest FROM string_to_table(file, E'\n') l;
+    IF longest > 2000000 THEN
+        PERFORM fsbench._import_problem(NULL, format('A line has %s bytes, and fsbench.export() writes none of more than 2000000.', longest));
+    END IF;
     -- No line of a file is shorter, and an array of millions of them takes a gigabyte.
     IF length(file) - length(replace(file, E'\n', '')) > 10 + length(file) / 25 THEN
         PERFORM fsbench._import_problem(NULL, 'It is not one of fsbench.export(): its lines are too short.');
     END IF;
-    SELECT array_agg(l.line ORDER BY l.number, l.o), max(octet_length(l.line)) INTO lines, longest
-    FROM (SELECT rtrim(s.line, E'\r') AS line, s.o, substring(left(s.line, 30) FROM '^\{"n": (\d{1,9})[,}]')::integer AS number
-          FROM unnest(string_to_array(file, E'\n')) WITH ORDINALITY s (line, o) WHERE s.line <> '') l;
+    -- Not by rtrim(), which takes twelve times the bytes of its text.
+    lines := ARRAY(SELECT CASE WHEN s.line LIKE E'%\r' THEN left(s.line, -1) ELSE s.line END FROM string_to_table(file, E'\n') WITH ORDINALITY s (line, o) WHERE s.line <> ''
+                   ORDER BY substring(left(s.line, 30) FROM '^\{"n": (\d{1,9})[,}]')::integer, s.o);
     IF coalesce(lines[1] NOT LIKE '{"n": 1, "pgfsbench_export": %', true) THEN
         PERFORM fsbench._import_problem(NULL, 'It is not one of fsbench.export(): its first line does not say so.');
-    END IF;
-    IF longest > 1000000 THEN
-        PERFORM fsbench._import_problem(NULL, format('A line has %s bytes, and fsbench.export() writes none of more than 1000000.', longest));
     END IF;
     BEGIN
         header := fsbench._import_texts(fsbench._import_line(lines[1]) -> 'pgfsbench_export');
@@ -309,26 +327,30 @@ BEGIN
         RETURNING import_id INTO this_import;
         FOR n IN 2 .. cardinality(lines) - 1 LOOP
             met := n;
-            document := lines[n]::json;
-            SELECT * INTO part FROM fsbench._exported() x WHERE x.relation = document ->> 'table';
+            of_table := btrim(fsbench._line_member(lines[n], 'table'), '"');
+            SELECT * INTO part FROM fsbench._exported() x WHERE x.relation = of_table;
             IF part.relation IS NULL OR part.place < place THEN
-                PERFORM fsbench._import_problem(n, format('There is no table "%s", or not here.', left(document ->> 'table', 63)));
+                PERFORM fsbench._import_problem(n, format('There is no table "%s", or not here.', left(of_table, 63)));
             END IF;
             place := part.place;
-            attributes := NULL; rows := NULL;
-            -- Counted before anything of it becomes jsonb.
-            IF json_typeof(document -> 'columns') = 'array' AND json_typeof(document -> 'rows') = 'array' THEN
-                IF json_array_length(document -> 'columns') <= 500 AND json_array_length(document -> 'rows') <= 200 THEN
-                    attributes := fsbench._import_line(document ->> 'columns');
-                    rows := ARRAY(SELECT fsbench._import_line(r.value::text) FROM json_array_elements(document -> 'rows') r);
-                END IF;
-            END IF;
             IF of_relation IS DISTINCT FROM part.relation THEN
                 PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n - 1);
                 of_relation := part.relation; compared := '{}'; compared_rows := 0;
             END IF;
-            IF attributes IS NULL OR rows IS NULL
-               OR EXISTS (SELECT FROM unnest(rows) r WHERE jsonb_typeof(r) <> 'array')
+            attributes := fsbench._import_line(fsbench._line_member(lines[n], 'columns'));
+            -- Counted before any row is parsed.
+            row_count := fsbench._line_count(lines[n]);
+            IF jsonb_typeof(attributes) IS DISTINCT FROM 'array' OR row_count BETWEEN 1 AND 200 IS NOT TRUE THEN
+                PERFORM fsbench._import_problem(n, 'It has no columns, no rows, or not as many values as columns.');
+            ELSIF jsonb_array_length(attributes) > 500 THEN
+                PERFORM fsbench._import_problem(n, 'It has too many columns.');
+            END IF;
+            -- As jsonb some rows at a time: the whole line would take thirty times its bytes.
+            first_row := 1;
+            WHILE first_row <= row_count LOOP
+            rows := ARRAY(SELECT fsbench._import_line(l) FROM fsbench._line_rows(lines[n], first_row, 100000) l);
+            first_row := first_row + cardinality(rows);
+            IF EXISTS (SELECT FROM unnest(rows) r WHERE jsonb_typeof(r) <> 'array')
                OR EXISTS (SELECT FROM unnest(rows) r WHERE jsonb_array_length(r) <> jsonb_array_length(attributes)) THEN
                 PERFORM fsbench._import_problem(n, 'It has no columns, no rows, or not as many values as columns.');
             END IF;
@@ -447,6 +469,7 @@ BEGIN
                 EXECUTE format('INSERT INTO fsbench.%I (%s) SELECT %s FROM (SELECT fsbench._import_texts(u) AS r FROM unnest($1) u OFFSET 0) t_r WHERE $3 ? (r ->> %s)', part.relation, columns, expressions, id)
                     USING rows, known, CASE part.parent WHEN 'run_id' THEN fresh ELSE fresh_experiments END;
             END IF;
+            END LOOP;
         END LOOP;
         PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n);
         -- What the types allow, and no run has.

@@ -73,6 +73,10 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = 'It says who may run benchmarks.',
                   HINT = 'Give the name of a role.';
+    ELSIF (verb, preposition) IN (('GRANT', 'TO'), ('REVOKE', 'FROM')) IS NOT TRUE THEN
+        RAISE EXCEPTION 'rights are granted to a role, or revoked from it'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'The function is private.',
+                  HINT = 'Call fsbench.grant_operator() or fsbench.revoke_operator().';
     END IF;
     FOR what IN
         SELECT r.what FROM (

@@ -18,17 +18,16 @@ const DROP: &str = "SELECT fsbench._drop_imported($1, pg_get_userbyid($2::oid))"
 #[pg_extern(sql = false)]
 fn fsbench_change_imported(
     verb: Option<Text>,
-    file: Option<Text>,
-    host: Option<Text>,
+    file: Option<&[u8]>,
+    host: Option<&[u8]>,
 ) -> Result<Said, ErrorReport> {
     let owner = guard::extension()?.owner;
     xact::check_may_write(c"this function");
     let caller = session::role().to_string();
-    let (file, host) = (file.map(String::from), host.map(String::from));
-    let (file, host, caller) = (file.as_deref(), host.as_deref(), Some(caller.as_str()));
+    let caller = Some(caller.as_bytes());
     let said = session::with_rights_of(owner, || match verb.map(String::from).as_deref() {
-        Some("import") => sql::write(IMPORT, &[file, host, caller]),
-        Some("drop") => sql::write(DROP, &[host, caller]),
+        Some("import") => sql::write_raw(IMPORT, &[file, host, caller]),
+        Some("drop") => sql::write_raw(DROP, &[host, caller]),
         _ => Err(guard::unknown_verb()),
     })?;
     Ok(said.unwrap_or_default().into())

@@ -118,9 +118,9 @@ impl Conductor {
             match self.go_on(&on, extension.oid) {
                 Ok(After::GoOn) => {}
                 Ok(After::Leave) => return Ok(()),
-                Err(fault) if sqlstate::may_pass(&fault.sqlstate) => return Err(fault),
-                // What is stored of it would fail each time. The others go on at once.
-                Err(fault) => self.give_up(&on, fault)?,
+                // It would fail each time. The others go on at once.
+                Err(fault) if sqlstate::is_of_stored_rows(&fault.sqlstate) => self.give_up(&on, fault)?,
+                Err(fault) => return Err(fault),
             }
         }
     }

@@ -19,6 +19,7 @@ mod disks;
 mod dump;
 mod encodings;
 mod environment;
+mod extreme_arguments;
 mod experiment;
 mod findings;
 mod findings_of_stored;

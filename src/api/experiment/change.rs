@@ -160,8 +160,10 @@ impl Change {
             // Tried first in a subtransaction that is undone: whatever its rows hold, it can be cancelled.
             match xact::attempt(|| self.end_with_answer(id, by)).and_then(|tried| tried) {
                 Ok(()) => self.end_with_answer(id, by),
-                Err(fault) if sqlstate::may_pass(&fault.sqlstate) => Err(fault),
-                Err(fault) => end_without_answer(id, by, &fault),
+                Err(fault) if sqlstate::is_of_stored_rows(&fault.sqlstate) => {
+                    end_without_answer(id, by, &fault)
+                }
+                Err(fault) => Err(fault),
             }
         })?;
         tell_conductor();
