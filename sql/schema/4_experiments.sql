@@ -17,8 +17,8 @@ CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS flo
     SELECT least(greatest(c.runs * c.seconds_each - least(greatest(coalesce(extract(epoch FROM clock_timestamp())::float8 - extract(epoch FROM c.since)::float8, 0), 0), c.seconds_each), 0),
                  CASE WHEN ($1).max_seconds IS NOT NULL THEN greatest(($1).max_seconds - fsbench._on_seconds($1), 0) END)
     -- A month each at most: what a restored row has beyond that breaks no view.
-    FROM (SELECT greatest(least(($1).run_seconds, 2678400), least(m.longest, 2678400), 0)
-                 + greatest(least(coalesce(($1).probe_wait_seconds, least(($1).run_seconds, 2678400) / 10), 2678400), 0) AS seconds_each, m.since,
+    FROM (SELECT greatest(least(greatest(($1).run_seconds, m.longest), 2678400), 0)
+                 + greatest(least(coalesce(($1).probe_wait_seconds, ($1).run_seconds / 10), 2678400), 0) AS seconds_each, m.since,
                  greatest(($1).max_blocks * t.targets - m.counting, 0) + CASE WHEN m.block > 0 THEN 0 ELSE greatest(b.before - m.before, 0) END AS runs
           FROM (SELECT max(extract(epoch FROM r.ended_at)::float8 - extract(epoch FROM r.started_at)::float8) AS longest, max(x.block) AS block, min(x.planned_at) FILTER (WHERE x.outcome IS NULL) AS since,
                        count(*) FILTER (WHERE x.outcome IN ('measured', 'behind') AND t.set_aside IS NULL) AS counting,
@@ -35,7 +35,7 @@ COMMENT ON FUNCTION fsbench._seconds_left IS 'What is left of an experiment at m
 CREATE VIEW fsbench.experiments AS
     SELECT e.experiment, e.status, e.goal, e.metric, e.margin,
            n.block, e.max_blocks, n.runs, n.repeated, n.run_id, n.target AS target_on,
-           p.phase, pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => least(l.seconds, 1e11)) AS over_at_latest,
+           p.phase, pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => CASE WHEN l.seconds IS NOT NULL THEN least(l.seconds, 1e11) END) AS over_at_latest,
            e.answer, e.status_reason, e.requested_by, e.created_at, e.started_at, e.ended_at, e.experiment_id
     FROM fsbench.experiment e CROSS JOIN LATERAL (
         SELECT pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
