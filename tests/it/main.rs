@@ -22,6 +22,7 @@ mod dump;
 mod encodings;
 mod environment;
 mod experiment;
+mod extreme_arguments;
 mod file_attributes;
 mod findings;
 mod findings_of_stored;
