@@ -375,7 +375,7 @@ mod tests {
     fn options_go_to_the_end_of_the_line() {
         let line =
             "1 1 0:5 / /x rw,noatime - 9p share rw,access=client,aname=/srv/my data,trans=virtio\n";
-        let mounts = parse_mountinfo(line).unwrap();
+        let mounts = mounts_of(line);
         assert_eq!(
             mounts[0].options,
             "rw,noatime,access=client,aname=/srv/my data,trans=virtio"

@@ -203,7 +203,7 @@ impl Counters {
         Some(AllowedFelt {
             processors: now.processors,
             of: now.of,
-            idle: (shares.idle + shares.iowait) / 100.0,
+            idle: (shares.idle + shares.iowait.unwrap_or_default()) / 100.0,
         })
     }
 }
