@@ -376,7 +376,7 @@ fn flushes_that_cannot_be_real() {
     };
     finds_nothing!(flush: flush(400.0), machine: virtual_machine,
         storage: rotating());
-    finds_nothing!(flush: flush(6000.0), storage: rotating());
+    finds_nothing!(flush: flush(6000.0), storage: rotating(), wal_sync: WalSyncFacts::default());
     finds_nothing!(flush: FlushFacts::default());
 }
 
