@@ -552,3 +552,22 @@ fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown() {
         ],
     );
 }
+
+#[test]
+fn a_write_that_waits_for_the_disk_is_a_sync() {
+    let server = server(&[("wal_sync_method", "open_datasync")]);
+    let mut client = server.connect("postgres");
+    let run = run(
+        &mut client,
+        "scale => 1, clients => 1, transactions => 300, warmup => '0', seed => 1",
+    );
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result WHERE run_id = {run}"),
+        &[
+            // The walwriter takes some of them.
+            ("client_wal_syncs > 100", "t"),
+            ("client_wal_syncs = client_wal_writes", "t"),
+        ],
+    );
+}

@@ -446,7 +446,7 @@ fn flushes_that_cannot_be_real() {
     };
     finds_nothing!(flush: flush(400.0), machine: virtual_machine,
         storage: rotating());
-    finds_nothing!(flush: flush(6000.0), storage: rotating());
+    finds_nothing!(flush: flush(6000.0), storage: rotating(), wal_sync: WalSyncFacts::default());
     // A cache on a disk that does not rotate takes the flush.
     for tree in [
         include_str!("../../sys/trees/bcache.txt"),
@@ -459,7 +459,7 @@ fn flushes_that_cannot_be_real() {
             layers: Some(layers),
             ..super::storage()
         };
-        finds_nothing!(flush: flush(400.0), storage: cached);
+        finds_nothing!(flush: flush(400.0), storage: cached, wal_sync: WalSyncFacts::default());
     }
     finds_nothing!(flush: FlushFacts::default());
 }
