@@ -166,11 +166,13 @@ fn the_filesystem_of_a_run_is_that_of_its_tables() {
     let server = server_on_disk(&[]);
     // template0 is in another tablespace, which new databases would take over.
     let mut client = server.connect("postgres");
-    execute(
-        &mut client,
-        "SET allow_in_place_tablespaces = on; CREATE TABLESPACE other LOCATION ''",
-    );
-    execute(&mut client, "ALTER DATABASE template0 SET TABLESPACE other");
+    for statement in [
+        "SET allow_in_place_tablespaces = on",
+        "CREATE TABLESPACE other LOCATION ''",
+        "ALTER DATABASE template0 SET TABLESPACE other",
+    ] {
+        execute(&mut client, statement);
+    }
     drop(client);
     server.stop(Stop::Fast);
     let base = server.data().join("base");

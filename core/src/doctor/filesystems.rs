@@ -142,6 +142,17 @@ mod tests {
     }
 
     #[test]
+    fn an_odd_line_costs_that_line() {
+        let known = "\u{fffd}\n\nnodev\n\text4 \n";
+        let modules = "\u{fffd}:\n:\n/\nkernel/fs/xfs/xfs.ko\n";
+        let support = |name| support(name, known, modules);
+        assert_eq!(
+            [Filesystem::Ext4, Filesystem::Xfs, Filesystem::Jfs].map(support),
+            ["yes", "module", "no"]
+        );
+    }
+
+    #[test]
     fn the_helper_knows_better() {
         let seen = [Ready {
             filesystem: "xfs".into(),

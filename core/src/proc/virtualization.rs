@@ -139,6 +139,15 @@ mod tests {
     }
 
     #[test]
+    fn an_odd_line_costs_that_line() {
+        let odd = "\u{fffd}\n:\nvendor_id\nflags\nprocessor\t: x\n";
+        let cpuinfo = format!("{odd}{}", x86("hypervisor").unwrap());
+        let dmi = ["\u{fffd}\u{fffd}", "", "VMware7,1"];
+        assert_eq!(seen(Some(cpuinfo), &dmi), Some("vmware"));
+        assert_eq!(seen(Some(odd.into()), &["\u{fffd}"]), None);
+    }
+
+    #[test]
     fn without_dmi_and_flags() {
         let arm = "processor\t: 0\nFeatures\t: fp asimd\n";
         assert_eq!(seen(Some(arm.into()), &[]), None);

@@ -33,6 +33,8 @@ mod tests {
             ),
             (Some("rw\ndata=journal\n"), Some("journal")),
             (Some("rw\nbarrier\n"), Some("none")),
+            // A line that nobody understands costs that line.
+            (Some("\u{fffd}\n\ndata\n=\ndata=ordered"), Some("ordered")),
             (None, None),
         ] {
             assert_eq!(journal_mode(&tree(options), "7:3").as_deref(), mode);

@@ -170,7 +170,7 @@ fn mounted_by(text: &str, related: &[Related]) -> Result<Option<(String, String)
     Ok(found.map(|(r, mount)| (r.subject(), mount.mount_point.clone())))
 }
 
-/// A process in each mount namespace but this.
+/// A process in each mount namespace but this; each process whose namespace is not known.
 fn in_other_namespaces() -> Result<Vec<PathBuf>, Refusal> {
     let namespace = |process: &Path| std::fs::read_link(process.join("ns/mnt"));
     let mut seen: HashSet<PathBuf> = namespace(Path::new("/proc/self")).into_iter().collect();
@@ -183,7 +183,8 @@ fn in_other_namespaces() -> Result<Vec<PathBuf>, Refusal> {
                 }
             }
             Err(e) if open::is_gone(&e) => {}
-            Err(e) => return Err(mounts_not_readable(&process, &e)),
+            // A namespace that is not known may be another one: its mounts are looked at, too.
+            Err(_) => found.push(process),
         }
     }
     Ok(found)
