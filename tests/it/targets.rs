@@ -344,16 +344,18 @@ fn prepared_data_are_anybodys_again_once_they_are_copied() {
 #[test]
 fn a_volume_whose_group_is_the_servers_own_is_taken() {
     const NAME: &str = "a_volume_whose_group_is_the_servers_own_is_taken";
-    if server_owner().is_none() {
+    let Some(owner) = server_owner() else {
         return skip(NAME, "only root makes directories of root");
-    }
+    };
     let place = Place::new("");
     let mut client = place.server.connect("postgres");
     let volume = place.path().join("volume");
     fs::create_dir(&volume).expect("a directory");
-    let group = fs::metadata(place.data()).expect("the data").gid();
-    let mut create = |group: u32| {
-        std::os::unix::fs::chown(&volume, Some(0), Some(group)).expect("chown");
+    // The postmaster has made it.
+    let made = fs::metadata(place.data().join("postmaster.pid"));
+    let group = made.expect("a file of the postmaster").gid();
+    let mut create = |owner: u32, group: u32| {
+        std::os::unix::fs::chown(&volume, Some(owner), Some(group)).expect("chown");
         fs::set_permissions(&volume, fs::Permissions::from_mode(0o2775)).expect("chmod");
         let sql = format!(
             "SELECT fsbench.create_target('volume', directory => '{}')",
@@ -367,12 +369,12 @@ fn a_volume_whose_group_is_the_servers_own_is_taken() {
         answer.err().unwrap_or_default()
     };
     // The server's user is not in this group.
-    let others = create(group + 54_321);
+    let others = create(owner, group + 54_321);
     assert!(
         others.contains("which is not the server's, can exchange"),
         "{others}"
     );
-    let own = create(group);
+    let own = create(0, group);
     if own.contains("Other members of group") {
         return skip(NAME, &own);
     }

@@ -43,14 +43,14 @@ fn a_block_in_which_settings_change_is_made_again() {
     let _places = targets(&mut client, &["a", "b"]);
     let first = start_and_hold_run(&server, &mut client, 1);
     for change in [
-        "ALTER SYSTEM SET wal_compression = 'on'",
+        "ALTER SYSTEM SET bgwriter_delay = '300ms'",
         "SELECT pg_reload_conf()",
     ] {
         execute(&mut client, change);
     }
     server.wait_for(
         "postgres",
-        "current_setting('wal_compression') = 'on'",
+        "SELECT current_setting('bgwriter_delay') = '300ms'",
         LONG,
     );
     drop(first);

@@ -1,6 +1,6 @@
 use super::{
     choice::tests::state,
-    regime::{regime, with_short_cycles},
+    regime::{in_short, regime, with_short_cycles},
     *,
 };
 
@@ -72,6 +72,51 @@ fn what_the_host_took_and_figures_that_were_not_steady_are_told_by_target_and_ru
             "tps rose or fell within the windows (ext4 in all runs), so that a longer warm-up or longer windows may give another ratio; the findings have the direction",
             "the host took processors' time away (ext4 in 2 of 6 runs, btrfs in all runs): for that alone no run is made again, since on such a host all may have it; the findings have how much",
         ]
+    );
+}
+
+#[test]
+fn a_device_that_is_a_file_is_told() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let of = |number: usize, kind: &str, is_on_loop: Option<bool>| {
+        facts(serde_json::json!({"number": number, "kind": kind, "is_on_loop": is_on_loop}))
+    };
+    let says = |facts: &[Facts]| {
+        let long = regime(&state, &[], facts, &Here::default());
+        (long, in_short(&state, &[], facts))
+    };
+    let (long, short) = says(&[of(0, "device", Some(false)), of(1, "device", Some(true))]);
+    assert_eq!(
+        long,
+        [
+            "btrfs on a loop device, which is a file of another filesystem: a real device may tell them apart differently"
+        ]
+    );
+    assert_eq!(short, " (measured on a loop device)");
+    // Images are told as such.
+    let (long, short) = says(&[of(0, "image", Some(true)), of(1, "image", Some(true))]);
+    assert!(
+        long.len() == 1 && long[0].starts_with("on images"),
+        "{long:?}"
+    );
+    assert_eq!(short, " (measured on images)");
+    assert_eq!(says(&[of(0, "device", None)]), (vec![], String::new()));
+}
+
+#[test]
+fn reads_of_data_in_memory_that_the_device_did_are_told() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let says = |device: Option<f64>| {
+        let of = facts(serde_json::json!({
+            "number": 0, "data_bytes": 1e9, "memory_bytes": 4e9, "device_read_bytes": device, "server_read_bytes": 2147483648u64
+        }));
+        regime(&state, &[], &[of], &Here::default()).remove(0)
+    };
+    assert!(says(None).ends_with("reads hardly reach the filesystem"));
+    assert!(says(Some(1e6)).ends_with("reads hardly reach the filesystem"));
+    assert_eq!(
+        says(Some(1_073_741_824.0)),
+        "the data fit into memory; yet the device read 1024 MB in a window while the server read 2048 MB"
     );
 }
 
