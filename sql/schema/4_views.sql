@@ -180,7 +180,7 @@ CREATE VIEW fsbench.helper_log AS
         SELECT r.number, r.report ->> 'step' AS step, round((r.report ->> 'ms')::numeric, 1)::float8 AS ms,
                CASE WHEN r.report ->> 'exit_code' <> '0' THEN 'exit code ' || (r.report ->> 'exit_code') END AS problem,
                (SELECT string_agg(CASE WHEN word ~ '^[A-Za-z0-9_@%+=:,./-]+$' OR r.report #>> '{argv,0}' NOT LIKE '/%' THEN word
-                                       ELSE '''' || replace(word, '''', E'''\\''''''') || '''' END, ' ' ORDER BY w.number)
+                                       ELSE '''' || replace(word, '''', E'''\\''''') || '''' END, ' ' ORDER BY w.number)
                 FROM jsonb_array_elements_text(r.report -> 'argv') WITH ORDINALITY AS w(word, number)) AS command
         FROM jsonb_array_elements(j.steps) WITH ORDINALITY AS r(report, number)
         UNION ALL
