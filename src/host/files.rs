@@ -1,4 +1,4 @@
-//! What the filesystem does with the server's files beyond its mount options: their attributes, and whether it can allocate blocks.
+//! Attributes of the server's files, and whether their filesystem allocates blocks and takes writes: mount options do not tell.
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -4,7 +4,7 @@ use std::{fs::File, io};
 
 use rustix::ioctl::{Updater, ioctl, opcode};
 
-/// What FS_IOC_FIEMAP is asked and answers, without room for the extents themselves: then it only counts them.
+/// The request of FS_IOC_FIEMAP and its answer, without room for the extents themselves: then it only counts them.
 #[repr(C)]
 struct Fiemap {
     start: u64,

@@ -126,7 +126,7 @@ fn check_journal(filesystem: Filesystem, options: &[String]) -> Result<(), Refus
         "mount option {} is refused with data=ordered",
         quoted(ASYNC)
     ))
-    .detail("ext4 mounts with data=ordered where no other value of data is given.")
+    .detail("Where no other value of data is given, ext4 mounts with data=ordered.")
     .hint("Give data=writeback or data=journal, too, or leave it out."))
 }
 

@@ -2,11 +2,11 @@
 
 /// Bytes of a program's output that go into an error message.
 const OUTPUT: usize = 400;
-/// What a server says when a process of it has died and it begins again by itself.
+/// The line of a server that begins again by itself after one of its processes has died.
 const REINITIALIZING: &str = "all server processes terminated; reinitializing";
-/// What it says when it begins to apply WAL: after a start only if it was not shut down, later only after a crash.
+/// The line of a server that begins to apply WAL. After the first session it means a crash.
 const REDO: &str = "redo starts at ";
-/// What it says when sessions may come.
+/// The line of a server that takes sessions.
 const READY: &str = "database system is ready to accept connections";
 
 /// The mark of a text that was cut off.

@@ -348,7 +348,7 @@ pub fn btrfs_nodatacow(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
-/// What `chattr` or a property of btrfs has made of the files, where neither mkfs nor mount shows it.
+/// `chattr` or a property of btrfs has changed the files. Neither mkfs nor mount shows it.
 pub fn file_attributes(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     let (in_force, whose) = storage.attributes_in_force()?;
