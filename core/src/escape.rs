@@ -58,7 +58,9 @@ mod tests {
 
     #[test]
     fn names_hold_letters_of_all_scripts_and_nothing_that_turns_them() {
-        for c in ['\n', '\u{1b}', '\u{200e}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}'] {
+        for c in [
+            '\n', '\u{1b}', '\u{200e}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}',
+        ] {
             assert!(is_refused(c) && is_unseen(c), "{c:?}");
         }
         for c in ['a', 'ö', 'ש', '\u{200c}', '\u{200d}'] {

@@ -43,7 +43,10 @@ fn member<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
         if key.strip_prefix(b"\"")?.strip_suffix(b"\"")? == name {
             return Some(value);
         }
-        rest = after.trim_ascii_start().strip_prefix(b",").unwrap_or_default();
+        rest = after
+            .trim_ascii_start()
+            .strip_prefix(b",")
+            .unwrap_or_default();
     }
     None
 }
@@ -55,7 +58,10 @@ fn elements(array: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
             return None;
         }
         let (element, after) = value(rest);
-        rest = after.trim_ascii_start().strip_prefix(b",").unwrap_or_default();
+        rest = after
+            .trim_ascii_start()
+            .strip_prefix(b",")
+            .unwrap_or_default();
         Some(element)
     }))
 }

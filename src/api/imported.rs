@@ -3,12 +3,10 @@
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 
 use super::guard;
-use crate::{
-    pg::{
-        session, sql,
-        text::{Said, Text},
-        xact,
-    },
+use crate::pg::{
+    session, sql,
+    text::{Said, Text},
+    xact,
 };
 
 const IMPORT: &str = "SELECT to_jsonb(i) FROM fsbench._import($1, $2, pg_get_userbyid($3::oid)) i";

@@ -70,10 +70,7 @@ pub fn before_update() -> Result<Option<AfterUpdate>, ErrorReport> {
     if may_call.is_none() {
         return Ok(None);
     }
-    let operators = sql::read(
-        "SELECT array_agg(o::oid) FROM fsbench._operators() o",
-        &[],
-    )?;
+    let operators = sql::read("SELECT array_agg(o::oid) FROM fsbench._operators() o", &[])?;
     let grant = |operators: String| -> AfterUpdate {
         Box::new(move || {
             sql::write(

@@ -69,8 +69,8 @@ fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     if let Value::Object(options) = options {
         options.insert("sustain".into(), percentile.into());
     }
-    let mut given: Arguments =
-        serde_json::from_value(Value::Object(given)).map_err(|e| wrong_arguments("an argument", e))?;
+    let mut given: Arguments = serde_json::from_value(Value::Object(given))
+        .map_err(|e| wrong_arguments("an argument", e))?;
     given.target = Some(in_use::named(given.target)?);
     Ok(given.into())
 }

@@ -97,7 +97,8 @@ fn take<T: DeserializeOwned>(
 ) -> Result<Option<T>, Fault> {
     let value = given.remove(name);
     let read = |value| {
-        serde_json::from_value(value).map_err(|e| wrong_arguments(&format!("argument \"{name}\""), e))
+        serde_json::from_value(value)
+            .map_err(|e| wrong_arguments(&format!("argument \"{name}\""), e))
     };
     value.map(read).transpose()
 }

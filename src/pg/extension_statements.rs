@@ -114,7 +114,9 @@ fn dropped(run: impl FnOnce()) {
 
 /// Runs the statement between the look and what follows from it.
 fn updated(run: impl FnOnce()) {
-    let after = CALLED.get().and_then(|called| (called.before_update)().unwrap_or_report());
+    let after = CALLED
+        .get()
+        .and_then(|called| (called.before_update)().unwrap_or_report());
     // SAFETY: the statement is C code, whose errors are made panics of, so that `after` is dropped.
     unsafe { pg_sys::ffi::pg_guard_ffi_boundary(run) };
     if let Some(after) = after {

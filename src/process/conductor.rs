@@ -119,7 +119,9 @@ impl Conductor {
                 Ok(After::GoOn) => {}
                 Ok(After::Leave) => return Ok(()),
                 // It would fail each time. The others go on at once.
-                Err(fault) if sqlstate::is_of_stored_rows(&fault.sqlstate) => self.give_up(&on, fault)?,
+                Err(fault) if sqlstate::is_of_stored_rows(&fault.sqlstate) => {
+                    self.give_up(&on, fault)?
+                }
                 Err(fault) => return Err(fault),
             }
         }

@@ -38,7 +38,8 @@ fn facts(run_id: i64) -> Result<Option<RunFacts>, Fault> {
     for part in parts {
         overlay(&mut facts, part);
     }
-    let mut facts: RunFacts = serde_json::from_value(facts).map_err(|e| unreadable_row("facts", e))?;
+    let mut facts: RunFacts =
+        serde_json::from_value(facts).map_err(|e| unreadable_row("facts", e))?;
     if let Some(wal) = &mut facts.wal_storage {
         wal.complete();
     }

@@ -63,7 +63,8 @@ pub fn on() -> Result<Option<Steered>, Fault> {
         ),
         &[],
     )?;
-    text.map(|text| read_stored("experiment", &text)).transpose()
+    text.map(|text| read_stored("experiment", &text))
+        .transpose()
 }
 
 /// The host that an experiment was imported from; None for one that was made here.
@@ -77,7 +78,8 @@ pub fn imported_from(experiment_id: i64) -> Result<Option<String>, Fault> {
 /// The experiment of this name; None when there is none.
 pub fn find(name: &str) -> Result<Option<Steered>, Fault> {
     let text = sql::read_latest(&format!("{STEERED} WHERE e.experiment = $1"), &[Some(name)])?;
-    text.map(|text| read_stored("experiment", &text)).transpose()
+    text.map(|text| read_stored("experiment", &text))
+        .transpose()
 }
 
 /// The experiment of this number; None when there is none.
@@ -86,7 +88,8 @@ pub fn steered(experiment_id: i64) -> Result<Option<Steered>, Fault> {
         &format!("{STEERED} WHERE e.experiment_id = $1::bigint"),
         &[Some(&experiment_id.to_string())],
     )?;
-    text.map(|text| read_stored("experiment", &text)).transpose()
+    text.map(|text| read_stored("experiment", &text))
+        .transpose()
 }
 
 /// Whether this database has an experiment that is on, if it has the table at all.

@@ -14,7 +14,9 @@ pub fn state(experiment_id: i64, metric: Option<&str>) -> Result<Option<State>, 
         include_str!("queries/experiment_state.sql"),
         &[Some(&experiment_id.to_string()), metric],
     )?;
-    let state: Option<State> = text.map(|text| read_stored("experiment", &text)).transpose()?;
+    let state: Option<State> = text
+        .map(|text| read_stored("experiment", &text))
+        .transpose()?;
     match state.as_ref().and_then(State::contradiction) {
         Some(why) => Err(contradicting_row("experiment", &why)),
         None => Ok(state),

@@ -38,12 +38,16 @@ pub fn tables() -> Vec<ResultTable> {
 
 /// Refuses figures that no run has. `document` and `tables` are as [`import`] takes them.
 pub fn check(document: &str, tables: &[Vec<String>]) -> Result<(), Fault> {
-    let run = "SELECT fsbench._odd_column('run_log', jsonb_build_array($1::jsonb -> 'run'), $2::name[])";
+    let run =
+        "SELECT fsbench._odd_column('run_log', jsonb_build_array($1::jsonb -> 'run'), $2::name[])";
     refuse_odd("run_log", sql::read(run, &[Some(document), Some(OF_HERE)])?)?;
     for (table, slices) in self::tables().iter().zip(tables) {
         for slice in slices {
             let rows = "SELECT fsbench._odd_column($1::name, $2::jsonb, '{run_id}'::name[])";
-            refuse_odd(table.name, sql::read(rows, &[Some(table.name), Some(slice)])?)?;
+            refuse_odd(
+                table.name,
+                sql::read(rows, &[Some(table.name), Some(slice)])?,
+            )?;
         }
     }
     Ok(())
@@ -56,7 +60,9 @@ fn refuse_odd(table: &str, column: Option<String>) -> Result<(), Fault> {
             sqlstate::SYSTEM,
             "the target server has sent a figure that no run has",
         )
-        .detail(format!("Column {column} of table {table} is of a wrong kind, or out of range."))
+        .detail(format!(
+            "Column {column} of table {table} is of a wrong kind, or out of range."
+        ))
         .hint(IS_IT_PGFSBENCH)),
     }
 }

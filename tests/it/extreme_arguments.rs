@@ -72,13 +72,15 @@ fn values(kind: &str, version: u32) -> Option<Vec<String>> {
         _ => return None,
     };
     let is_row = ["fsbench.target", "fsbench.experiment"].contains(&kind);
-    let mut values: Vec<String> = (given.split(" | ").flat_map(|part| part.split("\n               | ")))
-        .map(|value| match value.trim() {
-            "NULL" => format!("NULL::{kind}"),
-            row if is_row => format!("({row})"),
-            value => format!("({value})::{kind}"),
-        })
-        .collect();
+    let mut values: Vec<String> = (given
+        .split(" | ")
+        .flat_map(|part| part.split("\n               | ")))
+    .map(|value| match value.trim() {
+        "NULL" => format!("NULL::{kind}"),
+        row if is_row => format!("({row})"),
+        value => format!("({value})::{kind}"),
+    })
+    .collect();
     if kind == "interval" && version >= 17 {
         values.push("'infinity'::interval".into());
         values.push("'-infinity'::interval".into());
@@ -96,12 +98,14 @@ struct Function {
 impl Function {
     fn call(&self, arguments: &[&str]) -> String {
         let last = arguments.len().saturating_sub(1);
-        let shown = arguments.iter().enumerate().map(|(i, value)| {
-            match self.is_variadic && i == last {
-                true => format!("VARIADIC {value}"),
-                false => (*value).to_owned(),
-            }
-        });
+        let shown =
+            arguments
+                .iter()
+                .enumerate()
+                .map(|(i, value)| match self.is_variadic && i == last {
+                    true => format!("VARIADIC {value}"),
+                    false => (*value).to_owned(),
+                });
         let shown: Vec<String> = shown.collect();
         match self.is_procedure {
             true => format!("CALL fsbench.{}({})", self.name, shown.join(", ")),
@@ -153,7 +157,11 @@ fn functions(client: &mut Client) -> Vec<Function> {
             name: next(),
             is_procedure: next() == "t",
             is_variadic: next() == "t",
-            kinds: next().split(';').filter(|kind| !kind.is_empty()).map(str::to_owned).collect(),
+            kinds: next()
+                .split(';')
+                .filter(|kind| !kind.is_empty())
+                .map(str::to_owned)
+                .collect(),
         }
     };
     found.into_iter().map(function).collect()
@@ -162,9 +170,14 @@ fn functions(client: &mut Client) -> Vec<Function> {
 /// SQLSTATEs of the table of pgfsbench, but those of bugs.
 fn own_codes() -> BTreeSet<String> {
     let table = include_str!("../../core/src/sqlstate.rs");
-    let codes = table.lines().filter_map(|line| line.split_once(": &str = \""));
+    let codes = table
+        .lines()
+        .filter_map(|line| line.split_once(": &str = \""));
     let codes = codes.filter_map(|(_, rest)| rest.split('"').next());
-    let codes: BTreeSet<String> = codes.filter(|code| code.len() == 5).map(str::to_owned).collect();
+    let codes: BTreeSet<String> = codes
+        .filter(|code| code.len() == 5)
+        .map(str::to_owned)
+        .collect();
     assert!(codes.contains("22023") && codes.len() > 20);
     codes.into_iter().filter(|code| code != "XX000").collect()
 }
@@ -176,14 +189,20 @@ fn is_of_input(code: &str) -> bool {
 
 #[test]
 fn no_function_takes_extreme_arguments_for_a_bug() {
-    // No run begins: the two slots are those of the janitor and of the server's own launcher.
-    let bench = server(&[("max_worker_processes", "2"), ("log_statement", "none")]);
+    // No run begins: the slots are those of the janitor, of what it launches, and of the launcher of logical replication.
+    let bench = server(&[("max_worker_processes", "3"), ("log_statement", "none")]);
     let mut client = bench.connect("postgres");
     execute(&mut client, ROWS);
-    execute(&mut client, &format!("SET statement_timeout = {}", LONGEST.as_millis()));
-    let version: u32 = row(&mut client, "SELECT current_setting('server_version_num')::integer / 10000")
-        .parse()
-        .expect("a number");
+    execute(
+        &mut client,
+        &format!("SET statement_timeout = {}", LONGEST.as_millis()),
+    );
+    let version: u32 = row(
+        &mut client,
+        "SELECT current_setting('server_version_num')::integer / 10000",
+    )
+    .parse()
+    .expect("a number");
     let started = row(&mut client, "SELECT pg_postmaster_start_time()");
     let codes = own_codes();
     let functions = functions(&mut client);
@@ -214,9 +233,20 @@ fn no_function_takes_extreme_arguments_for_a_bug() {
         }
     }
     println!("{made} calls of {} functions", functions.len());
-    assert!(wrong.is_empty(), "{} calls:\n{}", wrong.len(), wrong.join("\n"));
-    assert_eq!(row(&mut client, "SELECT pg_postmaster_start_time()"), started);
-    assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.run_log"), "2");
+    assert!(
+        wrong.is_empty(),
+        "{} calls:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert_eq!(
+        row(&mut client, "SELECT pg_postmaster_start_time()"),
+        started
+    );
+    assert_eq!(
+        row(&mut client, "SELECT count(*) FROM fsbench.run_log"),
+        "2"
+    );
     for (kind, why) in NOT_CALLED {
         println!("not called, of type {kind}: {why}");
     }
@@ -229,7 +259,9 @@ fn peak(client: &mut Client) -> u64 {
     let bytes = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
         let kb = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        1024 * kb.and_then(|kb| kb.trim().parse::<u64>().ok()).expect("a number")
+        1024 * kb
+            .and_then(|kb| kb.trim().parse::<u64>().ok())
+            .expect("a number")
     };
     bytes("VmHWM:") - bytes("RssShmem:") - bytes("RssFile:")
 }
@@ -266,11 +298,16 @@ fn a_file_takes_at_most_ten_times_its_longest_line() {
     let bench = server(&[]);
     let mut client = bench.connect("postgres");
     execute(&mut client, SIGNED);
-    let longest = "SELECT max(length(l)) FROM file, string_to_table(content, E'\n') l WHERE name = ";
-    let line: u64 = row(&mut client, &format!("{longest} 'longest'")).parse().expect("a number");
+    let longest =
+        "SELECT max(length(l)) FROM file, string_to_table(content, E'\n') l WHERE name = ";
+    let line: u64 = row(&mut client, &format!("{longest} 'longest'"))
+        .parse()
+        .expect("a number");
     assert!((1_900_000..2_000_000).contains(&line), "{line}");
     let import = |name: &str| {
-        format!("SELECT runs FROM fsbench.import((SELECT content FROM file WHERE name = '{name}'), 'h')")
+        format!(
+            "SELECT runs FROM fsbench.import((SELECT content FROM file WHERE name = '{name}'), 'h')"
+        )
     };
     for (name, refusal) in [
         ("longest", None),
@@ -280,7 +317,9 @@ fn a_file_takes_at_most_ten_times_its_longest_line() {
         // Each in a session of its own, that has imported something before.
         let mut client = bench.connect("postgres");
         execute(&mut client, &import("small"));
-        let line: u64 = row(&mut client, &format!("{longest} '{name}'")).parse().expect("a number");
+        let line: u64 = row(&mut client, &format!("{longest} '{name}'"))
+            .parse()
+            .expect("a number");
         let before = peak(&mut client);
         match refusal {
             None => assert_eq!(row(&mut client, &import(name)), "20"),
@@ -292,7 +331,10 @@ fn a_file_takes_at_most_ten_times_its_longest_line() {
             }
         }
         let grown = peak(&mut client) - before;
-        println!("{name}: a line of {line} bytes took {grown}, {:.1} times as many", grown as f64 / line as f64);
+        println!(
+            "{name}: a line of {line} bytes took {grown}, {:.1} times as many",
+            grown as f64 / line as f64
+        );
         assert!(grown < 10 * line, "{name}: {line} {grown}");
     }
 }

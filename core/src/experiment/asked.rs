@@ -112,7 +112,9 @@ fn check_share(asked: &Asked, workload: Option<Workload>) -> Result<(), Refusal>
     };
     if !(share > 0.0 && share <= 1.0) {
         return Err(Refusal::argument("rate is out of range")
-            .detail(format!("As a share it is {share}; it must be above 0, and at most 1."))
+            .detail(format!(
+                "As a share it is {share}; it must be above 0, and at most 1."
+            ))
             .hint("Give a share such as '70%'."));
     }
     if let Some(workload) = workload.filter(|workload| !workload.takes("rate")) {
@@ -188,10 +190,12 @@ fn name(asked: &Asked) -> Result<String, Refusal> {
             "the name of an experiment is empty".into(),
             "By its name it is found again.",
         ),
-        Some(name) if name.chars().count() > LONGEST_NAME || name.chars().any(is_refused) => refusal(
-            format!("{} is no name of an experiment", quoted(name)),
-            "A name has at most 63 characters. Control characters and marks of direction are not allowed.",
-        ),
+        Some(name) if name.chars().count() > LONGEST_NAME || name.chars().any(is_refused) => {
+            refusal(
+                format!("{} is no name of an experiment", quoted(name)),
+                "A name has at most 63 characters. Control characters and marks of direction are not allowed.",
+            )
+        }
         Some(name) => Ok(name.to_owned()),
     }
 }

@@ -276,7 +276,9 @@ impl State {
         let ordered = e.run_order.iter().flatten().copied();
         let made = self.runs.iter().map(|made| made.number);
         if let Some(number) = compared.chain(ordered).chain(made).find(|&n| !is_known(n)) {
-            return Some(format!("it has {targets} targets, and names number {number}"));
+            return Some(format!(
+                "it has {targets} targets, and names number {number}"
+            ));
         }
         if e.goal == Goal::Baseline && e.baseline.is_none() {
             return Some("its goal is baseline, and it has none".into());
@@ -285,7 +287,9 @@ impl State {
             return Some(format!("it has a block {}", made.block));
         }
         let blocks: Vec<u32> = e.looks.iter().map(|look| look.blocks).collect();
-        let fit = blocks.iter().all(|blocks| (1..=MOST_BLOCKS).contains(blocks));
+        let fit = blocks
+            .iter()
+            .all(|blocks| (1..=MOST_BLOCKS).contains(blocks));
         (!fit || !blocks.is_sorted()).then(|| "its looks are not in order".into())
     }
 

@@ -324,7 +324,10 @@ pub fn label(label: Option<&str>) -> Result<Option<String>, Refusal> {
     } else if let Some(mark) = label.chars().find(|&c| is_refused(c)) {
         (
             "label contains a mark of direction",
-            format!("It is U+{:04X}, and would show the rest of the line in another order.", u32::from(mark)),
+            format!(
+                "It is U+{:04X}, and would show the rest of the line in another order.",
+                u32::from(mark)
+            ),
         )
     } else {
         return Ok(Some(label.into()));

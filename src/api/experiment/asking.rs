@@ -43,14 +43,7 @@ fn fsbench_experiment(call: FunctionCallInfo) -> Result<i64, ErrorReport> {
 fn fsbench_plan_experiment(
     call: FunctionCallInfo,
 ) -> Result<
-    TableIterator<
-        'static,
-        (
-            name!(part, Said),
-            name!(item, Said),
-            name!(says, Said),
-        ),
-    >,
+    TableIterator<'static, (name!(part, Said), name!(item, Said), name!(says, Said))>,
     ErrorReport,
 > {
     let asked = asked_for(call)?;

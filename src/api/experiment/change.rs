@@ -177,7 +177,14 @@ impl Change {
         let blocks = steps::next(&state, "", "").blocks;
         close_cancelled(id)?;
         let reason = Some(Reason::Cancelled);
-        experiment::end(&state, blocks, "cancelled", reason, Some(&cancelled_by(by)), Some(by))
+        experiment::end(
+            &state,
+            blocks,
+            "cancelled",
+            reason,
+            Some(&cancelled_by(by)),
+            Some(by),
+        )
     }
 
     fn extend(&self, max_blocks: Option<i32>) -> Result<String, Fault> {

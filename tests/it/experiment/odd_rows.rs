@@ -26,7 +26,10 @@ fn one_that_cannot_be_read_is_paused_and_the_next_one_goes_on() {
         "FROM fsbench.experiments WHERE experiment = 'odd'",
         &[
             ("status", "paused"),
-            ("status_reason ~ '^it could not go on: the stored experiment cannot be read'", "t"),
+            (
+                "status_reason ~ '^it could not go on: the stored experiment cannot be read'",
+                "t",
+            ),
         ],
     );
     execute(

@@ -310,10 +310,16 @@ fn the_row_here_ends_whatever_a_server_tells_of_the_run_there() {
         assert!(error.message().contains(words), "{error:?}");
         assert!(!format!("{error}").contains('\u{1b}'));
         // What that server says is to be done is not said by pgfsbench.
-        assert!(!error.hint().unwrap_or_default().contains("Paste"), "{error:?}");
+        assert!(
+            !error.hint().unwrap_or_default().contains("Paste"),
+            "{error:?}"
+        );
         if end.contains("Paste") {
             let detail = error.detail().unwrap_or_default();
-            assert!(detail.contains("The server of the target hints: Paste this."), "{detail}");
+            assert!(
+                detail.contains("The server of the target hints: Paste this."),
+                "{detail}"
+            );
         }
         bench.nothing_is_left(row);
         let last = bench.told("(SELECT max(run_id) FROM fsbench.run_log)");
