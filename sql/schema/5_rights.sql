@@ -73,6 +73,11 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = 'It says who may run benchmarks.',
                   HINT = 'Give the name of a role.';
+    ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = role) THEN
+        RAISE EXCEPTION 'role % does not exist', role::oid
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'No role has this number.',
+                  HINT = 'Give the name of a role.';
     ELSIF (verb, preposition) IN (('GRANT', 'TO'), ('REVOKE', 'FROM')) IS NOT TRUE THEN
         RAISE EXCEPTION 'rights are granted to a role, or revoked from it'
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'The function is private.',

@@ -377,5 +377,5 @@ pub fn outcome_of(run_id: i64) -> Result<Option<crate::board::outcome::Outcome>,
         include_str!("queries/outcome.sql"),
         &[Some(&run_id.to_string()), Some(sqlstate::NOT_IN_THIS_STATE)],
     )?;
-    Ok(text.map(|text| crate::board::outcome::Outcome::from_json(&text)))
+    text.map(|text| read_stored("run", &text)).transpose()
 }
