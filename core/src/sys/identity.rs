@@ -64,8 +64,8 @@ pub fn physical_disks(tree: &dyn Tree) -> Vec<String> {
 fn is_built_in(tree: &dyn Tree, name: &str) -> bool {
     let of = |file: &str| format!("/sys/block/{name}/{file}");
     let is_of_network = || {
-        let has = |bus: &&str| tree.exists(&of(&format!("device/../../{bus}")));
-        NETWORKS.iter().any(|bus| has(&bus)) || transports(tree, name).any(|name| name != "pcie")
+        let has = |bus: &str| tree.exists(&of(&format!("device/../../{bus}")));
+        NETWORKS.iter().any(|bus| has(bus)) || transports(tree, name).any(|name| name != "pcie")
     };
     !OTHERS.iter().any(|other| name.starts_with(other))
         && !is_path(name)
