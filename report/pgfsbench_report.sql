@@ -13,7 +13,7 @@ COMMENT ON FUNCTION fsbench._report_files IS 'Style and scripts of pages: page.c
 -- STABLE, so that all is read with one snapshot: what others remove meanwhile is on the page as a whole, or not at all. And nothing is written.
 CREATE FUNCTION fsbench._report(experiment text, run_ids bigint[], history text, metric text, format text, redact boolean, force boolean, study text,
     OUT page text, OUT refusal text[])
-    LANGUAGE plpython3u STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp COST 100000
+    LANGUAGE plpython3u STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 COST 100000
     AS $python$
 @python@
 return report_or_refusal(experiment, run_ids, history, metric, format, redact, force, study)

@@ -101,6 +101,15 @@ SELECT fsbench.revoke_operator(NULL);
 SELECT run_id AS superuser FROM fsbench.run(:small, settings => '{"log_min_duration_statement": "-1", "commit_delay": 0}') \gset
 SELECT status FROM fsbench.result WHERE run_id = :superuser;
 
+-- An upgrade renews the rights of operators. A role that was given one function is none, and gets no other.
+CREATE ROLE regress_fsbench_one;
+GRANT EXECUTE ON FUNCTION fsbench.run TO regress_fsbench_one;
+ALTER EXTENSION pgfsbench UPDATE;
+SELECT r AS role, has_function_privilege(r, 'fsbench.cancel(bigint)', 'EXECUTE') AS may_cancel, has_schema_privilege(r, 'fsbench', 'USAGE') AS may_use
+FROM unnest('{regress_fsbench_one,regress_fsbench_operator}'::name[]) r;
+REVOKE EXECUTE ON FUNCTION fsbench.run FROM regress_fsbench_one;
+DROP ROLE regress_fsbench_one;
+
 -- Rights are taken back, and nothing of them is left.
 SELECT fsbench.revoke_operator('regress_fsbench_operator');
 SET ROLE regress_fsbench_operator;

@@ -25,7 +25,7 @@ pub extern "C-unwind" fn _PG_init() {
         object_access::install_hook();
         extension_statements::install_hook(extension_statements::Called {
             look: uninstall::look,
-            updated: install::updated,
+            before_update: install::before_update,
             check_report: install::check_report,
         });
         process::register_janitor();

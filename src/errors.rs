@@ -85,6 +85,15 @@ impl Fault {
         }
     }
 
+    /// An error of another server, whose HINT would be shown as one of pgfsbench: it becomes a part of the DETAIL.
+    pub fn told_by_another(mut self) -> Self {
+        if let Some(hint) = self.hint.take() {
+            let detail = self.detail.map_or_else(String::new, |detail| detail + " ");
+            self.detail = Some(format!("{detail}The server of the target hints: {hint}"));
+        }
+        self
+    }
+
     /// Whether the run counts as cancelled and not as failed.
     pub fn is_cancel(&self) -> bool {
         self.sqlstate == sqlstate::CANCELED || self.sqlstate == sqlstate::LEASE_OVER
@@ -125,6 +134,37 @@ impl Fault {
 /// Reads what a statement or another process has given, JSON; an error names `what` it is.
 pub fn read_json<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Fault> {
     serde_json::from_str(text).map_err(|e| unreadable(what, e))
+}
+
+/// Reads JSON that was made of rows of our tables; an error says that a row is at fault and names `what` it holds.
+pub fn read_stored<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Fault> {
+    serde_json::from_str(text).map_err(|e| unreadable_row(what, e))
+}
+
+/// A row holds values that pgfsbench never writes.
+pub fn unreadable_row(what: &str, error: serde_json::Error) -> Fault {
+    contradicting_row(what, &error.to_string())
+}
+
+/// Rows hold what pgfsbench never writes together; `why` says what, without a period.
+pub fn contradicting_row(what: &str, why: &str) -> Fault {
+    let (first, rest) = why.split_at(why.chars().next().map_or(0, char::len_utf8));
+    Fault::new(
+        sqlstate::CORRUPTED,
+        format!("the stored {what} cannot be read"),
+    )
+    .detail(format!("{}{rest}.", first.to_uppercase()))
+    .hint("A row in schema fsbench was written by hand or restored from a changed dump. Correct it, or drop the run or experiment that it belongs to.")
+}
+
+/// Arguments of a function whose types fit and whose values do not: NULL in an array, an array of two dimensions.
+pub fn wrong_arguments(what: &str, error: serde_json::Error) -> Fault {
+    Fault::new(
+        sqlstate::INVALID_PARAMETER,
+        format!("{what} cannot be used"),
+    )
+    .detail(format!("{error}."))
+    .hint("Arrays have one dimension and no NULL. \\df fsbench.* shows the arguments of each function.")
 }
 
 /// An internal error: only for bugs.

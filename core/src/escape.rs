@@ -10,6 +10,13 @@ pub fn is_unseen(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// True for characters that no name or label holds: control characters, separators of lines, and marks of direction. Joiners of
+/// letters stay, since some scripts need them.
+pub fn is_refused(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// A text as one line.
 pub fn one_line(text: &str) -> String {
     escaped(text, |_| false)
@@ -47,6 +54,18 @@ mod tests {
         );
         assert!(!one_line(HOSTILE).chars().any(is_unseen));
         assert_eq!(one_line("plain \\ text"), "plain \\ text");
+    }
+
+    #[test]
+    fn names_hold_letters_of_all_scripts_and_nothing_that_turns_them() {
+        for c in [
+            '\n', '\u{1b}', '\u{200e}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}',
+        ] {
+            assert!(is_refused(c) && is_unseen(c), "{c:?}");
+        }
+        for c in ['a', 'ö', 'ש', '\u{200c}', '\u{200d}'] {
+            assert!(!is_refused(c), "{c:?}");
+        }
     }
 
     #[test]

@@ -82,6 +82,15 @@ pub fn is_retryable(sqlstate: &str) -> bool {
     [SERIALIZATION_FAILURE, DEADLOCK, LOCK_NOT_AVAILABLE].contains(&sqlstate)
 }
 
+/// Classes of data exceptions, and of limits that a value exceeds.
+const OF_VALUES: [&str; 2] = ["22", "54"];
+
+/// Whether what is stored is at fault: the same statement fails each time, until the row is another one. A panic of ours counts, too.
+pub fn is_of_stored_rows(sqlstate: &str) -> bool {
+    [INTERNAL, CORRUPTED].contains(&sqlstate)
+        || OF_VALUES.iter().any(|class| sqlstate.starts_with(class))
+}
+
 /// Whether it says that the connection to a server is gone, or the server itself.
 pub fn is_of_the_connection(sqlstate: &str) -> bool {
     sqlstate.starts_with(OF_CONNECTIONS)
@@ -161,6 +170,16 @@ mod tests {
         }
         assert!(is_of_the_system(IO) && is_of_the_system(SYSTEM));
         assert!(!is_of_the_system(CANCELED) && !is_of_the_system(DISK_FULL));
+    }
+
+    #[test]
+    fn what_is_stored_fails_each_time() {
+        for sqlstate in [INVALID_PARAMETER, CORRUPTED, INTERNAL, "22P02", TOO_MUCH] {
+            assert!(is_of_stored_rows(sqlstate), "{sqlstate}");
+        }
+        for sqlstate in [DISK_FULL, NOT_IN_THIS_STATE, CANCELED, "23514", "P0001", ""] {
+            assert!(!is_of_stored_rows(sqlstate), "{sqlstate}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 def read_history(label, metric, redact):
     """The nights of a label; beside them, the last good run of each segment, and those around its last change."""
-    nights = query('SELECT h.*, h.at AT TIME ZONE $3 AS utc FROM fsbench.history($1, $2) h ORDER BY h.segment, h.night', ['text', 'text', 'text'], [label, metric, 'UTC'])
+    nights = query("SELECT h.*, to_char(h.at AT TIME ZONE $3, 'YYYY-MM-DD HH24:MI:SS') AS utc FROM fsbench.history($1, $2) h ORDER BY h.segment, h.night", ['text', 'text', 'text'], [label, metric, 'UTC'])
     segments = {}
     for night in nights:
         if redact:

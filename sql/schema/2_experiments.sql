@@ -13,7 +13,12 @@ COMMENT ON TYPE fsbench.rate IS 'Transactions per second, or a share of what the
 CREATE CAST (integer AS fsbench.rate) WITH INOUT AS IMPLICIT;
 CREATE CAST (bigint AS fsbench.rate) WITH INOUT AS IMPLICIT;
 CREATE CAST (numeric AS fsbench.rate) WITH INOUT AS IMPLICIT;
-CREATE CAST (float8 AS fsbench.rate) WITH INOUT AS IMPLICIT;
+-- All digits, whatever the session shows of a float.
+CREATE FUNCTION fsbench._rate(float8) RETURNS fsbench.rate
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1
+    AS $$ BEGIN RETURN $1::text::fsbench.rate; END $$;
+COMMENT ON FUNCTION fsbench._rate IS 'A number as a rate. Private: the cast calls it';
+CREATE CAST (float8 AS fsbench.rate) WITH FUNCTION fsbench._rate(float8) AS IMPLICIT;
 
 CREATE SEQUENCE fsbench.experiment_id_seq;
 COMMENT ON SEQUENCE fsbench.experiment_id_seq IS 'Numbers of the experiments';

@@ -1,10 +1,5 @@
 -- What users call for experiments.
 
-CREATE FUNCTION fsbench._experiment(asked jsonb, plan_only boolean) RETURNS text
-    LANGUAGE c VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_experiment_wrapper';
-COMMENT ON FUNCTION fsbench._experiment IS 'Records an experiment, and starts it unless its arguments say otherwise; or only says what it would be. Private: called by fsbench.experiment() and plan_experiment()';
-
 CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL, goal text DEFAULT NULL, baseline text DEFAULT NULL,
     metric text DEFAULT NULL, margin float8 DEFAULT 0.05, max_blocks integer DEFAULT 12, max_duration interval DEFAULT NULL,
     filesystems text[] DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL, factors jsonb DEFAULT NULL, grid boolean DEFAULT false,
@@ -13,18 +8,8 @@ CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL,
     transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate fsbench.rate DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false)
     RETURNS bigint
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN (CAST(fsbench._experiment(pg_catalog.jsonb_build_object(
-        'experiment', experiment, 'targets', targets, 'goal', goal, 'baseline', baseline, 'metric', metric, 'margin', margin,
-        'max_blocks', max_blocks, 'max_duration_us', (EXTRACT(epoch FROM max_duration) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint,
-        'filesystems', filesystems, 'device', device, 'image_size', image_size, 'factors', factors, 'grid', grid, 'control', control,
-        'cycle_us', (EXTRACT(epoch FROM cycle) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint,
-        'probe_wait_us', (EXTRACT(epoch FROM probe_wait) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'start', start,
-        'rate', rate::text, 'run', pg_catalog.jsonb_build_object('workload', workload, 'scale', scale, 'size', size, 'clients', clients,
-            'duration_us', (EXTRACT(epoch FROM duration) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'transactions', transactions,
-            'warmup_us', (EXTRACT(epoch FROM warmup) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint,
-            'latency_limit_ms', latency_limit_ms, 'seed', seed, 'settings', settings, 'options', options, 'force', coalesce(force, false))), false) AS jsonb)
-        OPERATOR(pg_catalog.->>) 'experiment_id')::bigint;
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
+    AS 'MODULE_PATHNAME', 'fsbench_experiment_wrapper';
 COMMENT ON FUNCTION fsbench.experiment IS 'Records an experiment and starts it: targets take turns in blocks until it is settled which is best, or (with a baseline) whether each is more, less or the same. Returns its number (experiment_id) at once, as fsbench.start() returns that of a run; all functions take its name. See fsbench.experiments, and fsbench.compare(). filesystems with device or image_size makes its own targets; factors varies parameters; duration and what follows are the parameters of fsbench.run(), without a duration a checkpoint cycle of warm-up and three cycles measured. rate: a number, or a share of what the slowest target does without one, such as 70%';
 
 CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT NULL, goal text DEFAULT NULL, baseline text DEFAULT NULL,
@@ -35,20 +20,8 @@ CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT 
     transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate fsbench.rate DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false)
     RETURNS TABLE (part text, item text, says text)
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 30 SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT r.part, r.item, r.says FROM jsonb_to_recordset(fsbench._experiment(jsonb_build_object(
-        'experiment', $1, 'targets', $2, 'goal', $3, 'baseline', $4, 'metric', $5, 'margin', $6,
-        'max_blocks', $7, 'max_duration_us', (EXTRACT(epoch FROM $8) * 1e6)::bigint,
-        'filesystems', $9, 'device', $10, 'image_size', $11, 'factors', $12, 'grid', $13, 'control', $14,
-        'cycle_us', (EXTRACT(epoch FROM $15) * 1e6)::bigint,
-        'probe_wait_us', (EXTRACT(epoch FROM $16) * 1e6)::bigint, 'start', $17, 'rate', $25::text,
-        'run', jsonb_build_object('workload', $18, 'scale', $19, 'size', $20, 'clients', $21,
-            'duration_us', (EXTRACT(epoch FROM $22) * 1e6)::bigint, 'transactions', $23,
-            'warmup_us', (EXTRACT(epoch FROM $24) * 1e6)::bigint,
-            'latency_limit_ms', $26, 'seed', $27, 'settings', $28, 'options', $29, 'force', coalesce($30, false))), true)::jsonb -> 'plan')
-        AS r (part text, item text, says text)
-    $$;
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 30
+    AS 'MODULE_PATHNAME', 'fsbench_plan_experiment_wrapper';
 COMMENT ON FUNCTION fsbench.plan_experiment IS 'What fsbench.experiment() would do with these arguments, which it changes nothing by: runs, hours, room and transaction ids, the order of the targets, and how many blocks half an hour, a night and a weekend reach, with the smallest difference that they would find';
 
 CREATE FUNCTION fsbench._change_experiment(experiment text, verb text, max_blocks integer DEFAULT NULL) RETURNS text
@@ -104,6 +77,21 @@ CREATE FUNCTION fsbench.compare(experiment text, metric text DEFAULT NULL)
     AS 'MODULE_PATHNAME', 'fsbench_compare_wrapper';
 COMMENT ON FUNCTION fsbench.compare IS 'What an experiment says of each target, at its last look: ratio to what it is compared with (the baseline, or the best), with low and high, the interval of that look; verdict, and in words (says). With goal best, verdict is best, equivalent to the best, out or open; with a baseline more, less, equivalent or inconclusive. Only the metric that was declared decides. further_time: what a decision would still take, NULL when there is one. warnings: findings of its runs';
 
+-- One experiment whose rows cannot be read hides no other one in a view.
+CREATE FUNCTION fsbench._compared(experiment text)
+    RETURNS TABLE (target text, ratio float8, low float8, high float8, verdict text, says text, blocks integer, durability text,
+        same_durability boolean, further_time interval, warnings text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 5
+    AS $$
+BEGIN
+    RETURN QUERY SELECT c.* FROM fsbench.compare($1) c;
+EXCEPTION WHEN data_corrupted OR data_exception OR internal_error OR program_limit_exceeded THEN
+    says := 'cannot be read: ' || SQLERRM;
+    RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION fsbench._compared IS 'fsbench.compare(), or why that cannot be read. Private: views call it';
+
 CREATE FUNCTION fsbench.recommend(experiment text) RETURNS TABLE (part text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_recommend_wrapper';
@@ -114,8 +102,8 @@ CREATE FUNCTION fsbench.compare_runs(run_a bigint, run_b bigint)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 12
     AS $$
 DECLARE
-    row_a jsonb;
-    row_b jsonb;
+    one fsbench.run_log;
+    other fsbench.run_log;
     differs text;
     hosts bigint;
 BEGIN
@@ -125,10 +113,13 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'The two arguments are the same run.',
                   HINT = 'Give two runs; fsbench.result has those of this database.';
     END IF;
-    SELECT to_jsonb(r) INTO row_a FROM fsbench.run_log r WHERE r.run_id = run_a;
-    SELECT to_jsonb(r) INTO row_b FROM fsbench.run_log r WHERE r.run_id = run_b;
-    SELECT string_agg(DISTINCT n.key, ', ' ORDER BY n.key) INTO differs
-    FROM unnest('{workload,scale,clients,duration,transactions,warmup,rate}'::text[]) AS n(key) WHERE row_a -> n.key IS DISTINCT FROM row_b -> n.key;
+    SELECT * INTO one FROM fsbench.run_log r WHERE r.run_id = run_a;
+    SELECT * INTO other FROM fsbench.run_log r WHERE r.run_id = run_b;
+    SELECT string_agg(n.key, ', ' ORDER BY n.key) INTO differs
+    FROM (VALUES ('workload', one.workload IS DISTINCT FROM other.workload), ('scale', one.scale IS DISTINCT FROM other.scale),
+                 ('clients', one.clients IS DISTINCT FROM other.clients), ('duration', one.duration IS DISTINCT FROM other.duration),
+                 ('transactions', one.transactions IS DISTINCT FROM other.transactions), ('warmup', one.warmup IS DISTINCT FROM other.warmup),
+                 ('rate', one.rate IS DISTINCT FROM other.rate)) n (key, is_other) WHERE n.is_other;
     -- What was imported is of another host, whatever its file says.
     SELECT count(DISTINCT coalesce('@' || f.host, 'of ' || e.host_fingerprint)) INTO hosts
     FROM unnest(ARRAY[run_a, run_b]) u (run_id) LEFT JOIN fsbench.environment e USING (run_id)
@@ -137,15 +128,18 @@ BEGIN
         hosts := 2;
     END IF;
     RETURN QUERY
-    SELECT m.name, (row_a ->> m.name)::float8, (row_b ->> m.name)::float8,
-           (row_b ->> m.name)::float8 / nullif((row_a ->> m.name)::float8, 0),
-           CASE WHEN hosts > 1 THEN 'inconclusive (device confounded)' ELSE 'inconclusive (one run each)' END || CASE WHEN (row_a ->> m.name)::float8 > 0 THEN format(': run %s has %s times the %s of run %s', run_b,
-               round(((row_b ->> m.name)::float8 / (row_a ->> m.name)::float8)::numeric, 2), m.name, run_a) ELSE '' END
-           || CASE WHEN m.is_latency AND row_a -> 'rate' = 'null' THEN ', which at full speed mirrors tps' ELSE '' END
-    FROM (VALUES (1, 'tps', false), (2, 'latency_p50_ms', true), (3, 'latency_p99_ms', true), (4, 'latency_max_ms', true), (5, 'commit_p99_ms', true),
-                 (6, 'stall_seconds', false), (7, 'cpu_ms_per_transaction', false), (8, 'write_amplification', false),
-                 (9, 'device_bytes_per_transaction', false), (10, 'load_ms', false)) AS m(place, name, is_latency)
-    WHERE row_a ->> m.name IS NOT NULL AND row_b ->> m.name IS NOT NULL
+    SELECT m.name, m.a, m.b, m.b / nullif(m.a, 0),
+           CASE WHEN hosts > 1 THEN 'inconclusive (device confounded)' ELSE 'inconclusive (one run each)' END || CASE WHEN m.a > 0 THEN format(': run %s has %s times the %s of run %s', run_b,
+               round((m.b / m.a)::numeric, 2), m.name, run_a) ELSE '' END
+           || CASE WHEN m.is_latency AND one.rate IS NULL THEN ', which at full speed mirrors tps' ELSE '' END
+    FROM (VALUES (1, 'tps', one.tps, other.tps, false), (2, 'latency_p50_ms', one.latency_p50_ms, other.latency_p50_ms, true),
+                 (3, 'latency_p99_ms', one.latency_p99_ms, other.latency_p99_ms, true), (4, 'latency_max_ms', one.latency_max_ms, other.latency_max_ms, true),
+                 (5, 'commit_p99_ms', one.commit_p99_ms, other.commit_p99_ms, true), (6, 'stall_seconds', one.stall_seconds, other.stall_seconds, false),
+                 (7, 'cpu_ms_per_transaction', one.cpu_ms_per_transaction, other.cpu_ms_per_transaction, false),
+                 (8, 'write_amplification', one.write_amplification, other.write_amplification, false),
+                 (9, 'device_bytes_per_transaction', one.device_bytes_per_transaction, other.device_bytes_per_transaction, false),
+                 (10, 'load_ms', one.load_ms, other.load_ms, false)) AS m (place, name, a, b, is_latency)
+    WHERE m.a IS NOT NULL AND m.b IS NOT NULL
     ORDER BY m.place;
     RETURN QUERY SELECT NULL::text, NULL::float8, NULL::float8, NULL::float8,
         'what two loose runs cannot tell: how much such runs differ by themselves, and whether something else changed between them; fsbench.experiment() has targets take turns'

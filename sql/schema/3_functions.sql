@@ -99,12 +99,13 @@ COMMENT ON FUNCTION fsbench._check_preloaded IS 'Warns when the library is not p
 
 CREATE FUNCTION fsbench.bucket_low_ms(bucket integer) RETURNS float8
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN CASE WHEN bucket < 32 THEN bucket ELSE (32 + bucket % 32) * 2.0::float8 ^ (bucket / 32 - 1) END / 1e6;
+    -- A histogram has 2048 buckets. What a restored row has beyond them breaks no view.
+    RETURN CASE WHEN bucket < 32 THEN bucket WHEN bucket < 4096 THEN (32 + bucket % 32) * 2.0::float8 ^ (bucket / 32 - 1) END / 1e6;
 COMMENT ON FUNCTION fsbench.bucket_low_ms IS 'Lower end (ms, inclusive) of a bucket of fsbench.histogram';
 
 CREATE FUNCTION fsbench.bucket_high_ms(bucket integer) RETURNS float8
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN fsbench.bucket_low_ms(bucket + 1);
+    RETURN fsbench.bucket_low_ms(CASE WHEN bucket < 4096 THEN bucket + 1 END);
 COMMENT ON FUNCTION fsbench.bucket_high_ms IS 'Upper end (ms, exclusive) of a bucket of fsbench.histogram';
 
 CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], measure text DEFAULT 'latency', transaction text DEFAULT NULL) RETURNS float8
@@ -112,7 +113,6 @@ CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], measure te
     AS $$
 #variable_conflict use_column
 DECLARE
-    unknown bigint[];
     known text[];
     result float8;
 BEGIN
@@ -125,14 +125,7 @@ BEGIN
                   DETAIL = 'It must be between 0 and 1.',
                   HINT = 'The 99th percentile is 0.99.';
     END IF;
-    SELECT array_agg(id ORDER BY id) INTO unknown
-    FROM unnest(run_ids) AS id WHERE NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = id);
-    IF unknown IS NOT NULL THEN
-        RAISE EXCEPTION 'run % does not exist', array_to_string(unknown, ', ')
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'There is no row with this run_id in fsbench.run_log of this database.',
-                  HINT = 'See fsbench.result.';
-    END IF;
+    PERFORM fsbench._check_runs(run_ids);
     IF $3 IS NULL OR $3 NOT IN ('latency', 'service', 'commit') THEN
         RAISE EXCEPTION 'there is no measure "%"', coalesce($3, 'NULL')
             USING ERRCODE = 'invalid_parameter_value',

@@ -1,15 +1,24 @@
 -- What several runs have in common, and in what they differ.
 
+-- A list in an error has an end, whatever the caller gives.
+CREATE FUNCTION fsbench._some_runs(run_ids bigint[]) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT string_agg(coalesce(s.id::text, 'NULL'), ', ' ORDER BY s.id) FILTER (WHERE s.place <= 10) || CASE WHEN count(*) > 10 THEN format(', and %s more', count(*) - 10) ELSE '' END
+    FROM (SELECT d.id, row_number() OVER (ORDER BY d.id) AS place FROM (SELECT DISTINCT u.id FROM unnest($1) u (id)) d) s
+    $$;
+COMMENT ON FUNCTION fsbench._some_runs IS 'The first ten of some runs in words, and how many more they are. Private';
+
 CREATE FUNCTION fsbench._check_runs(run_ids bigint[]) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     unknown bigint[];
 BEGIN
-    SELECT array_agg(DISTINCT id ORDER BY id) INTO unknown
+    SELECT array_agg(id) INTO unknown
     FROM unnest(run_ids) AS id WHERE NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = id);
     IF unknown IS NOT NULL THEN
-        RAISE EXCEPTION 'run % does not exist', array_to_string(unknown, ', ', 'NULL')
+        RAISE EXCEPTION 'run % does not exist', fsbench._some_runs(unknown)
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = 'There is no row with this run_id in fsbench.run_log of this database.',
                   HINT = 'See fsbench.result.';
@@ -31,7 +40,7 @@ BEGIN
            array_agg(r.run_id ORDER BY r.run_id) FILTER (WHERE r.status <> 'done') INTO done, others
     FROM fsbench.run_log r WHERE r.run_id = ANY (run_ids);
     IF others IS NOT NULL THEN
-        RAISE NOTICE 'run % is not done, and is left out', array_to_string(others, ', ');
+        RAISE NOTICE 'run % is not done, and is left out', fsbench._some_runs(others);
     END IF;
     RETURN QUERY
     WITH found AS (

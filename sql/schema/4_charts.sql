@@ -53,7 +53,7 @@ CREATE VIEW fsbench.chart_block AS
     FROM fsbench.experiment e
     -- The best one cannot be known without fsbench.compare().
     CROSS JOIN LATERAL (SELECT CASE WHEN e.goal = 'baseline' THEN e.baseline_number
-        ELSE (SELECT n.target_number FROM fsbench.compare(e.experiment) c JOIN fsbench.experiment_target n ON n.experiment_id = e.experiment_id AND n.target = c.target
+        ELSE (SELECT n.target_number FROM fsbench._compared(e.experiment) c JOIN fsbench.experiment_target n ON n.experiment_id = e.experiment_id AND n.target = c.target
               WHERE c.verdict IN ('best', 'leading') LIMIT 1) END AS reference OFFSET 0) a
     JOIN fsbench.experiment_run x ON x.experiment_id = e.experiment_id
     JOIN fsbench.experiment_target t ON t.experiment_id = x.experiment_id AND t.target_number = x.target_number

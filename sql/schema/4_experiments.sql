@@ -3,9 +3,10 @@
 CREATE FUNCTION fsbench._on_seconds(experiment fsbench.experiment) RETURNS float8
     LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT coalesce(($1).on_seconds, extract(epoch FROM ($1).ended_at - ($1).started_at)::float8, 0)
-        + CASE WHEN ($1).status = 'running'
-               THEN greatest(extract(epoch FROM clock_timestamp() - coalesce(($1).on_since, ($1).started_at))::float8, 0) ELSE 0 END
+    -- Of floats, and within bounds: a restored row may hold infinite times and NaN, and is paused and cancelled all the same.
+    SELECT sum(CASE WHEN p.seconds BETWEEN 0 AND 1e9 THEN p.seconds ELSE 0 END)
+    FROM (VALUES (coalesce(($1).on_seconds, extract(epoch FROM ($1).ended_at)::float8 - extract(epoch FROM ($1).started_at)::float8)),
+                 (CASE WHEN ($1).status = 'running' THEN extract(epoch FROM clock_timestamp())::float8 - extract(epoch FROM coalesce(($1).on_since, ($1).started_at))::float8 END)) p (seconds)
     $$;
 COMMENT ON FUNCTION fsbench._on_seconds IS 'For how long an experiment was on (s): not while it was paused, or waited for another one. Private';
 
@@ -13,11 +14,13 @@ COMMENT ON FUNCTION fsbench._on_seconds IS 'For how long an experiment was on (s
 CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS float8
     LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT least(greatest(c.runs * c.seconds_each - least(coalesce(extract(epoch FROM clock_timestamp() - c.since)::float8, 0), c.seconds_each), 0),
+    SELECT least(greatest(c.runs * c.seconds_each - least(greatest(coalesce(extract(epoch FROM clock_timestamp())::float8 - extract(epoch FROM c.since)::float8, 0), 0), c.seconds_each), 0),
                  CASE WHEN ($1).max_seconds IS NOT NULL THEN greatest(($1).max_seconds - fsbench._on_seconds($1), 0) END)
-    FROM (SELECT greatest(($1).run_seconds, m.longest) + coalesce(($1).probe_wait_seconds, ($1).run_seconds / 10) AS seconds_each, m.since,
+    -- A month each at most: what a restored row has beyond that breaks no view.
+    FROM (SELECT greatest(least(greatest(($1).run_seconds, m.longest), 2678400), 0)
+                 + greatest(least(coalesce(($1).probe_wait_seconds, ($1).run_seconds / 10), 2678400), 0) AS seconds_each, m.since,
                  greatest(($1).max_blocks * t.targets - m.counting, 0) + CASE WHEN m.block > 0 THEN 0 ELSE greatest(b.before - m.before, 0) END AS runs
-          FROM (SELECT max(extract(epoch FROM r.ended_at - r.started_at))::float8 AS longest, max(x.block) AS block, min(x.planned_at) FILTER (WHERE x.outcome IS NULL) AS since,
+          FROM (SELECT max(extract(epoch FROM r.ended_at)::float8 - extract(epoch FROM r.started_at)::float8) AS longest, max(x.block) AS block, min(x.planned_at) FILTER (WHERE x.outcome IS NULL) AS since,
                        count(*) FILTER (WHERE x.outcome IN ('measured', 'behind') AND t.set_aside IS NULL) AS counting,
                        count(*) FILTER (WHERE x.outcome IN ('burn_in', 'pilot')) AS before
                 FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) LEFT JOIN fsbench.run_log r USING (run_id)
@@ -32,7 +35,7 @@ COMMENT ON FUNCTION fsbench._seconds_left IS 'What is left of an experiment at m
 CREATE VIEW fsbench.experiments AS
     SELECT e.experiment, e.status, e.goal, e.metric, e.margin,
            n.block, e.max_blocks, n.runs, n.repeated, n.run_id, n.target AS target_on,
-           p.phase, pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => l.seconds) AS over_at_latest,
+           p.phase, pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => CASE WHEN l.seconds IS NOT NULL THEN least(l.seconds, 1e11) END) AS over_at_latest,
            e.answer, e.status_reason, e.requested_by, e.created_at, e.started_at, e.ended_at, e.experiment_id
     FROM fsbench.experiment e CROSS JOIN LATERAL (
         SELECT pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
@@ -71,7 +74,7 @@ COMMENT ON COLUMN fsbench.experiments.experiment_id IS 'Number';
 CREATE VIEW fsbench.comparison AS
     SELECT e.experiment, e.status, e.goal, e.metric, e.margin, e.ended_at, c.target, c.ratio, c.low, c.high, c.verdict, c.says, c.blocks, c.durability,
            c.same_durability, c.further_time, c.warnings
-    FROM fsbench.experiment e, LATERAL fsbench.compare(e.experiment) c
+    FROM fsbench.experiment e, LATERAL fsbench._compared(e.experiment) c
     ORDER BY e.experiment_id;
 COMMENT ON VIEW fsbench.comparison IS 'fsbench.compare() of all experiments, for charts and alarms';
 COMMENT ON COLUMN fsbench.comparison.experiment IS 'Experiment';

@@ -58,6 +58,7 @@ DECLARE
     problem text;
     hash bytea := '';
     line text;
+    longest integer;
     n integer := 0;
     part record;
     expression text;
@@ -99,12 +100,12 @@ BEGIN
         END IF;
     END IF;
     ids := coalesce(ids, '{}');
-    SELECT string_agg(r.run_id::text, ', ' ORDER BY r.run_id) INTO problem FROM fsbench.run_log r WHERE r.run_id = ANY (ids) AND r.status NOT IN ('done', 'failed', 'cancelled');
+    SELECT fsbench._some_runs(array_agg(r.run_id)) INTO problem FROM fsbench.run_log r WHERE r.run_id = ANY (ids) AND r.status NOT IN ('done', 'failed', 'cancelled');
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'run % is not over', problem
             USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'Only what is over is exported.', HINT = 'Wait for it with CALL fsbench.wait().';
     END IF;
-    SELECT string_agg(i.run_id::text, ', ' ORDER BY i.run_id) INTO problem FROM fsbench.imported_run i WHERE i.run_id = ANY (ids);
+    SELECT fsbench._some_runs(array_agg(i.run_id)) INTO problem FROM fsbench.imported_run i WHERE i.run_id = ANY (ids);
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'run % was imported', problem
             USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A file tells of what was measured where it is written.',
@@ -131,10 +132,18 @@ BEGIN
               FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped
                 AND a.attname <> ALL (part.left_out) GROUP BY 1) p;
         SELECT jsonb_agg(c.name) INTO names FROM jsonb_array_elements(names) g, jsonb_array_elements(g) c (name);
-        FOR line IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text FROM (SELECT %s AS row, row_number() OVER (ORDER BY %s) AS nr FROM fsbench.%I t WHERE t.%I = ANY ($1)) r '
-            'GROUP BY (r.nr - 1) / 200 ORDER BY (r.nr - 1) / 200', expression, part.key, part.relation, part.parent)
+        -- At most 200 rows, and few bytes: fsbench.import() takes a line and a row apart in memory.
+        FOR line, longest IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text, max(CASE WHEN r.bytes > 33000 THEN octet_length(fsbench._export_line(r.row::text)) END) FROM ('
+                'SELECT s.*, s.nr / 200 AS place, sum(s.bytes) OVER (ORDER BY s.nr) / 150000 AS piece FROM ('
+                'SELECT x.row, octet_length(x.row::text) AS bytes, row_number() OVER (ORDER BY %s) - 1 AS nr FROM (SELECT %s AS row, t.* FROM fsbench.%I t WHERE t.%I = ANY ($1)) x) s) r '
+            'GROUP BY r.place, r.piece ORDER BY min(r.nr)', part.key, expression, part.relation, part.parent)
             USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END
         LOOP
+            IF longest > 100000 THEN
+                RAISE EXCEPTION 'a row of table "%" is too long for a file', part.relation
+                    USING ERRCODE = 'program_limit_exceeded', DETAIL = format('It has %s bytes, and fsbench.import() reads at most 100000.', longest),
+                          HINT = 'Export the other runs with fsbench.export(run_ids => ...).';
+            END IF;
             n := n + 1;
             line := fsbench._export_line(format('{"n": %s, "table": "%s", "columns": %s, "rows": %s}', n, part.relation, names, line));
             hash := fsbench._line_hash(hash, line);

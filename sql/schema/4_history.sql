@@ -27,7 +27,7 @@ CREATE FUNCTION fsbench._nights(label text, metric text)
         SELECT r.run_id, r.requested_at AS at, fsbench._shown_target(r.target, r.target_version) AS target,
                jsonb_hash_extended(jsonb_build_array((SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = r.run_id),
                    -- Another disk in the same place is marked, and does not cut.
-                   coalesce(nullif(r.target_definition - '{device_identity,log_device_identity}'::text[], '{}'), to_jsonb(r.target)), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
+                   coalesce(CASE WHEN jsonb_typeof(r.target_definition) = 'object' THEN nullif(r.target_definition - '{device_identity,log_device_identity}'::text[], '{}') END, to_jsonb(r.target)), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
                    r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size'), 0) AS alike,
                CASE WHEN r.status = 'done' AND NOT EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.severity = 'invalid')
                     -- What is in the row itself is taken from there: there may be thousands of rows.
@@ -72,11 +72,17 @@ CREATE FUNCTION fsbench._history(label text, metric text)
     AS $$
 DECLARE
     s record;
-    changes jsonb;
     change record;
     began integer;
     spread record;
-    differences text;
+    places bigint[];            -- of the nights at which the level changes, and what is known of each
+    befores float8[];
+    afters float8[];
+    factors float8[];
+    lows float8[];
+    highs float8[];
+    seens integer[];
+    differences text[];
 BEGIN
     IF $1 IS NULL OR $2 IS NULL THEN
         RAISE EXCEPTION 'label and metric must not be null'
@@ -97,7 +103,7 @@ BEGIN
     LOOP
         -- Changes are few, and nights are many: these are taken as a set, and arrays of them are unnested, never subscripted.
         began := 1;
-        changes := '[]';
+        places := '{}'; befores := '{}'; afters := '{}'; factors := '{}'; lows := '{}'; highs := '{}'; seens := '{}'; differences := '{}';
         FOR change IN SELECT * FROM fsbench.change_points(s.x) c ORDER BY c.night LOOP
             -- The nights by which it was seen, and those before it: a two-sample t interval of means.
             SELECT avg(u.x) FILTER (WHERE u.n >= change.night) - avg(u.x) FILTER (WHERE u.n < change.night) AS difference, count(*) - 2 AS freedom,
@@ -109,11 +115,11 @@ BEGIN
                  (SELECT max(q.n) AS ends FROM (SELECT v.n FROM unnest(s.x) WITH ORDINALITY v (x, n) WHERE v.n >= change.night AND v.x IS NOT NULL
                                                 ORDER BY v.n LIMIT change.seen_after) q) e
             WHERE u.x IS NOT NULL AND u.n BETWEEN greatest(began, e.ends - 59) AND e.ends;
-            differences := fsbench._differs_in_words((SELECT v.run_id FROM unnest(s.ids, s.x) WITH ORDINALITY v (run_id, x, n)
+            differences := differences || fsbench._differs_in_words((SELECT v.run_id FROM unnest(s.ids, s.x) WITH ORDINALITY v (run_id, x, n)
                 WHERE v.n < change.night AND v.x IS NOT NULL ORDER BY v.n DESC LIMIT 1), s.ids[change.night], NULL);
-            changes := changes || jsonb_build_object('n', change.night, 'before', exp(change.before), 'after', exp(change.after), 'ratio', exp(change.size),
-                'low', exp(spread.difference - fsbench.student_t(0.025, spread.freedom) * spread.error),
-                'high', exp(spread.difference + fsbench.student_t(0.025, spread.freedom) * spread.error), 'seen_after', change.seen_after, 'differs', differences);
+            places := places || change.night::bigint; befores := befores || exp(change.before); afters := afters || exp(change.after); factors := factors || exp(change.size);
+            lows := lows || exp(spread.difference - fsbench.student_t(0.025, spread.freedom) * spread.error);
+            highs := highs || exp(spread.difference + fsbench.student_t(0.025, spread.freedom) * spread.error); seens := seens || change.seen_after;
             began := change.night;
         END LOOP;
         RETURN QUERY
@@ -121,7 +127,7 @@ BEGIN
                CASE WHEN c.n IS NOT NULL THEN 'changed' WHEN u.value IS NULL THEN 'missing' ELSE 'good' END,
                c.before, c.after, c.ratio, c.low, c.high, c.seen_after, c.differs, u.good, u.last_good
         FROM unnest(s.nights, s.ats, s.ids, s.counts, s.of_night, s.goods, s.lasts) WITH ORDINALITY u (night, at, run_id, runs, value, good, last_good, n)
-        LEFT JOIN jsonb_to_recordset(changes) c (n bigint, before float8, after float8, ratio float8, low float8, high float8, seen_after integer, differs text) ON c.n = u.n
+        LEFT JOIN unnest(places, befores, afters, factors, lows, highs, seens, differences) c (n, before, after, ratio, low, high, seen_after, differs) ON c.n = u.n
         ORDER BY u.n;
     END LOOP;
 END
@@ -231,11 +237,15 @@ BEGIN
             says := format('one night of %s, where %s was to be expected', round(value::numeric, 3), round(expected::numeric, 3));
             PERFORM pg_notify('fsbench_history', jsonb_build_object('label', $1, 'metric', $2, 'state', state, 'run_id', run_id, 'value', value, 'expected', expected)::text);
             -- Once a night, and only while it is one; by those who may start runs. Of those who ask at the same time, one does it.
-            IF repeats > 0 AND has_function_privilege('fsbench._repeat(bigint)', 'EXECUTE') AND s.goods[tonight] = 1 AND s.counts[tonight] < 3 AND at > clock_timestamp() - interval '6 hours'
-               AND pg_try_advisory_xact_lock('fsbench.acknowledgement'::regclass::oid::integer, hashtext($1)) THEN
-                -- Seen from here on, whatever they have queued. Nobody's runs are started in the name of another role, nor what a dump or a file has brought.
-                IF NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running'))
+            IF repeats > 0 AND has_function_privilege('fsbench._repeat(bigint)', 'EXECUTE') AND s.goods[tonight] = 1 AND s.counts[tonight] < 3 AND at > clock_timestamp() - interval '6 hours' THEN
+                IF NOT pg_try_advisory_xact_lock('fsbench.acknowledgement'::regclass::oid::integer, hashtext($1)) THEN
+                    -- Any session may hold it.
+                    says := says || format('; no repeats are queued by this call: process %s checks the same history, or holds its lock', (SELECT min(l.pid) FROM pg_locks l
+                        WHERE l.locktype = 'advisory' AND l.granted AND l.pid <> pg_backend_pid() AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+                          AND l.classid = 'fsbench.acknowledgement'::regclass::oid AND l.objid = (hashtext($1)::bigint & 4294967295)::oid AND l.objsubid = 2));
+                ELSIF NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running'))
                    AND EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = s.ids[tonight] AND r.requested_by = current_user AND NOT r.copied) THEN
+                    -- Nobody's runs are started in the name of another role, nor what a dump or a file has brought.
                     PERFORM fsbench._repeat(s.ids[tonight]) FROM generate_series(1, repeats);
                     says := says || format('; %s repeats are queued', repeats);
                 END IF;
@@ -263,6 +273,11 @@ CREATE FUNCTION fsbench.acknowledge(run_id bigint, note text DEFAULT NULL, metri
 BEGIN
     PERFORM fsbench._check_runs(ARRAY[$1]);
     PERFORM fsbench._is_more_better($3);
+    IF octet_length($2) > 10000 THEN
+        RAISE EXCEPTION 'the note is too long'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It has %s bytes, and at most 10000 are kept.', octet_length($2)),
+                  HINT = 'Say in a few sentences why the change is accepted.';
+    END IF;
     INSERT INTO fsbench.acknowledgement AS a (run_id, metric, note) VALUES ($1, $3, $2)
     ON CONFLICT ON CONSTRAINT acknowledgement_pkey DO UPDATE SET note = excluded.note, acknowledged_by = excluded.acknowledged_by, acknowledged_at = excluded.acknowledged_at;
     RETURN $1;

@@ -1,5 +1,20 @@
 -- What fsbench.export() has written in another database, into this one.
 
+CREATE FUNCTION fsbench._line_member(line text, name text) RETURNS text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'fsbench_line_member_wrapper';
+COMMENT ON FUNCTION fsbench._line_member IS 'A member of a line of a file, as it stands there, not parsed; NULL where there is none. Private';
+
+CREATE FUNCTION fsbench._line_count(line text) RETURNS integer
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'fsbench_line_count_wrapper';
+COMMENT ON FUNCTION fsbench._line_count IS 'How many rows a line of a file has; NULL where it has none. Private';
+
+CREATE FUNCTION fsbench._line_rows(line text, from_row integer, bytes integer) RETURNS SETOF text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE ROWS 200
+    AS 'MODULE_PATHNAME', 'fsbench_line_rows_wrapper';
+COMMENT ON FUNCTION fsbench._line_rows IS 'Rows of a line of a file, as they stand there, not parsed: from this one on (from 1), at least one, and no more than have so many bytes together. Private';
+
 CREATE FUNCTION fsbench._import_problem(line integer, what text) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
@@ -11,14 +26,23 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._import_problem IS 'Refuses a file. Private';
 
--- What a line is when it is stored is not much longer than the line, and can be read again: 1e131071 is short here, and long in a dump; what is nested
--- deeply cannot be compared later.
+-- A row when it is stored is not much longer than in the file, and can be read again. That is seen before it is parsed: numbers of jsonb are written
+-- without exponents, and what is nested deeply cannot be compared later.
 CREATE FUNCTION fsbench._import_line(line text) RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
     AS $$
 DECLARE
     document jsonb;
+    numbers text;
 BEGIN
+    IF octet_length(line) > 100000 THEN
+        RAISE EXCEPTION 'a row has % bytes, and at most 100000 are read', octet_length(line) USING ERRCODE = 'data_exception';
+    END IF;
+    -- Strings hold no quotes: these are written %22.
+    numbers := regexp_replace(line, '"[^"]*"', '', 'g');
+    IF numbers ~ '[0-9][eE]' OR translate(numbers, '123456789', '000000000') LIKE '%' || repeat('0', 345) || '%' THEN
+        RAISE EXCEPTION 'a number is too large, or has too many digits' USING ERRCODE = 'data_exception';
+    END IF;
     BEGIN
         document := regexp_replace(line, '%([0-9A-Fa-f]{2})', '\\u00\1', 'g')::jsonb;
     EXCEPTION WHEN feature_not_supported OR program_limit_exceeded THEN
@@ -26,14 +50,11 @@ BEGIN
     END;
     IF jsonb_path_exists(document, '$.**{50 to last}') THEN
         RAISE EXCEPTION 'values are nested more than 50 deep' USING ERRCODE = 'data_exception';
-    ELSIF jsonb_path_exists(document, '$.** ? (@.type() == "number" && (@ > 1e310 || @ < -1e310 || (@ > 0 && @ < 1e-340) || (@ < 0 && @ > -1e-340)))')
-       OR length(document::text) > 4 * length(line) + 1000 THEN
-        RAISE EXCEPTION 'a number is too large, or has too many digits' USING ERRCODE = 'data_exception';
     END IF;
     RETURN document;
 END
 $$;
-COMMENT ON FUNCTION fsbench._import_line IS 'A line of a file as JSON. Private';
+COMMENT ON FUNCTION fsbench._import_line IS 'A row of a file, or its first line, as JSON. Private';
 
 -- Texts are shown in lines of their own, beside commands that somebody pastes.
 CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
@@ -41,8 +62,8 @@ CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
     AS $$
 DECLARE
     -- In other encodings a byte above 127 is a character or a part of one; where the server knows of none, texts are UTF-8.
-    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]'
-        WHEN 'SQL_ASCII' THEN '[\u0001-\u001f\u007f]|\u00c2[\u0080-\u009f]|\u00e2\u0080[\u00a8-\u00ae]|\u00e2\u0081[\u00a6-\u00a9]'
+    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]'
+        WHEN 'SQL_ASCII' THEN '[\u0001-\u001f\u007f]|\u00c2[\u0080-\u009f]|\u00d8\u009c|\u00e2\u0080[\u008e\u008f\u00a8-\u00ae]|\u00e2\u0081[\u00a6-\u00a9]'
         ELSE '[\u0001-\u001f\u007f]' END;
     words text := document::text;
 BEGIN
@@ -58,12 +79,9 @@ $$;
 COMMENT ON FUNCTION fsbench._import_texts IS 'JSON with a space for each control character. Private';
 
 -- How a value of a column has to be written in JSON, so that a cast can go wrong in a clear way only; and what values no run has.
-CREATE FUNCTION fsbench._import_column(relation name, attname name, type oid, at integer, OUT value text, OUT wrong text)
+CREATE FUNCTION fsbench._import_column(relation name, attname name, type oid, given text, words text, OUT value text, OUT wrong text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    given text := format('(r -> %s)', at);
-    words text := format('(r ->> %s)', at);
 BEGIN
     CASE
         WHEN type = 'jsonb'::regtype THEN
@@ -88,6 +106,7 @@ BEGIN
                 WHEN (relation, attname) IN (('scan', 'degree'), ('scan', 'repeat'), ('scan_read', 'readers')) THEN '1 AND 1024'
                 WHEN (relation, attname) IN (('scan', 'ms'), ('scan_read', 'ms')) THEN '1e-9 AND 1e18'
                 WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes')) THEN '0 AND 1e15'
+                WHEN (relation, attname) IN (('run_log', 'scale'), ('run_log', 'clients')) THEN '0 AND 2147483647'
                 WHEN type IN ('smallint'::regtype, 'integer'::regtype) THEN '-2147483648 AND 2147483647'
                 -- Hashes, seeds, and sizes of filesystems that have no end.
                 WHEN type = 'bigint'::regtype AND (relation = 'environment' OR attname IN ('queryid', 'seed', 'run_id', 'experiment_id'))
@@ -121,7 +140,24 @@ BEGIN
     END CASE;
 END
 $$;
-COMMENT ON FUNCTION fsbench._import_column IS 'How a column is read from a row r of a file, and what of it is refused: expressions. Private';
+COMMENT ON FUNCTION fsbench._import_column IS 'How a column is read, of which given is the value as JSON and words as text, and what of it is refused: expressions. Private';
+
+-- Another server that carries a run out may send anything: its figures have the bounds of those in files.
+CREATE FUNCTION fsbench._odd_column(relation name, rows jsonb, left_out name[]) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    AS $$
+DECLARE
+    wrong text;
+    odd text;
+BEGIN
+    SELECT string_agg(format('WHEN %s THEN %L', i.wrong, a.attname), ' ' ORDER BY a.attnum) INTO wrong
+    FROM pg_attribute a, fsbench._import_column($1, a.attname, a.atttypid, format('coalesce(r -> %L, ''null'')', a.attname), format('(r ->> %L)', a.attname)) i
+    WHERE a.attrelid = (SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'fsbench'::regnamespace AND c.relname = $1) AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> ALL ($3);
+    EXECUTE format('SELECT max(CASE WHEN jsonb_typeof(r) <> ''object'' THEN ''(no row)'' %s END) FROM jsonb_array_elements($1) r', wrong) INTO odd USING rows;
+    RETURN odd;
+END
+$$;
+COMMENT ON FUNCTION fsbench._odd_column IS 'A column of rows of a run with a value that no run has; NULL when there is none. Private: the library asks for what another server sends';
 
 -- What one role has imported of a host, another one does not add to.
 CREATE FUNCTION fsbench._check_importer(host text, caller name) RETURNS void
@@ -158,7 +194,7 @@ CREATE FUNCTION fsbench._import_whole(relation name, runs bigint[], rows bigint,
 DECLARE
     there bigint;
 BEGIN
-    IF cardinality(runs) > 0 THEN
+    IF cardinality(runs) > 0 AND relation IN (SELECT x.relation FROM fsbench._exported() x) THEN
         EXECUTE format('SELECT count(*) FROM fsbench.%I t WHERE t.run_id = ANY ($1)', relation) INTO there USING runs;
         IF there <> rows THEN
             PERFORM fsbench._import_differs(runs, host, line, format('table %s has %s rows of %s in the file, and %s here', relation, rows,
@@ -178,9 +214,13 @@ CREATE FUNCTION fsbench._import(file text, host text, caller name) RETURNS TABLE
 #variable_conflict use_column
 DECLARE
     lines text[];
+    longest integer;
     n integer;
     hash bytea := '';
-    document jsonb;
+    of_table text;
+    attributes jsonb;           -- names of columns
+    row_count integer;          -- of a line
+    first_row integer;          -- of those that are parsed at a time
     header jsonb;
     stated text;
     called text;
@@ -199,7 +239,7 @@ DECLARE
     names text[];
     brought jsonb;              -- of a line, those that were not here: their hashes
     item jsonb;
-    rows jsonb;
+    rows jsonb[];
     object jsonb;
     this_import bigint;
     name text;
@@ -218,13 +258,22 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is the text that fsbench.export() has written.',
                   HINT = 'In psql: \set file `cat x.jsonl` and SELECT * FROM fsbench.import(:''file'');';
     END IF;
+    IF octet_length(file) > 256 * 1024 * 1024 THEN
+        RAISE EXCEPTION 'the file is too long'
+            USING ERRCODE = 'program_limit_exceeded', DETAIL = format('It has %s MB, and at most 256 MB are read: it is held in memory several times.', octet_length(file) / 1024 / 1024),
+                  HINT = 'Export its runs in several files: fsbench.export(run_ids => ...).';
+    END IF;
+    SELECT max(octet_length(l)) INTO longest FROM string_to_table(file, E'\n') l;
+    IF longest > 2000000 THEN
+        PERFORM fsbench._import_problem(NULL, format('A line has %s bytes, and fsbench.export() writes none of more than 2000000.', longest));
+    END IF;
     -- No line of a file is shorter, and an array of millions of them takes a gigabyte.
     IF length(file) - length(replace(file, E'\n', '')) > 10 + length(file) / 25 THEN
         PERFORM fsbench._import_problem(NULL, 'It is not one of fsbench.export(): its lines are too short.');
     END IF;
-    SELECT array_agg(l.line ORDER BY l.number, l.o) INTO lines
-    FROM (SELECT rtrim(s.line, E'\r') AS line, s.o, substring(s.line FROM '^\{"n": (\d{1,9})[,}]')::integer AS number
-          FROM unnest(string_to_array(file, E'\n')) WITH ORDINALITY s (line, o) WHERE s.line <> '') l;
+    -- Not by rtrim(), which takes twelve times the bytes of its text.
+    lines := ARRAY(SELECT CASE WHEN s.line LIKE E'%\r' THEN left(s.line, -1) ELSE s.line END FROM string_to_table(file, E'\n') WITH ORDINALITY s (line, o) WHERE s.line <> ''
+                   ORDER BY substring(left(s.line, 30) FROM '^\{"n": (\d{1,9})[,}]')::integer, s.o);
     IF coalesce(lines[1] NOT LIKE '{"n": 1, "pgfsbench_export": %', true) THEN
         PERFORM fsbench._import_problem(NULL, 'It is not one of fsbench.export(): its first line does not say so.');
     END IF;
@@ -278,25 +327,35 @@ BEGIN
         RETURNING import_id INTO this_import;
         FOR n IN 2 .. cardinality(lines) - 1 LOOP
             met := n;
-            document := fsbench._import_line(lines[n]);
-            SELECT * INTO part FROM fsbench._exported() x WHERE x.relation = document ->> 'table';
+            of_table := btrim(fsbench._line_member(lines[n], 'table'), '"');
+            SELECT * INTO part FROM fsbench._exported() x WHERE x.relation = of_table;
             IF part.relation IS NULL OR part.place < place THEN
-                PERFORM fsbench._import_problem(n, format('There is no table "%s", or not here.', left(document ->> 'table', 63)));
+                PERFORM fsbench._import_problem(n, format('There is no table "%s", or not here.', left(of_table, 63)));
             END IF;
             place := part.place;
-            rows := document -> 'rows';
             IF of_relation IS DISTINCT FROM part.relation THEN
                 PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n - 1);
                 of_relation := part.relation; compared := '{}'; compared_rows := 0;
             END IF;
-            IF jsonb_typeof(document -> 'columns') IS DISTINCT FROM 'array' OR jsonb_typeof(rows) IS DISTINCT FROM 'array' OR jsonb_array_length(rows) > 200
-               OR jsonb_array_length(document -> 'columns') > 500
-               OR EXISTS (SELECT FROM jsonb_array_elements(rows) r WHERE jsonb_typeof(r) <> 'array')
-               OR EXISTS (SELECT FROM jsonb_array_elements(rows) r WHERE jsonb_array_length(r) <> jsonb_array_length(document -> 'columns')) THEN
+            attributes := fsbench._import_line(fsbench._line_member(lines[n], 'columns'));
+            -- Counted before any row is parsed.
+            row_count := fsbench._line_count(lines[n]);
+            IF jsonb_typeof(attributes) IS DISTINCT FROM 'array' OR row_count BETWEEN 1 AND 200 IS NOT TRUE THEN
+                PERFORM fsbench._import_problem(n, 'It has no columns, no rows, or not as many values as columns.');
+            ELSIF jsonb_array_length(attributes) > 500 THEN
+                PERFORM fsbench._import_problem(n, 'It has too many columns.');
+            END IF;
+            -- As jsonb some rows at a time: the whole line would take thirty times its bytes.
+            first_row := 1;
+            WHILE first_row <= row_count LOOP
+            rows := ARRAY(SELECT fsbench._import_line(l) FROM fsbench._line_rows(lines[n], first_row, 100000) l);
+            first_row := first_row + cardinality(rows);
+            IF EXISTS (SELECT FROM unnest(rows) r WHERE jsonb_typeof(r) <> 'array')
+               OR EXISTS (SELECT FROM unnest(rows) r WHERE jsonb_array_length(r) <> jsonb_array_length(attributes)) THEN
                 PERFORM fsbench._import_problem(n, 'It has no columns, no rows, or not as many values as columns.');
             END IF;
             SELECT string_agg(DISTINCT coalesce(left(c.name, 63), 'null'), ', ') INTO bad
-            FROM (SELECT c.name, count(*) FROM jsonb_array_elements_text(document -> 'columns') c (name) GROUP BY 1) c
+            FROM (SELECT c.name, count(*) FROM jsonb_array_elements_text(attributes) c (name) GROUP BY 1) c
             WHERE c.count > 1 OR c.name = ANY (part.left_out)
                OR NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname = c.name);
             IF bad IS NOT NULL THEN
@@ -305,7 +364,7 @@ BEGIN
                           DETAIL = format('Line %s: %s of table %s. It was written by pgfsbench %s, and this is %s.', n, left(bad, 200), part.relation, left(header ->> 'pgfsbench', 50), fsbench.version()),
                           HINT = 'Nothing was changed. If that is a newer version, update pgfsbench here.';
             END IF;
-            IF NOT document -> 'columns' ? part.parent THEN
+            IF NOT attributes ? part.parent THEN
                 PERFORM fsbench._import_problem(n, format('It has no %s.', part.parent));
             END IF;
             SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.o), string_agg(CASE
@@ -321,17 +380,17 @@ BEGIN
                        THEN format('(t.%I IS NULL OR fsbench._import_texts(to_jsonb(t.%I)) = to_jsonb(f.%I))', a.attname, a.attname, a.attname)
                        ELSE format('(t.%I IS NULL OR t.%I = f.%I)', a.attname, a.attname, a.attname) END, ' AND ') FILTER (WHERE a.attname <> ALL (string_to_array(part.key, ', '))), 'true')
             INTO columns, expressions, wrong, keys, same
-            FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o)
+            FROM jsonb_array_elements_text(attributes) WITH ORDINALITY c (name, o)
             JOIN pg_attribute a ON a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attname = c.name AND a.attnum > 0
-            CROSS JOIN LATERAL fsbench._import_column(part.relation, a.attname, a.atttypid, (c.o - 1)::integer) i;
-            EXECUTE format('SELECT max(CASE %s END) FROM jsonb_array_elements($1) r', wrong) INTO bad USING rows;
+            CROSS JOIN LATERAL fsbench._import_column(part.relation, a.attname, a.atttypid, format('(r -> %s)', c.o - 1), format('(r ->> %s)', c.o - 1)) i;
+            EXECUTE format('SELECT max(CASE %s END) FROM unnest($1) r', wrong) INTO bad USING rows;
             IF bad IS NOT NULL THEN
                 PERFORM fsbench._import_problem(n, format('A value of column %s of table %s is of a wrong kind, too long, or cannot be.', bad, part.relation));
             END IF;
             IF part.relation IN ('run_log', 'experiment') THEN
-                names := ARRAY(SELECT c.name FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o) ORDER BY c.o);
+                names := ARRAY(SELECT c.name FROM jsonb_array_elements_text(attributes) WITH ORDINALITY c (name, o) ORDER BY c.o);
                 brought := '{}';
-                FOR item IN SELECT r FROM jsonb_array_elements(rows) r LOOP
+                FOR item IN SELECT r FROM unnest(rows) r LOOP
                     SELECT jsonb_object_agg(names[v.o], v.value) FILTER (WHERE v.value <> 'null') INTO object FROM jsonb_array_elements(item) WITH ORDINALITY v (value, o);
                     name := object ->> part.parent;
                     IF name IS NULL OR (CASE part.relation WHEN 'run_log' THEN known ELSE known_experiments END) ? name THEN
@@ -377,18 +436,18 @@ BEGIN
                     brought := brought || jsonb_build_object(name, digest);
                 END LOOP;
                 -- At once: a statement for each row takes five times as long.
-                EXECUTE format('INSERT INTO fsbench.%I (%s, requested_by%s) SELECT %s, $4%s FROM jsonb_array_elements($1) r WHERE $5 ? (r ->> %s)', part.relation, columns,
+                EXECUTE format('INSERT INTO fsbench.%I (%s, requested_by%s) SELECT %s, $4%s FROM (SELECT fsbench._import_texts(u) AS r FROM unnest($1) u OFFSET 0) t_r WHERE $5 ? (r ->> %s)', part.relation, columns,
                         CASE part.relation WHEN 'experiment' THEN ', mark' ELSE '' END, expressions, CASE part.relation WHEN 'experiment' THEN ', ''''' ELSE '' END,
                         array_position(names, part.parent) - 1)
-                    USING fsbench._import_texts(rows), known, CASE part.relation WHEN 'run_log' THEN fresh ELSE fresh_experiments END, caller, brought;
+                    USING rows, known, CASE part.relation WHEN 'run_log' THEN fresh ELSE fresh_experiments END, caller, brought;
                 IF part.relation = 'run_log' THEN
                     INSERT INTO fsbench.imported_run SELECT (fresh ->> b.key)::bigint, this_import, b.key::bigint, b.value FROM jsonb_each_text(brought) b;
                 ELSE
                     INSERT INTO fsbench.imported_experiment SELECT (fresh_experiments ->> b.key)::bigint, this_import, b.value FROM jsonb_each_text(brought) b;
                 END IF;
             ELSE
-                SELECT a.o - 1 INTO id FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY a (name, o) WHERE a.name = part.parent;
-                IF EXISTS (SELECT FROM jsonb_array_elements(rows) r
+                SELECT a.o - 1 INTO id FROM jsonb_array_elements_text(attributes) WITH ORDINALITY a (name, o) WHERE a.name = part.parent;
+                IF EXISTS (SELECT FROM unnest(rows) r
                            WHERE NOT coalesce(CASE part.parent WHEN 'run_id' THEN known ELSE known_experiments END ? (r ->> id::integer), false)) THEN
                     PERFORM fsbench._import_problem(n, format('It tells of a %s of which the file has no row.', part.parent));
                 END IF;
@@ -397,19 +456,20 @@ BEGIN
                     -- Row by row, by the primary key: tables are long, and a line is not.
                     EXECUTE format('SELECT min(f.run_id) FILTER (WHERE f.same IS NOT TRUE), array_agg(DISTINCT f.run_id), count(*) '
                         'FROM (SELECT f.run_id, (SELECT bool_and(%s) FROM fsbench.%I t WHERE %s) AS same '
-                              'FROM (SELECT %s FROM jsonb_array_elements($1) r WHERE NOT $4 ? (r ->> %s)) f (%s) '
+                              'FROM (SELECT %s FROM (SELECT fsbench._import_texts(u) AS r FROM unnest($1) u OFFSET 0) t_r WHERE NOT $4 ? (r ->> %s)) f (%s) '
                               'WHERE (SELECT min(x.run_id) FROM (SELECT t.run_id FROM fsbench.%I t WHERE t.run_id = f.run_id LIMIT 1) x) IS NOT NULL) f',
                             same, part.relation, keys, expressions, id, columns, part.relation)
-                        INTO old, old_runs, old_rows USING fsbench._import_texts(rows), known, known, fresh;
+                        INTO old, old_runs, old_rows USING rows, known, known, fresh;
                     IF old IS NOT NULL THEN
                         PERFORM fsbench._import_differs(ARRAY[old], called, n, format('a row of table %s is another one', part.relation));
                     END IF;
                     compared := ARRAY(SELECT x FROM unnest(compared || old_runs) x WHERE x IS NOT NULL GROUP BY x);
                     compared_rows := compared_rows + old_rows;
                 END IF;
-                EXECUTE format('INSERT INTO fsbench.%I (%s) SELECT %s FROM jsonb_array_elements($1) r WHERE $3 ? (r ->> %s)', part.relation, columns, expressions, id)
-                    USING fsbench._import_texts(rows), known, CASE part.parent WHEN 'run_id' THEN fresh ELSE fresh_experiments END;
+                EXECUTE format('INSERT INTO fsbench.%I (%s) SELECT %s FROM (SELECT fsbench._import_texts(u) AS r FROM unnest($1) u OFFSET 0) t_r WHERE $3 ? (r ->> %s)', part.relation, columns, expressions, id)
+                    USING rows, known, CASE part.parent WHEN 'run_id' THEN fresh ELSE fresh_experiments END;
             END IF;
+            END LOOP;
         END LOOP;
         PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n);
         -- What the types allow, and no run has.

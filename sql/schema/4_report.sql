@@ -6,6 +6,7 @@ CREATE FUNCTION fsbench._page_by(experiment text, run_ids bigint[], history text
 DECLARE
     page text;
 BEGIN
+    PERFORM fsbench._is_more_better($4);
     IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pgfsbench_report') THEN
         RAISE EXCEPTION 'pages need the extension "pgfsbench_report"'
             USING ERRCODE = 'object_not_in_prerequisite_state',

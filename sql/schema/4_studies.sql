@@ -115,6 +115,34 @@ COMMENT ON COLUMN fsbench.published.runs IS 'Each run, where they were published
 COMMENT ON COLUMN fsbench.published.remark IS 'What is to be known about it';
 COMMENT ON COLUMN fsbench.published.source IS 'Where it was published';
 
+-- One study whose rows cannot be read hides no other one in a view.
+CREATE FUNCTION fsbench._claims(study text)
+    RETURNS TABLE (claim text, says text, seen text, decided_by text, here text, estimate float8, low float8, high float8, why text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 20
+    AS $$
+BEGIN
+    RETURN QUERY SELECT c.* FROM fsbench.study_claims($1) c;
+EXCEPTION WHEN data_corrupted OR data_exception OR internal_error OR program_limit_exceeded THEN
+    why := 'cannot be read: ' || SQLERRM;
+    RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION fsbench._claims IS 'fsbench.study_claims(), or why that cannot be read. Private: a view calls it';
+
+CREATE FUNCTION fsbench._published(study text)
+    RETURNS TABLE (question text, variant text, metric text, published float8, unit text, published_percent float8, measured float8,
+        measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 30
+    AS $$
+BEGIN
+    RETURN QUERY SELECT r.* FROM fsbench.study_report($1) r;
+EXCEPTION WHEN data_corrupted OR data_exception OR internal_error OR program_limit_exceeded THEN
+    remark := 'cannot be read: ' || SQLERRM;
+    RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION fsbench._published IS 'fsbench.study_report(), or why that cannot be read. Private: a view calls it';
+
 -- What pages and pictures of studies are drawn from.
 CREATE VIEW fsbench.chart_claim AS
     SELECT s.study, c.number::integer AS number, c.claim, c.says, c.seen, c.decided_by, c.here, d.question, d.variant, d.compared_with, d.metric, d.expected, d.factor, d.rule,
@@ -122,7 +150,7 @@ CREATE VIEW fsbench.chart_claim AS
             WHERE q.question ->> 'question' = d.question) AS margin,
            c.estimate, c.low, c.high, c.why
     FROM fsbench.study s
-    CROSS JOIN LATERAL fsbench.study_claims(s.study) WITH ORDINALITY
+    CROSS JOIN LATERAL fsbench._claims(s.study) WITH ORDINALITY
         AS c (claim, says, seen, decided_by, here, estimate, low, high, why, number)
     LEFT JOIN LATERAL (
         SELECT e.decision ->> 'question' AS question, e.decision ->> 'variant' AS variant, e.decision ->> 'with' AS compared_with, e.decision ->> 'metric' AS metric,
@@ -154,7 +182,7 @@ CREATE VIEW fsbench.chart_published AS
     SELECT s.study, r.number::integer AS number, r.question, r.variant, r.metric, r.published, r.unit, r.published_percent, r.measured, r.measured_percent, r.runs,
            r.ratio, r.low, r.high, r.compared, r.remark
     FROM fsbench.study s
-    CROSS JOIN LATERAL fsbench.study_report(s.study) WITH ORDINALITY
+    CROSS JOIN LATERAL fsbench._published(s.study) WITH ORDINALITY
         AS r (question, variant, metric, published, unit, published_percent, measured, measured_percent, runs, ratio, low, high, compared, remark, number);
 COMMENT ON VIEW fsbench.chart_published IS 'Tables of fsbench.study_report() of studies that were started, to be drawn: what the author has published, with ours beside it';
 COMMENT ON COLUMN fsbench.chart_published.study IS 'Study';

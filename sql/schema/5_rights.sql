@@ -40,16 +40,27 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench.bucket_high_ms(integer), fsbench.percentile(float8, bigint[], text, text), fsbench.percentile(float8, bigint, text, text),
     fsbench.wait(bigint), fsbench._ended(bigint, integer), fsbench._block_devices(), fsbench.doctor(), fsbench.judge(bigint),
     fsbench.wait_profile(bigint, integer, integer), fsbench.knee(integer[], float8[]), fsbench._check_scan(bigint),
-    fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(),
+    fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench._some_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(),
     fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan, fsbench.chart_experiment, fsbench._metric, fsbench._on_seconds, fsbench._seconds_left,
     fsbench._seconds_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench._history, fsbench._differs_in_words, fsbench.history, fsbench.check_history, fsbench.chart_history,
     fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._exported, fsbench._export_line, fsbench._line_hash,
-    fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text),
-    fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text), fsbench.study_pairs(text)
+    fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench._compared(text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text),
+    fsbench._builtin_studies(), fsbench._claims(text), fsbench._published(text), fsbench.study_claims(text), fsbench.study_report(text), fsbench.study_pairs(text)
     TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment TO pg_monitor;
 
--- What operators get: whatever monitors may read, by the catalog, and the one list of what they may do besides. Names are complete, and the
+-- What operators may do that monitors may not.
+CREATE FUNCTION fsbench._operator_routines() RETURNS SETOF regprocedure
+    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT p.oid::regprocedure FROM pg_proc p
+    WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = ANY ('{run,start,sustainable_rate,cancel,_renew_lease,_repeat,acknowledge,
+        experiment,plan_experiment,_rate,_change_experiment,pause_experiment,resume_experiment,cancel_experiment,extend_experiment,confirm_experiment,drop_experiment,
+        _change_imported,import,drop_imported,_study,study,study_plan,drop_study}'::name[])
+    $$;
+COMMENT ON FUNCTION fsbench._operator_routines IS 'Functions that operators may call, and monitors may not. Private';
+
+-- What operators get: whatever monitors may read, by the catalog, and what they may do besides. Names are complete, and the
 -- role is quoted by its type. Monitors keep their own rights whatever is taken back.
 CREATE FUNCTION fsbench._operator_rights(verb text, preposition text, role regrole) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -62,6 +73,15 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = 'It says who may run benchmarks.',
                   HINT = 'Give the name of a role.';
+    ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = role) THEN
+        RAISE EXCEPTION 'role % does not exist', role::oid
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'No role has this number.',
+                  HINT = 'Give the name of a role.';
+    ELSIF (verb, preposition) IN (('GRANT', 'TO'), ('REVOKE', 'FROM')) IS NOT TRUE THEN
+        RAISE EXCEPTION 'rights are granted to a role, or revoked from it'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'The function is private.',
+                  HINT = 'Call fsbench.grant_operator() or fsbench.revoke_operator().';
     END IF;
     FOR what IN
         SELECT r.what FROM (
@@ -71,12 +91,8 @@ BEGIN
             FROM pg_proc p, aclexplode(p.proacl) a
             WHERE p.pronamespace = 'fsbench'::regnamespace AND a.grantee = 'pg_monitor'::regrole AND a.privilege_type = 'EXECUTE') r (what)
         WHERE role <> 'pg_monitor'::regrole
-        UNION ALL
-        VALUES ('INSERT, UPDATE ON TABLE fsbench.acknowledgement'),
-            ('EXECUTE ON FUNCTION fsbench.run, fsbench.start, fsbench.sustainable_rate, fsbench.cancel, fsbench._renew_lease, fsbench._repeat, fsbench.acknowledge, '
-             'fsbench._experiment, fsbench.experiment, fsbench.plan_experiment, fsbench._change_experiment, fsbench.pause_experiment, fsbench.resume_experiment, '
-             'fsbench.cancel_experiment, fsbench.extend_experiment, fsbench.confirm_experiment, fsbench.drop_experiment, fsbench._change_imported, fsbench.import, fsbench.drop_imported, fsbench._study, '
-             'fsbench.study, fsbench.study_plan, fsbench.drop_study')
+        UNION ALL SELECT 'INSERT, UPDATE ON TABLE fsbench.acknowledgement'
+        UNION ALL SELECT format('EXECUTE ON ROUTINE %s', r) FROM fsbench._operator_routines() r
     LOOP
         EXECUTE format('%s %s %s %s', verb, what, preposition, role);
     END LOOP;
@@ -84,15 +100,16 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._operator_rights IS 'Grants or revokes what an operator needs. Private';
 
--- In an upgrade script it would make the grants a part of the extension, and no dump would have them.
-CREATE FUNCTION fsbench._renew_operators() RETURNS void
-    LANGUAGE sql SET search_path = pg_catalog, pg_temp
+-- A role that was given single functions by hand is no operator, and is given no more by an upgrade.
+CREATE FUNCTION fsbench._operators() RETURNS SETOF regrole
+    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT fsbench._operator_rights('GRANT', 'TO', a.grantee::regrole)
-    FROM pg_proc p, aclexplode(p.proacl) a
-    WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = 'run' AND a.grantee <> 0 AND a.grantee <> p.proowner AND a.privilege_type = 'EXECUTE'
+    SELECT a.grantee::regrole
+    FROM fsbench._operator_routines() r JOIN pg_proc p ON p.oid = r, aclexplode(p.proacl) a
+    WHERE a.grantee <> 0 AND a.grantee <> p.proowner AND a.privilege_type = 'EXECUTE'
+    GROUP BY a.grantee HAVING count(DISTINCT p.oid) = (SELECT count(*) FROM fsbench._operator_routines())
     $$;
-COMMENT ON FUNCTION fsbench._renew_operators IS 'Gives operators what is new. Private: called by the library after ALTER EXTENSION UPDATE of pgfsbench and pgfsbench_report, and CREATE EXTENSION pgfsbench_report';
+COMMENT ON FUNCTION fsbench._operators IS 'Roles that may call all functions of operators. Private: the library asks before ALTER EXTENSION UPDATE of pgfsbench and pgfsbench_report, and CREATE EXTENSION pgfsbench_report, and grants these roles what is new. A grant of an upgrade script would be in no dump';
 
 CREATE FUNCTION fsbench.grant_operator(role regrole) RETURNS void
     LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -105,4 +122,4 @@ CREATE FUNCTION fsbench.revoke_operator(role regrole) RETURNS void
 COMMENT ON FUNCTION fsbench.revoke_operator IS 'Takes back what fsbench.grant_operator gave';
 
 -- They only work for the owner of the extension, who can grant; nobody else needs to see them fail.
-REVOKE ALL ON FUNCTION fsbench._operator_rights, fsbench._renew_operators, fsbench.grant_operator, fsbench.revoke_operator FROM PUBLIC;
+REVOKE ALL ON FUNCTION fsbench._operator_rights, fsbench._operator_routines, fsbench._operators, fsbench.grant_operator, fsbench.revoke_operator FROM PUBLIC;

@@ -165,8 +165,20 @@ fn fsbench_experiment_ended(
     let patience = std::time::Duration::from_millis(timeout_ms.unwrap_or(0).clamp(0, 1000) as u64);
     let status = || -> Result<store::Steered, Fault> { named(ready.owner, name.clone().map(Text)) };
     let found = is_over(&status()?)?;
-    if found || patience.is_zero() {
-        return Ok(found);
+    if found {
+        return Ok(true);
+    }
+    if !session::may_commit() {
+        return Err(Fault::new(
+            sqlstate::IN_TRANSACTION,
+            "CALL fsbench.wait_experiment() cannot be used in a transaction block",
+        )
+        .detail("It commits again and again while it waits, so as to hold no snapshot. A transaction block, or a function or a DO block in one, does not let it.")
+        .hint("Call it by itself, or look at fsbench.experiments now and then.")
+        .into());
+    }
+    if patience.is_zero() {
+        return Ok(false);
     }
     tell_progress(ready.owner, &status()?)?;
     let changes = ready.board.homes.endings();

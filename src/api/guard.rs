@@ -23,6 +23,13 @@ pub struct Ready {
     pub extension: u32,
 }
 
+/// The error of a private function that is called with a verb of its caller's own.
+pub fn unknown_verb() -> Fault {
+    Fault::new(sqlstate::INVALID_PARAMETER, "the verb is unknown")
+        .detail("The function is private: other functions of the schema call it.")
+        .hint("SELECT * FROM fsbench.help() shows the functions to call.")
+}
+
 /// The extension in this database.
 pub fn extension() -> Result<Extension, Fault> {
     cleanup::extension()?.ok_or_else(|| {

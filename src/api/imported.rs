@@ -3,13 +3,10 @@
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 
 use super::guard;
-use crate::{
-    errors::{Fault, sqlstate},
-    pg::{
-        session, sql,
-        text::{Said, Text},
-        xact,
-    },
+use crate::pg::{
+    session, sql,
+    text::{Said, Text},
+    xact,
 };
 
 const IMPORT: &str = "SELECT to_jsonb(i) FROM fsbench._import($1, $2, pg_get_userbyid($3::oid)) i";
@@ -19,18 +16,17 @@ const DROP: &str = "SELECT fsbench._drop_imported($1, pg_get_userbyid($2::oid))"
 #[pg_extern(sql = false)]
 fn fsbench_change_imported(
     verb: Option<Text>,
-    file: Option<Text>,
-    host: Option<Text>,
+    file: Option<&[u8]>,
+    host: Option<&[u8]>,
 ) -> Result<Said, ErrorReport> {
     let owner = guard::extension()?.owner;
     xact::check_may_write(c"this function");
     let caller = session::role().to_string();
-    let (file, host) = (file.map(String::from), host.map(String::from));
-    let (file, host, caller) = (file.as_deref(), host.as_deref(), Some(caller.as_str()));
+    let caller = Some(caller.as_bytes());
     let said = session::with_rights_of(owner, || match verb.map(String::from).as_deref() {
-        Some("import") => sql::write(IMPORT, &[file, host, caller]),
-        Some("drop") => sql::write(DROP, &[host, caller]),
-        _ => Err(Fault::new(sqlstate::INTERNAL, "unknown verb")),
+        Some("import") => sql::write_raw(IMPORT, &[file, host, caller]),
+        Some("drop") => sql::write_raw(DROP, &[host, caller]),
+        _ => Err(guard::unknown_verb()),
     })?;
     Ok(said.unwrap_or_default().into())
 }

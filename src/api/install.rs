@@ -5,7 +5,7 @@ use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 use super::guard;
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{report, shmem, sql},
+    pg::{extension_statements::AfterUpdate, report, shmem, sql},
     run::worker_slots,
     target::orphaned_data,
 };
@@ -60,15 +60,25 @@ pub fn check_report() -> Result<(), ErrorReport> {
     .into())
 }
 
-/// Gives operators the functions that are new.
-pub fn updated() -> Result<(), ErrorReport> {
-    // Older versions do not have it; and CREATE EXTENSION IF NOT EXISTS succeeds for anybody where there is nothing to do.
+/// Before functions are new: which roles are operators. Gives what grants them the functions that are new.
+pub fn before_update() -> Result<Option<AfterUpdate>, ErrorReport> {
+    // CREATE EXTENSION IF NOT EXISTS succeeds for anybody where there is nothing to do.
     let may_call = sql::read(
-        "SELECT 1 WHERE has_function_privilege(to_regprocedure('fsbench._renew_operators()'), 'EXECUTE')",
+        "SELECT 1 WHERE has_function_privilege(to_regprocedure('fsbench._operators()'), 'EXECUTE')",
         &[],
     )?;
-    if may_call.is_some() {
-        sql::write("SELECT fsbench._renew_operators()", &[])?;
+    if may_call.is_none() {
+        return Ok(None);
     }
-    Ok(())
+    let operators = sql::read("SELECT array_agg(o::oid) FROM fsbench._operators() o", &[])?;
+    let grant = |operators: String| -> AfterUpdate {
+        Box::new(move || {
+            sql::write(
+                "SELECT fsbench.grant_operator(o.role::regrole) FROM unnest($1::oid[]) o (role)",
+                &[Some(&operators)],
+            )?;
+            Ok(())
+        })
+    };
+    Ok(operators.map(grant))
 }

@@ -9,6 +9,7 @@ mod chart;
 mod diff;
 mod doctor;
 mod experiment;
+mod file_line;
 mod guard;
 mod helper;
 mod imported;

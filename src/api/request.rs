@@ -14,7 +14,7 @@ use super::{guard::Ready, in_use, session_settings};
 pub use submit::{CLEARING_UP, Ticket, submit};
 
 use crate::{
-    errors::{Fault, sqlstate, unreadable},
+    errors::{Fault, sqlstate, wrong_arguments},
     host::{location, machine},
     pg::{arguments, config, session, settings, sql, xact},
     random,
@@ -115,7 +115,7 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
 pub fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     let given = Value::Object(arguments::named(call)?);
     let mut given: Arguments =
-        serde_json::from_value(given).map_err(|e| unreadable("arguments", e))?;
+        serde_json::from_value(given).map_err(|e| wrong_arguments("an argument", e))?;
     given.target = Some(in_use::named(given.target)?);
     Ok(given.into())
 }

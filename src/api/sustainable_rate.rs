@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{guard, in_use, run};
 use crate::{
-    errors::{Fault, read_json, unreadable},
+    errors::{Fault, read_stored, wrong_arguments},
     pg::{arguments, session, sql, xact},
 };
 
@@ -69,8 +69,8 @@ fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     if let Value::Object(options) = options {
         options.insert("sustain".into(), percentile.into());
     }
-    let mut given: Arguments =
-        serde_json::from_value(Value::Object(given)).map_err(|e| unreadable("arguments", e))?;
+    let mut given: Arguments = serde_json::from_value(Value::Object(given))
+        .map_err(|e| wrong_arguments("an argument", e))?;
     given.target = Some(in_use::named(given.target)?);
     Ok(given.into())
 }
@@ -89,5 +89,5 @@ fn search(asked: &Asked) -> Result<Found, Fault> {
             )
         })
     })?;
-    read_json("result of the search", &text.unwrap_or_default())
+    read_stored("result of the search", &text.unwrap_or_default())
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::{guard, in_use, redefined};
 use crate::{
-    errors::{Fault, sqlstate, unreadable},
+    errors::{Fault, sqlstate, unreadable, wrong_arguments},
     pg::{arguments, report, sql, text::Text},
     store::definition,
     target::{
@@ -96,7 +96,10 @@ fn take<T: DeserializeOwned>(
     name: &str,
 ) -> Result<Option<T>, Fault> {
     let value = given.remove(name);
-    let read = |value| serde_json::from_value(value).map_err(|e| unreadable("argument", e));
+    let read = |value| {
+        serde_json::from_value(value)
+            .map_err(|e| wrong_arguments(&format!("argument \"{name}\""), e))
+    };
     value.map(read).transpose()
 }
 

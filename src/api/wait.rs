@@ -267,7 +267,7 @@ fn wait(run_id: Option<i64>) -> Result<Row, Fault> {
 }
 
 #[pg_extern(sql = false)]
-fn fsbench_ended(run_id: Option<i64>, timeout_ms: i32) -> Result<bool, ErrorReport> {
+fn fsbench_ended(run_id: Option<i64>, timeout_ms: Option<i32>) -> Result<bool, ErrorReport> {
     let ready = guard::ready()?;
     let run_id = run_id.ok_or_else(no_run_id)?;
     guard::janitor_is_there(ready.board)?;
@@ -286,6 +286,6 @@ fn fsbench_ended(run_id: Option<i64>, timeout_ms: i32) -> Result<bool, ErrorRepo
         .hint("Call it by itself, or use SELECT * FROM fsbench.wait(run_id), which holds a snapshot.")
         .into());
     }
-    let timeout = Duration::from_millis(timeout_ms.max(0) as u64);
+    let timeout = Duration::from_millis(timeout_ms.unwrap_or(0).max(0) as u64);
     Ok(is_over(&ready, run_id, timeout))
 }

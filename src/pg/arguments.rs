@@ -97,6 +97,7 @@ unsafe fn value(datum: pg_sys::Datum, kind: pg_sys::Oid) -> Result<Value, Fault>
                 Document::from_polymorphic_datum(datum, false, kind).map(|document| document.0)
             }
             pg_sys::TEXTARRAYOID => {
+                check_one_dimension(datum)?;
                 Vec::<Option<String>>::from_polymorphic_datum(datum, false, kind).map(Value::from)
             }
             _ => None,
@@ -106,6 +107,27 @@ unsafe fn value(datum: pg_sys::Datum, kind: pg_sys::Oid) -> Result<Value, Fault>
             None => Ok(Value::String(shown(datum, kind)?)),
         }
     }
+}
+
+/// Refuses an array of several dimensions: its elements are no list.
+///
+/// # Safety
+/// The datum is an array, and not NULL.
+unsafe fn check_one_dimension(datum: pg_sys::Datum) -> Result<(), Fault> {
+    // SAFETY: the caller's duty; the header of the detoasted array is only read.
+    let dimensions = unsafe {
+        let array: *const pg_sys::ArrayType = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast();
+        (*array).ndim
+    };
+    if dimensions <= 1 {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::INVALID_PARAMETER,
+        "an array has more than one dimension",
+    )
+    .detail(format!("It has {dimensions} dimensions."))
+    .hint("Give a list such as '{ext4,xfs}'."))
 }
 
 /// The text of a value, as the server shows it.

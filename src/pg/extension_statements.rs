@@ -1,4 +1,4 @@
-//! DROP EXTENSION pgfsbench, seen before and after; CREATE EXTENSION pgfsbench_report, likewise; and ALTER EXTENSION UPDATE of both, seen after.
+//! DROP EXTENSION pgfsbench, seen before and after; CREATE EXTENSION pgfsbench_report, likewise; and ALTER EXTENSION UPDATE of both.
 //!
 //! The hook is called for each utility statement of the server: all others pass it at once, and without a guard of pgrx's, since
 //! nothing in it panics then; their errors pass a frame that has nothing to drop.
@@ -17,7 +17,10 @@ use pgrx::{
 pub type Look = fn() -> Option<Box<dyn FnOnce()>>;
 
 /// What is done after an extension has got new functions, in the transaction.
-pub type Updated = fn() -> Result<(), ErrorReport>;
+pub type AfterUpdate = Box<dyn FnOnce() -> Result<(), ErrorReport>>;
+
+/// Decides before the statement, in its transaction, what is done after it if it succeeds.
+pub type BeforeUpdate = fn() -> Result<Option<AfterUpdate>, ErrorReport>;
 
 /// Refuses what cannot succeed, in its transaction.
 pub type Check = fn() -> Result<(), ErrorReport>;
@@ -26,8 +29,8 @@ pub type Check = fn() -> Result<(), ErrorReport>;
 pub struct Called {
     /// Before each DROP EXTENSION pgfsbench.
     pub look: Look,
-    /// After each ALTER EXTENSION UPDATE of pgfsbench or pgfsbench_report, and CREATE EXTENSION pgfsbench_report.
-    pub updated: Updated,
+    /// Before each ALTER EXTENSION UPDATE of pgfsbench or pgfsbench_report, and CREATE EXTENSION pgfsbench_report.
+    pub before_update: BeforeUpdate,
     /// Before each CREATE EXTENSION pgfsbench_report.
     pub check_report: Check,
 }
@@ -109,12 +112,15 @@ fn dropped(run: impl FnOnce()) {
     }
 }
 
-/// Runs the statement, and what follows from it.
+/// Runs the statement between the look and what follows from it.
 fn updated(run: impl FnOnce()) {
-    // SAFETY: the statement is C code, whose errors are made panics of.
+    let after = CALLED
+        .get()
+        .and_then(|called| (called.before_update)().unwrap_or_report());
+    // SAFETY: the statement is C code, whose errors are made panics of, so that `after` is dropped.
     unsafe { pg_sys::ffi::pg_guard_ffi_boundary(run) };
-    if let Some(called) = CALLED.get() {
-        (called.updated)().unwrap_or_report();
+    if let Some(after) = after {
+        after().unwrap_or_report();
     }
 }
 

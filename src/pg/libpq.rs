@@ -92,6 +92,8 @@ pub struct Connection {
     conn: *mut c_void,
     /// Bytes that this process may have, from before it was opened.
     most_memory: u64,
+    /// Whether it leads to somebody else's server.
+    is_of_another: bool,
 }
 
 impl Connection {
@@ -128,7 +130,11 @@ impl Connection {
         if conn.is_null() {
             return Err(Fault::new(sqlstate::NO_RESOURCES, "out of memory"));
         }
-        let connection = Self { conn, most_memory };
+        let connection = Self {
+            conn,
+            most_memory,
+            is_of_another: false,
+        };
         // SAFETY: a connection, and a function that does nothing.
         unsafe { PQsetNoticeProcessor(conn, ignore_notice, std::ptr::null_mut()) };
         let mut wanted = POLLING_WRITING;
@@ -206,8 +212,28 @@ impl Connection {
                 status if COPIES.contains(&status) => return Err(copies()),
                 COMMAND_OK => Ok(None),
                 TUPLES_OK => Ok(result.first()),
-                _ => Err(result.fault().unwrap_or_else(|| self.lost())),
+                _ => Err(self.of_server(result.fault())),
             };
+        }
+    }
+
+    /// Says that it leads to somebody else's server, whose hints are not ours.
+    pub fn leads_to_another(mut self) -> Self {
+        self.is_of_another = true;
+        self
+    }
+
+    /// Whether it leads to somebody else's server.
+    pub fn is_of_another(&self) -> bool {
+        self.is_of_another
+    }
+
+    /// The error of a statement, or of the connection where the server gives none.
+    fn of_server(&self, fault: Option<Fault>) -> Fault {
+        match fault {
+            Some(fault) if self.is_of_another => fault.told_by_another(),
+            Some(fault) => fault,
+            None => self.lost(),
         }
     }
 

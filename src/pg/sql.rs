@@ -4,7 +4,10 @@
 //! Every statement runs under a search_path of pg_catalog alone: some run with the rights of the extension's owner in the
 //! session of somebody else, or in databases where others may create functions and operators.
 
-use std::ffi::{CStr, CString};
+use std::{
+    borrow::Cow,
+    ffi::{CStr, CString},
+};
 
 use pgrx::{IntoDatum, pg_sys};
 
@@ -16,6 +19,13 @@ use crate::{
 /// Runs a statement that writes, and gives the first column of its first row as text.
 pub fn write(sql: &str, arguments: &[Option<&str>]) -> Result<Option<String>, Fault> {
     execute(sql, arguments, false)
+}
+
+/// The same with texts in the encoding of the database, of which no further copy is made: a file may be long.
+pub fn write_raw(sql: &str, arguments: &[Option<&[u8]>]) -> Result<Option<String>, Fault> {
+    let arguments: Vec<Option<Cow<'_, [u8]>>> =
+        (arguments.iter()).map(|a| a.map(Cow::Borrowed)).collect();
+    execute_raw(sql, &arguments, false)
 }
 
 /// Runs a query with the snapshot that is active; assigns no transaction id.
@@ -39,6 +49,17 @@ fn execute(
     arguments: &[Option<&str>],
     read_only: bool,
 ) -> Result<Option<String>, Fault> {
+    let arguments: Vec<Option<Cow<'_, [u8]>>> = (arguments.iter())
+        .map(|a| a.map(|text| Cow::Owned(text::to_server(text))))
+        .collect();
+    execute_raw(sql, &arguments, read_only)
+}
+
+fn execute_raw(
+    sql: &str,
+    arguments: &[Option<Cow<'_, [u8]>>],
+    read_only: bool,
+) -> Result<Option<String>, Fault> {
     let text = CString::new(text::to_server(sql))
         .map_err(|_| Fault::new(sqlstate::INTERNAL, "SQL text contains a null byte"))?;
     let mut types = vec![pg_sys::TEXTOID; arguments.len()];
@@ -52,12 +73,15 @@ fn execute(
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
         guc::set_until_level_ends("search_path", "pg_catalog, pg_temp")?;
+        // A float that becomes JSON or text keeps all its digits, whatever the session shows.
+        guc::set_until_level_ends("extra_float_digits", "1")?;
         pg_sys::SPI_connect();
         let mut values: Vec<pg_sys::Datum> = arguments
             .iter()
             .map(|a| {
                 // A text and a bytea have the same layout.
-                a.and_then(|text| text::to_server(text).into_datum())
+                a.as_deref()
+                    .and_then(IntoDatum::into_datum)
                     .unwrap_or(pg_sys::Datum::null())
             })
             .collect();

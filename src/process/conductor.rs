@@ -115,9 +115,24 @@ impl Conductor {
                 self.home.waits_for.store(0, Release);
                 return Ok(());
             }
-            if let Some(why) = self.why_not(&on, extension.oid)? {
-                self.pause(&on, &why)?;
-                continue;
+            match self.go_on(&on, extension.oid) {
+                Ok(After::GoOn) => {}
+                Ok(After::Leave) => return Ok(()),
+                // It would fail each time. The others go on at once.
+                Err(fault) if sqlstate::is_of_stored_rows(&fault.sqlstate) => {
+                    self.give_up(&on, fault)?
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+
+    /// A step of one experiment.
+    fn go_on(&self, on: &store::Steered, extension: u32) -> Result<After, Fault> {
+        xact::catch(|| {
+            if let Some(why) = self.why_not(on, extension)? {
+                self.pause(on, &why)?;
+                return Ok(After::GoOn);
             }
             if on.status == "queued" {
                 let is_started = xact::transaction(|| {
@@ -129,14 +144,12 @@ impl Conductor {
                     Ok(is_started)
                 })?;
                 if !is_started {
-                    continue;
+                    return Ok(After::GoOn);
                 }
             }
-            match self.step(&on)? {
-                After::GoOn => {}
-                After::Leave => return Ok(()),
-            }
-        }
+            self.step(on)
+        })
+        .and_then(|result| result)
     }
 
     /// There is no experiment here to go on with.
@@ -329,7 +342,7 @@ impl Conductor {
         let own = own.get(&place.number).cloned().unwrap_or_default();
         let seed = on.seed.wrapping_add(i64::from(place.block)) & i64::MAX;
         let role = on.role.unwrap_or_default();
-        let parameters = steps::parameters(state, place, &on.parameters);
+        let parameters = steps::parameters(state, place, &on.parameters()?);
         board::start_for_experiment(id);
         let started = xact::transaction(|| {
             session::with_rights_of(role, || {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     board::outcome::Outcome,
-    errors::{Fault, read_json, sqlstate, unreadable},
+    errors::{Fault, read_stored, sqlstate, unreadable_row},
     pg::sql,
     store::{self, definition},
 };
@@ -33,12 +33,13 @@ fn facts(run_id: i64) -> Result<Option<RunFacts>, Fault> {
     let Some(text) = sql::read_latest(FACTS, &[Some(&run_id.to_string())])? else {
         return Ok(None);
     };
-    let parts: Vec<Value> = read_json("facts", &text)?;
+    let parts: Vec<Value> = read_stored("facts", &text)?;
     let mut facts = Value::Object(Default::default());
     for part in parts {
         overlay(&mut facts, part);
     }
-    let mut facts: RunFacts = serde_json::from_value(facts).map_err(|e| unreadable("facts", e))?;
+    let mut facts: RunFacts =
+        serde_json::from_value(facts).map_err(|e| unreadable_row("facts", e))?;
     if let Some(wal) = &mut facts.wal_storage {
         wal.complete();
     }

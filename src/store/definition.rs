@@ -5,7 +5,7 @@ use pgfsbench_core::target::redefined::Results;
 use serde_json::Value;
 
 use crate::{
-    errors::{Fault, read_json},
+    errors::{Fault, read_stored},
     pg::sql,
 };
 
@@ -38,7 +38,7 @@ pub fn results_of(target: &str) -> Result<Option<Results>, Fault> {
            fsbench._results_of(d.target, d.definition) r",
         &[Some(target)],
     )?;
-    text.map(|text| read_json("results", &text)).transpose()
+    text.map(|text| read_stored("results", &text)).transpose()
 }
 
 /// All that is stored of where and how a run was made, as [`pgfsbench_core::difference`] takes it; None when there is no such
@@ -50,7 +50,7 @@ pub fn document(run_id: i64) -> Result<Option<Value>, Fault> {
          FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id) WHERE r.run_id = $1::bigint",
         &[Some(&run_id.to_string())],
     )?;
-    text.map(|text| read_json("run", &text)).transpose()
+    text.map(|text| read_stored("run", &text)).transpose()
 }
 
 /// Whether two targets are defined alike, by all that a definition has. By which marks a device is recognized, each run looks at by itself.

@@ -22,7 +22,7 @@ pub use super::{
     experiment_state::state,
 };
 use crate::{
-    errors::{Fault, read_json, sqlstate, to_json_text},
+    errors::{Fault, read_stored, sqlstate, to_json_text},
     pg::sql,
 };
 
@@ -38,11 +38,22 @@ pub struct Steered {
     pub role: Option<u32>,
     pub seed: i64,
     pub probe_waited_seconds: f64,
-    pub parameters: Value,
+    /// Parameters of its runs, JSON. Read only where a run is started: whatever they hold, the experiment can be cancelled.
+    parameters: String,
 }
 
-const STEERED: &str = "SELECT to_jsonb(e) || jsonb_build_object('role', r.oid::bigint) FROM fsbench.experiment e \
-     LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by";
+impl Steered {
+    /// The parameters of all of its runs.
+    pub fn parameters(&self) -> Result<Value, Fault> {
+        read_stored("parameters of an experiment", &self.parameters)
+    }
+}
+
+/// These columns alone, and a number for whatever a column of floats holds: an odd row is still found, paused and dropped.
+const STEERED: &str = "SELECT jsonb_build_object('experiment_id', e.experiment_id, 'experiment', e.experiment, 'status', e.status, 'mark', e.mark, \
+     'requested_by', e.requested_by, 'role', r.oid::bigint, 'seed', e.seed, 'parameters', e.parameters::text, \
+     'probe_waited_seconds', CASE WHEN e.probe_waited_seconds BETWEEN 0 AND 1e9 THEN e.probe_waited_seconds ELSE 0 END) \
+     FROM fsbench.experiment e LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by";
 
 /// The experiment that is on or is next; None when there is none.
 pub fn on() -> Result<Option<Steered>, Fault> {
@@ -52,7 +63,8 @@ pub fn on() -> Result<Option<Steered>, Fault> {
         ),
         &[],
     )?;
-    text.map(|text| read_json("experiment", &text)).transpose()
+    text.map(|text| read_stored("experiment", &text))
+        .transpose()
 }
 
 /// The host that an experiment was imported from; None for one that was made here.
@@ -66,7 +78,8 @@ pub fn imported_from(experiment_id: i64) -> Result<Option<String>, Fault> {
 /// The experiment of this name; None when there is none.
 pub fn find(name: &str) -> Result<Option<Steered>, Fault> {
     let text = sql::read_latest(&format!("{STEERED} WHERE e.experiment = $1"), &[Some(name)])?;
-    text.map(|text| read_json("experiment", &text)).transpose()
+    text.map(|text| read_stored("experiment", &text))
+        .transpose()
 }
 
 /// The experiment of this number; None when there is none.
@@ -75,7 +88,8 @@ pub fn steered(experiment_id: i64) -> Result<Option<Steered>, Fault> {
         &format!("{STEERED} WHERE e.experiment_id = $1::bigint"),
         &[Some(&experiment_id.to_string())],
     )?;
-    text.map(|text| read_json("experiment", &text)).transpose()
+    text.map(|text| read_stored("experiment", &text))
+        .transpose()
 }
 
 /// Whether this database has an experiment that is on, if it has the table at all.
@@ -418,7 +432,7 @@ pub fn sessions_of(experiment_id: i64) -> Result<Vec<i64>, Fault> {
          WHERE o.status = 'done' AND (o.confirms = $1::bigint OR o.experiment_id = (SELECT e.confirms FROM fsbench.experiment e WHERE e.experiment_id = $1::bigint))",
         &[Some(&experiment_id.to_string())],
     )?;
-    read_json("experiments", &text.unwrap_or_default())
+    read_stored("experiments", &text.unwrap_or_default())
 }
 
 /// The run of an experiment that is on, in words; None if none is.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    errors::{Fault, read_json},
+    errors::{Fault, read_stored},
     pg::sql,
 };
 
@@ -33,7 +33,7 @@ pub fn beside(experiment_id: i64) -> Result<Vec<BesideRow>, Fault> {
         include_str!("queries/experiment_beside.sql"),
         &[Some(&experiment_id.to_string())],
     )?;
-    read_json("targets of an experiment", &text.unwrap_or_default())
+    read_stored("targets of an experiment", &text.unwrap_or_default())
 }
 
 /// The stored environments of the runs of each target, as `recommend` takes them.
@@ -42,7 +42,7 @@ pub fn facts(experiment_id: i64) -> Result<Vec<Facts>, Fault> {
         include_str!("queries/experiment_facts.sql"),
         &[Some(&experiment_id.to_string())],
     )?;
-    read_json("targets of an experiment", &text.unwrap_or_default())
+    read_stored("targets of an experiment", &text.unwrap_or_default())
 }
 
 /// What was used up in the windows of each target: means over the last three runs that count, since a second has many rows.
@@ -51,7 +51,7 @@ pub fn used(experiment_id: i64) -> Result<Vec<Used>, Fault> {
         include_str!("queries/experiment_used.sql"),
         &[Some(&experiment_id.to_string())],
     )?;
-    read_json("what was used up", &text.unwrap_or_default())
+    read_stored("what was used up", &text.unwrap_or_default())
 }
 
 /// Where a run that counts was made.
@@ -80,7 +80,7 @@ pub fn surroundings(experiment_id: i64) -> Result<Vec<Surrounding>, Fault> {
          WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind')",
         &[Some(&experiment_id.to_string()), Some(OF_THE_MOMENT)],
     )?;
-    read_json("surroundings of runs", &text.unwrap_or_default())
+    read_stored("surroundings of runs", &text.unwrap_or_default())
 }
 
 /// Settings that this server has, and when each can be changed.
@@ -89,5 +89,5 @@ pub fn contexts() -> Result<BTreeMap<String, String>, Fault> {
         "SELECT jsonb_object_agg(name, context) FROM pg_catalog.pg_settings",
         &[],
     )?;
-    read_json("settings", &text.unwrap_or_default())
+    read_stored("settings", &text.unwrap_or_default())
 }

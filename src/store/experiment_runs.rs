@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::experiment_log::log;
 use crate::{
-    errors::{Fault, read_json, sqlstate},
+    errors::{Fault, read_stored, sqlstate},
     pg::sql,
 };
 
@@ -195,7 +195,7 @@ pub fn own_parameters(experiment_id: i64) -> Result<BTreeMap<usize, Value>, Faul
         "SELECT jsonb_object_agg(target_number, own) FROM fsbench.experiment_target WHERE experiment_id = $1::bigint",
         &[Some(&experiment_id.to_string())],
     )?;
-    read_json(
+    read_stored(
         "parameters of targets",
         &text.unwrap_or_else(|| "{}".into()),
     )
@@ -211,7 +211,7 @@ pub fn cancelled_or_dropped(ids: &[i64]) -> Result<Vec<(i64, Option<String>)>, F
          WHERE e.status = 'cancelled' OR e.experiment_id IS NULL",
         &[Some(&format!("{{{}}}", ids.join(",")))],
     )?;
-    read_json("experiments", &text.unwrap_or_default())
+    read_stored("experiments", &text.unwrap_or_default())
 }
 
 /// Says of what was not judged that it will not be.

@@ -3,7 +3,7 @@
 use pgfsbench_core::experiment::state::State;
 
 use crate::{
-    errors::{Fault, read_json},
+    errors::{Fault, contradicting_row, read_stored},
     pg::sql,
 };
 
@@ -14,5 +14,11 @@ pub fn state(experiment_id: i64, metric: Option<&str>) -> Result<Option<State>, 
         include_str!("queries/experiment_state.sql"),
         &[Some(&experiment_id.to_string()), metric],
     )?;
-    text.map(|text| read_json("experiment", &text)).transpose()
+    let state: Option<State> = text
+        .map(|text| read_stored("experiment", &text))
+        .transpose()?;
+    match state.as_ref().and_then(State::contradiction) {
+        Some(why) => Err(contradicting_row("experiment", &why)),
+        None => Ok(state),
+    }
 }

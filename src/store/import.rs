@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::insert_array;
 use crate::{
-    errors::{Fault, read_json},
-    pg::sql,
+    errors::{Fault, read_json, sqlstate},
+    pg::{libpq::IS_IT_PGFSBENCH, sql},
 };
 
 /// Columns of `run_log` that stay as they are here; all others come from the server that has carried a run out.
@@ -34,6 +34,46 @@ const fn table(name: &'static str, key: &'static str) -> ResultTable {
 /// All tables with rows of a run, beside `run_log`. What a run on another server has put there is brought home.
 pub fn tables() -> Vec<ResultTable> {
     [OF_ALL, &workload::tables()].concat()
+}
+
+/// Refuses figures that no run has. `document` and `tables` are as [`import`] takes them.
+pub fn check(document: &str, tables: &[Vec<String>]) -> Result<(), Fault> {
+    let run =
+        "SELECT fsbench._odd_column('run_log', jsonb_build_array($1::jsonb -> 'run'), $2::name[])";
+    refuse_odd("run_log", sql::read(run, &[Some(document), Some(OF_HERE)])?)?;
+    for (table, slices) in self::tables().iter().zip(tables) {
+        for slice in slices {
+            let rows = "SELECT fsbench._odd_column($1::name, $2::jsonb, '{run_id}'::name[])";
+            refuse_odd(
+                table.name,
+                sql::read(rows, &[Some(table.name), Some(slice)])?,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse_odd(table: &str, column: Option<String>) -> Result<(), Fault> {
+    match column {
+        None => Ok(()),
+        Some(column) => Err(Fault::new(
+            sqlstate::SYSTEM,
+            "the target server has sent a figure that no run has",
+        )
+        .detail(format!(
+            "Column {column} of table {table} is of a wrong kind, or out of range."
+        ))
+        .hint(IS_IT_PGFSBENCH)),
+    }
+}
+
+/// Forgets the hints that another server has given with its findings: they would be shown as those of pgfsbench.
+pub fn forget_hints(run_id: i64) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.finding SET hint = NULL WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(())
 }
 
 /// Stores the whole result of a run that another server has carried out, and that is done: its row in a document, and for each of [`tables`]

@@ -24,12 +24,12 @@ use pgfsbench_core::{
 use serde_json::{Value, json};
 
 use crate::{
-    errors::{Fault, read_json, sqlstate, to_json_text},
+    errors::{Fault, read_stored, sqlstate, to_json_text},
     pg::sql,
 };
 
 pub use definition::document;
-pub use import::{import, tables};
+pub use import::{check as check_import, forget_hints, import, tables};
 pub use queued::{fingerprint, queued, queued_on};
 pub use seconds::{insert_samples, insert_waits};
 
@@ -250,7 +250,7 @@ pub fn findings(run_id: i64) -> Result<Vec<Finding>, Fault> {
            'hint', coalesce(hint, ''), 'weight', weight)), '[]') FROM fsbench.finding WHERE run_id = $1::bigint",
         &[Some(&run_id.to_string())],
     )?;
-    read_json("findings", &text.unwrap_or_default())
+    read_stored("findings", &text.unwrap_or_default())
 }
 
 /// Stores the findings in the place of those that are there.
@@ -334,7 +334,7 @@ pub fn target_names() -> Result<Vec<String>, Fault> {
         "SELECT coalesce(jsonb_agg(target ORDER BY target), '[]') FROM fsbench.target WHERE kind <> 'default'",
         &[],
     )?;
-    read_json("targets", &text.unwrap_or_default())
+    read_stored("targets", &text.unwrap_or_default())
 }
 
 /// The runs as an array of SQL.
@@ -349,7 +349,7 @@ pub fn unfinished() -> Result<Vec<i64>, Fault> {
         "SELECT coalesce(jsonb_agg(run_id ORDER BY run_id), '[]') FROM fsbench.run_log WHERE status IN ('queued', 'running')",
         &[],
     )?;
-    read_json("runs", &text.unwrap_or_default())
+    read_stored("runs", &text.unwrap_or_default())
 }
 
 /// Whether a run is done, and its work database is to stay.
@@ -376,5 +376,5 @@ pub fn outcome_of(run_id: i64) -> Result<Option<crate::board::outcome::Outcome>,
         include_str!("queries/outcome.sql"),
         &[Some(&run_id.to_string()), Some(sqlstate::NOT_IN_THIS_STATE)],
     )?;
-    Ok(text.map(|text| crate::board::outcome::Outcome::from_json(&text)))
+    text.map(|text| read_stored("run", &text)).transpose()
 }

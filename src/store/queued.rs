@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    errors::{Fault, read_json, sqlstate},
+    errors::{Fault, read_stored, sqlstate},
     pg::sql,
 };
 
@@ -59,7 +59,7 @@ pub fn queued(run_id: i64) -> Result<Option<Queued>, Fault> {
         ),
         &[Some(&run_id.to_string())],
     )?;
-    text.map(|text| read_json("row of a queued run", &text))
+    text.map(|text| read_stored("row of a queued run", &text))
         .transpose()
 }
 

@@ -11,7 +11,7 @@ use pgfsbench_core::study::{
 use serde::Deserialize;
 
 use crate::{
-    errors::{Fault, read_json, to_json_text},
+    errors::{Fault, read_stored, to_json_text},
     pg::sql,
 };
 
@@ -32,7 +32,7 @@ pub fn defined(name: &str) -> Result<Option<Study>, Fault> {
         "SELECT definition FROM fsbench.study_definition WHERE study = $1",
         &[Some(name)],
     )?;
-    text.map(|text| read_json("study", &text)).transpose()
+    text.map(|text| read_stored("study", &text)).transpose()
 }
 
 /// Names of those.
@@ -41,7 +41,7 @@ pub fn names() -> Result<Vec<String>, Fault> {
         "SELECT coalesce(jsonb_agg(study ORDER BY study), '[]') FROM fsbench.study_definition",
         &[],
     )?;
-    read_json("studies", &text.unwrap_or_default())
+    read_stored("studies", &text.unwrap_or_default())
 }
 
 /// Forgets one; false if there is none.
@@ -60,7 +60,7 @@ pub fn started(name: &str) -> Result<Option<Started>, Fault> {
          LEFT JOIN pg_catalog.pg_roles r ON r.rolname = s.requested_by WHERE s.study = $1",
         &[Some(name)],
     )?;
-    text.map(|text| read_json("study", &text)).transpose()
+    text.map(|text| read_stored("study", &text)).transpose()
 }
 
 /// Stores that a study is started.
@@ -108,7 +108,7 @@ pub fn experiments(study: &str) -> Result<BTreeMap<String, i64>, Fault> {
         "SELECT coalesce(jsonb_object_agg(question, experiment_id), '{}') FROM fsbench.study_experiment WHERE study = $1",
         &[Some(study)],
     )?;
-    read_json("experiments of a study", &text.unwrap_or_default())
+    read_stored("experiments of a study", &text.unwrap_or_default())
 }
 
 /// An experiment of it that is on, or waits.
@@ -151,7 +151,7 @@ pub fn on_images(study: &Study) -> Result<BTreeMap<String, OnImage>, Fault> {
          FROM fsbench.target t WHERE t.kind = 'image' AND t.target IN (SELECT jsonb_array_elements_text($1::jsonb))",
         &[Some(&to_json_text(&targets)?)],
     )?;
-    read_json("targets of a study", &text.unwrap_or_default())
+    read_stored("targets of a study", &text.unwrap_or_default())
 }
 
 /// The values of a figure of the runs that count, by number of target.
@@ -160,7 +160,7 @@ pub fn values(experiment_id: i64, metric: &str) -> Result<Vec<Vec<f64>>, Fault> 
         include_str!("queries/study_values.sql"),
         &[Some(&experiment_id.to_string()), Some(metric)],
     )?;
-    read_json("figures of runs", &text.unwrap_or_default())
+    read_stored("figures of runs", &text.unwrap_or_default())
 }
 
 /// Knees of the scans of each target, all its runs together; of what a dump has brought, only what scans may have.
@@ -170,7 +170,7 @@ pub fn knees(experiment_id: i64) -> Result<BTreeMap<usize, Knee>, Fault> {
         &[Some(&experiment_id.to_string())],
     )?;
     let knees: BTreeMap<String, Knee> =
-        read_json("knees of an experiment", &text.unwrap_or_default())?;
+        read_stored("knees of an experiment", &text.unwrap_or_default())?;
     let by_number = knees.into_iter();
     Ok(by_number
         .filter_map(|(number, knee)| Some((number.parse().ok()?, knee)))
@@ -184,7 +184,7 @@ pub fn delete(study: &str) -> Result<Vec<String>, Fault> {
         &[Some(study)],
     )?;
     sql::write("DELETE FROM fsbench.study WHERE study = $1", &[Some(study)])?;
-    read_json("targets of a study", &targets.unwrap_or_default())
+    read_stored("targets of a study", &targets.unwrap_or_default())
 }
 
 /// The runs of an experiment, also those that do not count.

@@ -97,7 +97,8 @@ impl RemoteRun {
             }
             Ok(())
         };
-        Connection::open(&parameters, &mut in_time).map_err(|fault| {
+        let opened = Connection::open(&parameters, &mut in_time);
+        opened.map(Connection::leads_to_another).map_err(|fault| {
             if fault.sqlstate != sqlstate::CONNECTION_LOST {
                 return fault;
             }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{connection, place, prepare, settings};
 use crate::{
-    errors::{Fault, read_json},
+    errors::{Fault, read_stored},
     host::machine,
     pg::sql,
 };
@@ -25,7 +25,7 @@ const ROW: &str =
     "SELECT to_jsonb(t) FROM fsbench.target t WHERE target = $1 AND kind <> 'default'";
 
 fn from_json(text: Option<String>) -> Result<Option<Row>, Fault> {
-    text.map(|text| read_json("target", &text)).transpose()
+    text.map(|text| read_stored("target", &text)).transpose()
 }
 
 /// The row with all its columns checked and brought into their form.

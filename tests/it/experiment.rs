@@ -3,6 +3,7 @@
 mod at_once;
 mod by_itself;
 mod held_targets;
+mod odd_rows;
 mod places;
 mod rights;
 mod said;

@@ -20,6 +20,7 @@ mod dump;
 mod encodings;
 mod environment;
 mod experiment;
+mod extreme_arguments;
 mod findings;
 mod findings_of_stored;
 mod forged_files;

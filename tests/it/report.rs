@@ -177,6 +177,16 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
         ["answer", "history", "targets"],
         "{nights}"
     );
+    let drawn = |page: &str| {
+        let (_, from) = page.split_once("id=\"charts\">").expect("charts");
+        from.split("</script>").next().map(str::to_owned)
+    };
+    for style in ["German", "SQL, DMY", "Postgres, MDY"] {
+        let shown = format!("SET LOCAL DateStyle = '{style}'; SET LOCAL extra_float_digits = -15");
+        execute(&mut client, &shown);
+        let same = row(&mut client, "SELECT fsbench.report(history => 'weekly')");
+        assert_eq!(drawn(&same), drawn(&nights), "{style}");
+    }
     execute(&mut client, "ROLLBACK");
     // All of them have a label, and are one night of each target.
     let nights = row(

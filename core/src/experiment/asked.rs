@@ -13,8 +13,9 @@ use super::{
     variants::{self, Variant},
 };
 use crate::{
+    escape::is_refused,
     refusal::{Refusal, quoted},
-    spec::{self, Workload, any_float, check},
+    spec::{self, Stage, Workload, any_float, check},
     verdict::{
         looks::{DEFAULT_MAX_BLOCKS, FEWEST_BLOCKS, LOOKS},
         table,
@@ -104,10 +105,17 @@ pub fn with_rate(mut asked: Asked) -> Result<Asked, Refusal> {
     Ok(asked)
 }
 
-/// What runs no transactions has no rate, and a search none that it is given.
+/// What runs no transactions has no rate, and a search none that it is given. The arguments of an experiment that is confirmed come from its row.
 fn check_share(asked: &Asked, workload: Option<Workload>) -> Result<(), Refusal> {
-    if asked.rate_share.is_none() {
+    let Some(share) = asked.rate_share else {
         return Ok(());
+    };
+    if !(share > 0.0 && share <= 1.0) {
+        return Err(Refusal::argument("rate is out of range")
+            .detail(format!(
+                "As a share it is {share}; it must be above 0, and at most 1."
+            ))
+            .hint("Give a share such as '70%'."));
     }
     if let Some(workload) = workload.filter(|workload| !workload.takes("rate")) {
         return Err(workload.refusal_of("parameter", "rate"));
@@ -182,10 +190,10 @@ fn name(asked: &Asked) -> Result<String, Refusal> {
             "the name of an experiment is empty".into(),
             "By its name it is found again.",
         ),
-        Some(name) if name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) => {
+        Some(name) if name.chars().count() > LONGEST_NAME || name.chars().any(is_refused) => {
             refusal(
                 format!("{} is no name of an experiment", quoted(name)),
-                "It has at most 63 characters, and no control characters.",
+                "A name has at most 63 characters. Control characters and marks of direction are not allowed.",
             )
         }
         Some(name) => Ok(name.to_owned()),
@@ -194,6 +202,7 @@ fn name(asked: &Asked) -> Result<String, Refusal> {
 
 /// Names of an array, none of which is NULL, empty or there twice.
 fn names(what: &str, given: &[Option<String>]) -> Result<Vec<String>, Refusal> {
+    factors::check_not_too_many(given.len())?;
     let mut seen = BTreeMap::new();
     for (i, name) in given.iter().enumerate() {
         let Some(name) = name.as_deref().filter(|name| !name.is_empty()) else {
@@ -227,6 +236,11 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
     check::rate(asked.run.rate)?;
     check::latency_limit(asked.run.latency_limit_ms)?;
     check_share(asked, workload)?;
+    if asked.run.stage != Stage::Whole {
+        return Err(Refusal::argument("a run of an experiment is a whole run")
+            .detail("Only pgfsbench itself asks a target's server for less.")
+            .hint("Leave stage out."));
+    }
     let has_rate = asked.run.rate.is_some() || asked.rate_share.is_some();
     let metric = match asked.metric.as_deref() {
         Some(name) => metric::find(name)?,
@@ -255,7 +269,7 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
             "'8 h'",
         )?,
         cycle_seconds: cycle(asked)?,
-        probe_wait_seconds: asked.probe_wait_us.map(|us| us.max(0) as f64 / 1e6),
+        probe_wait_seconds: probe_wait(asked.probe_wait_us)?,
     })
 }
 
@@ -434,6 +448,15 @@ fn positive(what: &str, us: Option<i64>, why: &str, example: &str) -> Result<Opt
             .hint(format!(
                 "Give an interval such as {example}, or leave it out."
             ))),
+        us => Ok(us.map(|us| us as f64 / 1e6)),
+    }
+}
+
+fn probe_wait(us: Option<i64>) -> Result<Option<f64>, Refusal> {
+    match us {
+        Some(us) if us < 0 => Err(Refusal::argument("probe_wait is below zero")
+            .detail("A run waits so long while the processor is slower or faster than before the other runs.")
+            .hint("Give an interval such as '2 min', or '0' for no processor probe.")),
         us => Ok(us.map(|us| us as f64 / 1e6)),
     }
 }

@@ -176,6 +176,7 @@ fn parse(factors: &Value) -> Result<Vec<Factor>, Refusal> {
             "Each member is a parameter that is varied.",
         );
     };
+    check_not_too_many(object.len())?;
     let mut parsed = Vec::new();
     for (name, values) in object {
         let is_of_run = match name.split_once('.') {
@@ -195,6 +196,7 @@ fn parse(factors: &Value) -> Result<Vec<Factor>, Refusal> {
                 "It is varied from the first value to each other one.",
             );
         };
+        check_not_too_many(values.len())?;
         for (i, value) in values.iter().enumerate() {
             if let Some(takes) = of_target.filter(|takes| !takes.fits(value)) {
                 return refusal(

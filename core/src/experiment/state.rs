@@ -259,7 +259,40 @@ impl Experiment {
     }
 }
 
+/// Most blocks that a row may name: an experiment makes 24, and repeated blocks keep their number.
+const MOST_BLOCKS: u32 = 1000;
+
 impl State {
+    /// Why the rows cannot be those of an experiment; None when they can. Rows of a changed dump may hold anything.
+    pub fn contradiction(&self) -> Option<String> {
+        let e = &self.experiment;
+        let targets = self.targets.len();
+        let is_known = |number: usize| number < targets;
+        let numbered = (self.targets.iter().enumerate()).all(|(i, target)| target.number == i);
+        if targets == 0 || !numbered {
+            return Some("its targets are not numbered from 0".into());
+        }
+        let compared = e.baseline.into_iter().chain(e.control);
+        let ordered = e.run_order.iter().flatten().copied();
+        let made = self.runs.iter().map(|made| made.number);
+        if let Some(number) = compared.chain(ordered).chain(made).find(|&n| !is_known(n)) {
+            return Some(format!(
+                "it has {targets} targets, and names number {number}"
+            ));
+        }
+        if e.goal == Goal::Baseline && e.baseline.is_none() {
+            return Some("its goal is baseline, and it has none".into());
+        }
+        if let Some(made) = self.runs.iter().find(|made| made.block > MOST_BLOCKS) {
+            return Some(format!("it has a block {}", made.block));
+        }
+        let blocks: Vec<u32> = e.looks.iter().map(|look| look.blocks).collect();
+        let fit = blocks
+            .iter()
+            .all(|blocks| (1..=MOST_BLOCKS).contains(blocks));
+        (!fit || !blocks.is_sorted()).then(|| "its looks are not in order".into())
+    }
+
     /// The result of a target in a block, as the arithmetic of verdicts takes it.
     pub fn run(&self, block: u32, number: usize, metric: Metric) -> Run {
         let counted = self.runs.iter().find(|made| {

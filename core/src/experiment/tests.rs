@@ -34,6 +34,32 @@ fn state(targets: usize, goal: Goal) -> State {
     serde_json::from_value(state).unwrap()
 }
 
+#[test]
+fn rows_that_contradict_each_other_are_told() {
+    assert_eq!(state(3, Goal::Baseline).contradiction(), None);
+    let odd: [(&str, fn(&mut State)); 8] = [
+        ("not numbered", |s| s.targets.clear()),
+        ("not numbered", |s| s.targets[1].number = 7),
+        ("names number 3", |s| s.experiment.baseline = Some(3)),
+        ("names number 9", |s| s.experiment.control = Some(9)),
+        ("names number 5", |s| s.experiment.run_order[0][0] = 5),
+        ("has none", |s| s.experiment.baseline = None),
+        ("block 4000000000", |s| {
+            s.runs.push(Made {
+                block: 4_000_000_000,
+                ..Made::default()
+            });
+        }),
+        ("not in order", |s| s.experiment.looks.reverse()),
+    ];
+    for (words, change) in odd {
+        let mut state = state(3, Goal::Baseline);
+        change(&mut state);
+        let why = state.contradiction().unwrap_or_default();
+        assert!(why.contains(words), "{why}");
+    }
+}
+
 /// The result of a run, by its place.
 type Measure<'a> = &'a dyn Fn(Place) -> Made;
 

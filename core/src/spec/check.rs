@@ -1,6 +1,7 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
 use super::{Asked, Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, Stage};
+use crate::escape::is_refused;
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units;
 
@@ -319,6 +320,14 @@ pub fn label(label: Option<&str>) -> Result<Option<String>, Refusal> {
         (
             "label contains a control character",
             "Line breaks and tabs are control characters too.".into(),
+        )
+    } else if let Some(mark) = label.chars().find(|&c| is_refused(c)) {
+        (
+            "label contains a mark of direction",
+            format!(
+                "It is U+{:04X}, and would show the rest of the line in another order.",
+                u32::from(mark)
+            ),
         )
     } else {
         return Ok(Some(label.into()));

@@ -16,18 +16,18 @@ use pgfsbench_core::{
     refusal::quoted,
     spec::Spec,
 };
-use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
-use serde_json::{Value, json};
+use pgrx::{
+    iter::TableIterator,
+    name, pg_extern,
+    pg_sys::{FunctionCallInfo, panic::ErrorReport},
+};
+use serde_json::{Map, Value};
 
 use super::{tell_conductor, too_many_homes, unknown};
 use crate::{
     api::{guard, guard::Ready},
-    errors::{Fault, read_json, sqlstate, unreadable},
-    pg::{
-        report, session, sql,
-        text::{Document, Said},
-        xact,
-    },
+    errors::{Fault, read_stored, sqlstate, wrong_arguments},
+    pg::{arguments, report, session, sql, text::Said, xact},
     random,
     run::marker,
     store::experiment as store,
@@ -35,21 +35,72 @@ use crate::{
 };
 
 #[pg_extern(sql = false)]
-fn fsbench_experiment(
-    asked: Option<Document>,
-    plan_only: Option<bool>,
-) -> Result<Said, ErrorReport> {
-    let asked: Asked = serde_json::from_value(asked.map(|json| json.0).unwrap_or_default())
-        .map_err(|e| unreadable("arguments of an experiment", e))?;
-    let asked = asked::with_rate(asked).map_err(Fault::from)?;
-    if plan_only.unwrap_or(false) {
-        // Everything that planning makes is undone.
-        let planned =
-            xact::attempt(|| planned::plan_only_of(&asked)).and_then(|planned| planned)?;
-        return Ok(json!({"plan": planned}).to_string().into());
+fn fsbench_experiment(call: FunctionCallInfo) -> Result<i64, ErrorReport> {
+    Ok(record(&asked_for(call)?)?)
+}
+
+#[pg_extern(sql = false)]
+fn fsbench_plan_experiment(
+    call: FunctionCallInfo,
+) -> Result<
+    TableIterator<'static, (name!(part, Said), name!(item, Said), name!(says, Said))>,
+    ErrorReport,
+> {
+    let asked = asked_for(call)?;
+    // Everything that planning makes is undone.
+    let lines = xact::attempt(|| planned::plan_only_of(&asked)).and_then(|planned| planned)?;
+    let rows = lines.into_iter();
+    Ok(TableIterator::new(rows.map(|line| {
+        (line.part.into(), line.item.into(), line.says.into())
+    })))
+}
+
+/// Parameters of the runs among the arguments of an experiment.
+const OF_RUNS: [&str; 12] = [
+    "workload",
+    "scale",
+    "size",
+    "clients",
+    "duration",
+    "transactions",
+    "warmup",
+    "latency_limit_ms",
+    "seed",
+    "settings",
+    "options",
+    "force",
+];
+
+/// The arguments of a call of `fsbench.experiment` or `plan_experiment`. Floats come as they are, and not by way of text.
+fn asked_for(call: FunctionCallInfo) -> Result<Asked, Fault> {
+    let mut given = arguments::named(call)?;
+    let mut run = Map::new();
+    for name in OF_RUNS {
+        if let Some(value) = given.remove(name) {
+            run.insert(in_microseconds(name).into(), value);
+        }
     }
-    let id = record(&asked)?;
-    Ok(json!({"experiment_id": id}).to_string().into())
+    for name in ["max_duration", "cycle", "probe_wait"] {
+        if let Some(value) = given.remove(name) {
+            given.insert(in_microseconds(name).into(), value);
+        }
+    }
+    given.insert("run".into(), Value::Object(run));
+    let asked: Asked = serde_json::from_value(Value::Object(given))
+        .map_err(|e| wrong_arguments("an argument of an experiment", e))?;
+    Ok(asked::with_rate(asked)?)
+}
+
+/// The name of an argument among those of an experiment: of an interval it says the unit.
+fn in_microseconds(name: &str) -> &str {
+    match name {
+        "duration" => "duration_us",
+        "warmup" => "warmup_us",
+        "max_duration" => "max_duration_us",
+        "cycle" => "cycle_us",
+        "probe_wait" => "probe_wait_us",
+        other => other,
+    }
 }
 
 /// An experiment as it would be stored.
@@ -222,7 +273,7 @@ pub fn start(ready: &Ready, id: i64) -> Result<(), Fault> {
                LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by WHERE e.experiment_id = $1::bigint",
             &[Some(&id.to_string())],
         )?;
-        let (mark, role): (String, u32) = read_json("experiment", &text.unwrap_or_default())?;
+        let (mark, role): (String, u32) = read_stored("experiment", &text.unwrap_or_default())?;
         marker::write(id, &mark, ready.extension, role)?;
         store::set_status(id, "queued", None)
     })?;
@@ -242,7 +293,7 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
         )
     })?;
     let text = text.ok_or_else(|| unknown(&of.experiment))?;
-    let mut asked: Asked = read_json("experiment", &text)?;
+    let mut asked: Asked = read_stored("experiment", &text)?;
     // Its targets are there already; those of factors are made anew of the same ones.
     let are_made_anew = variants::are_made(asked.factors.as_ref());
     if !are_made_anew && asked.filesystems.take().is_some() {
@@ -253,7 +304,7 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
                 &[Some(&of.experiment_id.to_string())],
             )
         })?;
-        asked.targets = Some(read_json("targets", &targets.unwrap_or_default())?);
+        asked.targets = Some(read_stored("targets", &targets.unwrap_or_default())?);
         (asked.device, asked.image_size) = (None, None);
         if let (Some(baseline), Some(targets)) = (&asked.baseline, &asked.targets) {
             let is_its = |target: &&Option<String>| {

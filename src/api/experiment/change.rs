@@ -48,7 +48,7 @@ fn fsbench_change_experiment(
         Some("extend") => change.extend(max_blocks),
         Some("confirm") => change.confirm(),
         Some("drop") => change.drop(),
-        _ => Err(Fault::new(sqlstate::INTERNAL, "unknown verb")),
+        _ => Err(guard::unknown_verb()),
     }?;
     Ok(name.into())
 }
@@ -157,16 +157,34 @@ impl Change {
             return Err(self.refused("cancelled", "It is over already."));
         }
         self.as_owner(|id, by| {
-            let state =
-                store::state(id, None)?.ok_or_else(|| super::unknown(&self.found.experiment))?;
-            let blocks = steps::next(&state, "", "").blocks;
-            store::close_runs(id, "the experiment was cancelled")?;
-            let why = format!("role \"{by}\" has cancelled it");
-            let reason = Some(Reason::Cancelled);
-            experiment::end(&state, blocks, "cancelled", reason, Some(&why), Some(by))
+            // Tried first in a subtransaction that is undone: whatever its rows hold, it can be cancelled.
+            match xact::attempt(|| self.end_with_answer(id, by)).and_then(|tried| tried) {
+                Ok(()) => self.end_with_answer(id, by),
+                Err(fault) if sqlstate::is_of_stored_rows(&fault.sqlstate) => {
+                    end_without_answer(id, by, &fault)
+                }
+                Err(fault) => Err(fault),
+            }
         })?;
         tell_conductor();
         Ok("cancelled".into())
+    }
+
+    /// Ends it with what its complete blocks say.
+    fn end_with_answer(&self, id: i64, by: &str) -> Result<(), Fault> {
+        let state =
+            store::state(id, None)?.ok_or_else(|| super::unknown(&self.found.experiment))?;
+        let blocks = steps::next(&state, "", "").blocks;
+        close_cancelled(id)?;
+        let reason = Some(Reason::Cancelled);
+        experiment::end(
+            &state,
+            blocks,
+            "cancelled",
+            reason,
+            Some(&cancelled_by(by)),
+            Some(by),
+        )
     }
 
     fn extend(&self, max_blocks: Option<i32>) -> Result<String, Fault> {
@@ -265,4 +283,20 @@ impl Change {
         tell_conductor();
         Ok(self.found.experiment.clone())
     }
+}
+
+fn cancelled_by(by: &str) -> String {
+    format!("role \"{by}\" has cancelled it")
+}
+
+fn close_cancelled(id: i64) -> Result<(), Fault> {
+    store::close_runs(id, "the experiment was cancelled")
+}
+
+/// Ends an experiment whose rows cannot be read, and says so in its log.
+fn end_without_answer(id: i64, by: &str, fault: &Fault) -> Result<(), Fault> {
+    close_cancelled(id)?;
+    store::set_status(id, "cancelled", Some(&cancelled_by(by)))?;
+    let why = format!("without an answer: {}", fault.message);
+    store::log(id, "cancelled", None, Some(&why), Some(by))
 }

@@ -20,7 +20,7 @@ use crate::{
         guard::{self, Ready},
         own_target,
     },
-    errors::{Fault, sqlstate, to_json_text, unreadable},
+    errors::{Fault, sqlstate, to_json_text, wrong_arguments},
     pg::{
         report, session,
         text::{Document, Said},
@@ -33,7 +33,7 @@ use crate::{
 #[pg_extern(sql = false)]
 fn fsbench_study(asked: Option<Document>, plan_only: Option<bool>) -> Result<Said, ErrorReport> {
     let asked: Asked = serde_json::from_value(asked.map(|json| json.0).unwrap_or_default())
-        .map_err(|e| unreadable("arguments of a study", e))?;
+        .map_err(|e| wrong_arguments("an argument of a study", e))?;
     if plan_only.unwrap_or(false) {
         // Everything that planning makes is undone.
         let planned = xact::attempt(|| Started::planned(&asked)).and_then(|planned| planned)?;

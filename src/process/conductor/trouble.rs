@@ -32,11 +32,16 @@ impl Conductor {
         report::log_warning(&fault.context("will go on with an experiment later"));
     }
 
-    /// Comes back after a while. Experiments of others go on meanwhile, or where a run of this one is on, runs of others.
+    /// Comes back after a while.
     pub(super) fn stand_back(&self) {
         self.look_after(LATER);
         let at = self.home.look_at_ns.load(Acquire);
         self.home.not_before_ns.store(at, Release);
+        self.let_others_go_on();
+    }
+
+    /// Experiments of other databases go on, or where a run of this one is on, runs of others.
+    fn let_others_go_on(&self) {
         match self.has_run() {
             true => self.board.homes.leave_block(self.place),
             false => self.board.homes.let_go(self.place),
@@ -57,8 +62,22 @@ impl Conductor {
     pub(super) fn is_in_trouble(&self, fault: Fault) {
         xact::abort();
         self.home.pause_after_failure(clock::now_ns());
+        self.let_others_go_on();
         self.say(|| self.note(&fault));
         report::log_warning(&fault.context("could not go on with an experiment"));
+    }
+
+    /// Pauses an experiment whose stored rows cannot be used.
+    pub(super) fn give_up(&self, on: &store::Steered, fault: Fault) -> Result<(), Fault> {
+        xact::abort();
+        self.again_as_owner()?;
+        let detail = fault.detail.as_ref().map(|detail| format!(": {detail}"));
+        let why = format!("{BEGINS}: {}{}", fault.message, detail.unwrap_or_default());
+        self.pause(on, &why)?;
+        self.board.homes.endings.fetch_add(1, AcqRel);
+        shmem::announce();
+        report::log_warning(&fault.context("could not go on with an experiment, and paused it"));
+        Ok(())
     }
 
     /// Where nothing can be written, the log is all there is.

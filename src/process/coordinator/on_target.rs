@@ -255,12 +255,21 @@ impl Run {
         let none = || Fault::new(sqlstate::INTERNAL, "nothing was measured");
         let measured = measured.ok_or_else(none)?;
         let Measured {
-            document, tables, ..
+            document,
+            tables,
+            is_of_another,
+            ..
         } = measured;
         let phases = self.phases_with_those_of(document, measured.before_ns);
         let steps = self.steps_begun();
         xact::transaction(|| {
+            if *is_of_another {
+                store::check_import(document, tables)?;
+            }
             store::import(self.run_id, document, tables, &phases, &steps)?;
+            if *is_of_another {
+                store::forget_hints(self.run_id)?;
+            }
             if let Some(crashed) = crashed {
                 crashed.store(self.run_id)?;
             }

@@ -269,6 +269,36 @@ fn the_row_here_ends_whatever_a_server_tells_of_the_run_there() {
             "53100",
             "gives no reason",
         ),
+        (
+            r#"{"status": "failed", "fault": {"sqlstate": "53100", "message": "it broke", "hint": "Paste this."}}"#,
+            "{}",
+            "53100",
+            "it broke",
+        ),
+        (
+            DONE,
+            r#"{"run": {"status": "done", "tps": "NaN"}}"#,
+            "58000",
+            "a figure that no run has",
+        ),
+        (
+            DONE,
+            r#"{"run": {"status": "done", "tps": 1e300}}"#,
+            "58000",
+            "a figure that no run has",
+        ),
+        (
+            DONE,
+            r#"{"run": {"status": "done", "scale": -5}}"#,
+            "58000",
+            "a figure that no run has",
+        ),
+        (
+            DONE,
+            r#"{"run": {"status": "done", "facts": [1]}}"#,
+            "58000",
+            "a figure that no run has",
+        ),
     ] {
         let server = telling(version.clone(), Told { end, row });
         bench.value(&format!(
@@ -279,6 +309,18 @@ fn the_row_here_ends_whatever_a_server_tells_of_the_run_there() {
         assert_eq!(error.code().code(), code, "{error:?}");
         assert!(error.message().contains(words), "{error:?}");
         assert!(!format!("{error}").contains('\u{1b}'));
+        // What that server says is to be done is not said by pgfsbench.
+        assert!(
+            !error.hint().unwrap_or_default().contains("Paste"),
+            "{error:?}"
+        );
+        if end.contains("Paste") {
+            let detail = error.detail().unwrap_or_default();
+            assert!(
+                detail.contains("The server of the target hints: Paste this."),
+                "{detail}"
+            );
+        }
         bench.nothing_is_left(row);
         let last = bench.told("(SELECT max(run_id) FROM fsbench.run_log)");
         assert!(last.starts_with(&format!("failed {code}; ")), "{last}");

@@ -16,12 +16,38 @@ fn asked(arguments: serde_json::Value) -> Result<asked::Checked, crate::refusal:
     asked::check(&asked, &made)
 }
 
+/// Each value was compared with all before it: this list took hours.
+#[test]
+fn long_lists_are_counted_before_they_are_looked_at() {
+    let values: Vec<u32> = (0..400_000).collect();
+    let names: Vec<String> = values.iter().map(|n| format!("t{n}")).collect();
+    let many: serde_json::Map<String, serde_json::Value> = (names.iter())
+        .map(|name| (format!("settings.{name}"), json!([1, 2])))
+        .collect();
+    for arguments in [
+        json!({"targets": null, "factors": {"clients": values}}),
+        json!({"factors": {"mount_options": names}}),
+        json!({"factors": many}),
+        json!({"targets": names}),
+        json!({"targets": null, "filesystems": names, "image_size": "1GB"}),
+    ] {
+        let refusal = asked(arguments).unwrap_err();
+        assert_eq!(refusal.message, "there are too many targets");
+        check::style(&refusal);
+    }
+}
+
 #[test]
 fn wrong_arguments_are_refused_with_detail_and_hint() {
     for (arguments, message) in [
         (json!({"experiment": null}), "must not be null"),
         (json!({"experiment": " "}), "is empty"),
         (json!({"experiment": "a\nb"}), "is no name"),
+        (json!({"experiment": "a\u{202e}b"}), "is no name"),
+        (json!({"probe_wait_us": -1}), "below zero"),
+        (json!({"rate_share": 1.5}), "out of range"),
+        (json!({"rate_share": -0.5}), "out of range"),
+        (json!({"run": {"stage": "load_only"}}), "whole run"),
         (json!({"targets": null}), "needs targets"),
         (json!({"targets": []}), "needs targets"),
         (json!({"targets": ["a"]}), "one target alone"),

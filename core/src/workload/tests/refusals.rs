@@ -194,6 +194,7 @@ fn labels_that_are_none() {
     says!(label: " \t".into() => "label is empty");
     says!(label: "é".repeat(201) => "label is too long");
     says!(label: "a\nb".into() => "label contains a control character");
+    says!(label: "a\u{202e}b".into() => "label contains a mark of direction");
     assert_eq!(
         resolved(Asked {
             label: Some("é".repeat(200)),

@@ -107,6 +107,8 @@ pub(super) struct Measured {
     pub document: String,
     /// For each of [`store::tables`] arrays of rows, JSON.
     pub tables: Vec<Vec<String>>,
+    /// Whether it is somebody else's server, which may have sent anything.
+    pub(super) is_of_another: bool,
     /// When it was started.
     pub(super) before_ns: u64,
 }
@@ -148,6 +150,7 @@ impl Run {
         Ok(Measured {
             document,
             tables,
+            is_of_another: whose.is_other(),
             before_ns,
         })
     }
@@ -363,7 +366,11 @@ impl Run {
                     "queued" | "running" => {}
                     "failed" | "cancelled" => {
                         self.ended_there = true;
-                        return Err(end.fault.made_harmless());
+                        let fault = end.fault.made_harmless();
+                        return Err(match connection.is_of_another() {
+                            true => fault.told_by_another(),
+                            false => fault,
+                        });
                     }
                     other => return Err(not_done(other)),
                 }
