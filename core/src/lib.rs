@@ -15,6 +15,8 @@
 //! - [`hist`]: latency histograms, in shared memory and to compute with.
 //! - [`chart`]: charts of characters.
 //! - [`knee`]: where a scaling curve stops rising.
+//! - [`io_rings`]: how much locked memory servers take for io_uring.
+//! - [`session_settings`]: settings of sessions under which our SQL is written.
 //! - [`server_setting`]: which settings a target's server may be given.
 //! - [`statement`], [`statistics`]: pg_stat_statements and core's statistics views over a run.
 //! - [`run`]: what is decided in a run's life, its plan, and what its row says of it.
@@ -52,10 +54,15 @@
 //! workload
 //! spec
 //! sys helper
-//! proc
+//! proc io_rings
 //! board chart knee pacing server_setting units verdict
+<<<<<<< HEAD
 //! allowance checkpoint difference file_attributes hist orphaned_data quoting random recovery_log refusal series statement statistics work_database written
 //! escape rows sqlstate
+=======
+//! allowance checkpoint difference hist orphaned_data quoting random recovery_log refusal series statement statistics work_database written
+//! escape rows session_settings sqlstate
+>>>>>>> h-d
 //! ```
 #![forbid(unsafe_code)]
 // A test may go through a long list.

@@ -207,7 +207,9 @@ impl Work<'_> {
     fn look_at_sectors(&mut self) {
         let sector = |device: &std::path::Path| {
             let limits = Queue::of_device(device).and_then(|queue| queue.limits());
-            limits.map_or(0, |limits| limits.logical_block_size)
+            limits
+                .and_then(|limits| limits.logical_block_size)
+                .unwrap_or_default()
         };
         self.devices.sector = sector(&self.devices.filesystem);
         if self.plan.log.is_some() {
