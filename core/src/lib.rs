@@ -56,13 +56,8 @@
 //! sys helper
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict
-<<<<<<< HEAD
 //! allowance checkpoint difference file_attributes hist orphaned_data quoting random recovery_log refusal series statement statistics work_database written
-//! escape rows sqlstate
-=======
-//! allowance checkpoint difference hist orphaned_data quoting random recovery_log refusal series statement statistics work_database written
 //! escape rows session_settings sqlstate
->>>>>>> h-d
 //! ```
 #![forbid(unsafe_code)]
 // A test may go through a long list.
