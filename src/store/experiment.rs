@@ -158,7 +158,7 @@ pub fn hold_targets_of(experiment_id: i64) -> Result<(), Fault> {
         "SELECT coalesce(jsonb_agg(DISTINCT target_name), '[]') FROM fsbench.experiment_target WHERE experiment_id = $1::bigint",
         &[Some(&experiment_id.to_string())],
     )?;
-    let names: Vec<String> = read_json("targets", &names.unwrap_or_default())?;
+    let names: Vec<String> = read_stored("targets", &names.unwrap_or_default())?;
     hold(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
