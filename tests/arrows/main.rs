@@ -86,12 +86,11 @@ const BESIDE_WORKLOADS: [&str; 4] = [
 ];
 
 /// Files where "fsync" is the setting of PostgreSQL.
-const FSYNC_IS_A_SETTING: [&str; 5] = [
+const FSYNC_IS_A_SETTING: [&str; 4] = [
     "api/doctor/queries/server.sql",
     "doctor/server.rs",
     "process/coordinator/on_target/put.rs",
     "target/carried_over.rs",
-    "target/settings.rs",
 ];
 
 /// Files where "commit" is a mount option.
