@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     metric::{self, Kind, Metric},
+    neighbours::Neighbours,
     wal::Seen,
 };
 use crate::verdict::{
@@ -114,6 +115,12 @@ pub struct Experiment {
     /// Fewest cycles of checkpoints in a window that is decided by; the windows have fewer when this is set.
     #[serde(default)]
     pub too_short: bool,
+    /// What is known of neighbours.
+    #[serde(default)]
+    pub neighbours: Neighbours,
+    /// Length of a measured window, seconds.
+    #[serde(default)]
+    pub window_seconds: Option<f64>,
 }
 
 /// Columns of `fsbench.experiment_target`.
@@ -156,8 +163,12 @@ pub struct Made {
     pub other_value: Option<f64>,
     /// Codes of the findings that call it invalid.
     pub invalid: Vec<String>,
-    /// Whether others took a tenth of the processors from it.
+    /// Whether others took a tenth of the processors or a third of the disk from it.
     pub disturbed: bool,
+    /// Share of the processors' time in its window that others used; None when it is not known.
+    pub cpu_others: Option<f64>,
+    /// Share of its window in which others kept the disk busy; None when it is not known.
+    pub device_others: Option<f64>,
     /// Operations of the processor in the probe before it.
     #[serde(rename = "processor_probe")]
     pub probe: Option<f64>,
@@ -191,7 +202,7 @@ pub enum Outcome {
     Interrupted,
     /// Its block is made again.
     Repeated,
-    /// Others took much of the machine: it is made again.
+    /// Others took much of the machine: it is made again, or another attempt counts.
     Disturbed,
     /// The first one, which burns the disk in.
     BurnIn,
