@@ -11,7 +11,6 @@ pub mod factors;
 pub mod limits;
 pub mod metric;
 pub mod neighbours;
-pub mod open;
 pub mod plan;
 pub mod probe;
 pub mod recommend;

@@ -6,10 +6,12 @@ use std::{fs, path::Path};
 
 use pgfsbench_core::{
     experiment::{
-        answer::{self, Beside, Checkpoints},
+        answer::{
+            self, Beside, Checkpoints,
+            open::{self, Open},
+        },
         limits,
         metric::Metric,
-        open::{self, Open},
         recommend::{self, Facts},
         state::State,
         steps, throttled,

@@ -2,7 +2,7 @@
 
 use pgfsbench_core::{
     experiment::{
-        open::Open,
+        answer::open::Open,
         row::{OfTarget, Recorded},
         steps::Aside,
         wal::Fixed,

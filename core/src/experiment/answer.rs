@@ -2,6 +2,7 @@
 
 mod differing;
 mod figures;
+pub mod open;
 mod pairs;
 mod session;
 

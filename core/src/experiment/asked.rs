@@ -9,8 +9,7 @@ pub use super::factors::Candidate;
 use super::{
     factors::{self, Crossed},
     metric,
-    neighbours::Neighbours,
-    state::Goal,
+    state::{Goal, Neighbours},
     variants::{self, Variant},
 };
 use crate::{

@@ -7,45 +7,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    plan::percent,
-    state::{Made, Outcome, State},
-};
+use super::state::{Made, Neighbours, Outcome, State};
 
 /// Attempts of a run that neighbours disturb.
 const ATTEMPTS: usize = 3;
-
-/// What is known of neighbours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Neighbours {
-    /// None are expected: a run beside some is made again.
-    #[default]
-    Unexpected,
-    /// The caller expects them.
-    Expected,
-    /// They disturbed most attempts of a block.
-    Found,
-}
-
-impl Neighbours {
-    /// The values of the argument.
-    pub const GIVEN: [Self; 2] = [Self::Unexpected, Self::Expected];
-
-    /// Its name in SQL.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unexpected => "unexpected",
-            Self::Expected => "expected",
-            Self::Found => "found",
-        }
-    }
-
-    /// Whether a run beside neighbours is made again.
-    pub fn has_repeats(self) -> bool {
-        self == Self::Unexpected
-    }
-}
 
 /// Whether a run is made again for its neighbours. Windows that are too short decide nothing, so that a repeat would change nothing.
 fn has_repeats(state: &State) -> bool {
@@ -56,10 +21,10 @@ fn has_repeats(state: &State) -> bool {
 fn taken_from(made: &Made) -> String {
     let processors = made
         .cpu_others
-        .map(|share| format!("{} % of the processors' time", percent(share)));
+        .map(|share| format!("{:.0} % of the processors' time", share * 100.0));
     let disk = made
         .device_others
-        .map(|share| format!("{} % of the disk's", percent(share)));
+        .map(|share| format!("{:.0} % of the disk's", share * 100.0));
     let parts: Vec<String> = [processors, disk].into_iter().flatten().collect();
     match parts.is_empty() {
         true => "an unknown share of the machine".into(),

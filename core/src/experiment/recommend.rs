@@ -11,8 +11,8 @@ mod stored;
 use std::collections::BTreeMap;
 
 use super::{
-    answer::{self, Row},
-    neighbours, open,
+    answer::{self, Row, open},
+    neighbours,
     state::State,
     steps,
 };

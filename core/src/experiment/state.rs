@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     metric::{self, Kind, Metric},
-    neighbours::Neighbours,
     wal::Seen,
 };
 use crate::verdict::{
@@ -30,6 +29,38 @@ impl Goal {
             Self::Best => "best",
             Self::Baseline => "baseline",
         }
+    }
+}
+
+/// What is known of neighbours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Neighbours {
+    /// None are expected: a run beside some is made again.
+    #[default]
+    Unexpected,
+    /// The caller expects them.
+    Expected,
+    /// They disturbed most attempts of a block.
+    Found,
+}
+
+impl Neighbours {
+    /// The values of the argument.
+    pub const GIVEN: [Self; 2] = [Self::Unexpected, Self::Expected];
+
+    /// Its name in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unexpected => "unexpected",
+            Self::Expected => "expected",
+            Self::Found => "found",
+        }
+    }
+
+    /// Whether a run beside neighbours is made again.
+    pub fn has_repeats(self) -> bool {
+        self == Self::Unexpected
     }
 }
 

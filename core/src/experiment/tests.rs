@@ -14,9 +14,8 @@ use serde_json::json;
 use super::{
     answer,
     metric::{self, Kind},
-    neighbours::Neighbours,
     plan,
-    state::{Goal, Made, Outcome, State},
+    state::{Goal, Made, Neighbours, Outcome, State},
     steps::{self, End, Next, Place},
 };
 

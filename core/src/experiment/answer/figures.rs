@@ -1,10 +1,10 @@
 //! Figures in words.
 
-use super::{Base, Checkpoints, Row};
+use super::{Base, Checkpoints, Row, open};
 use crate::{
     experiment::{
         metric::{Kind, Metric},
-        neighbours, open,
+        neighbours,
         plan::MOST_BLOCKS,
         state::{Experiment, Goal, Outcome, State},
     },

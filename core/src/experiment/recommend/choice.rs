@@ -3,9 +3,8 @@
 use super::{Advice, Facts, advice, is_for_comparison_only, less_durable, regime};
 use crate::{
     experiment::{
-        answer::Row,
+        answer::{Row, open::in_words},
         metric::Metric,
-        open::in_words,
         state::{Goal, Outcome, State},
     },
     verdict::words::share_or_factor,

@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use crate::{
-    experiment::{asked, neighbours::Neighbours, plan, state::Goal},
+    experiment::{
+        asked, plan,
+        state::{Goal, Neighbours},
+    },
     refusal::check,
 };
 

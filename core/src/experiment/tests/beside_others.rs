@@ -4,11 +4,9 @@ use proptest::prelude::*;
 
 use super::{disturbed_by as disturbed, failed, live, made, measured, state};
 use crate::experiment::{
-    answer, metric,
-    neighbours::{self, Neighbours},
-    open::Why,
-    recommend,
-    state::{Goal, Made, Outcome, State},
+    answer::{self, open::Why},
+    metric, neighbours, recommend,
+    state::{Goal, Made, Neighbours, Outcome, State},
     steps::{self, End, Next, Place},
 };
 
@@ -248,7 +246,7 @@ fn the_answer_begins_with_the_busy_machine() {
     let advice = recommend::rows(&state, &rows, &[], &recommend::Here::default());
     assert_eq!(advice[0].part, "choice");
     assert!(advice[0].says.starts_with(begins), "{advice:?}");
-    let open = crate::experiment::open::of(&state, &rows);
+    let open = answer::open::of(&state, &rows);
     assert!(
         matches!(open.reasons[0], Why::BusyMachine(busy) if busy.runs == 11),
         "{open:?}"

@@ -4,11 +4,12 @@ use serde_json::json;
 
 use super::{disturbed_by, live, measured, state};
 use crate::experiment::{
-    answer, metric,
-    neighbours::Neighbours,
-    open::{self, Open, Why},
-    plan, recommend,
-    state::{Goal, State},
+    answer::{
+        self,
+        open::{self, Open, Why},
+    },
+    metric, plan, recommend,
+    state::{Goal, Neighbours, State},
     steps::{self, End, Place},
 };
 use crate::verdict::Reason;

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::{
-    answer::Row,
-    neighbours::{self, Busy},
-    plan::{MOST_BLOCKS, TOO_SHORT_REASON},
-    state::State,
-    steps,
-};
+use super::Row;
 use crate::{
+    experiment::{
+        neighbours::{self, Busy},
+        plan::{MOST_BLOCKS, TOO_SHORT_REASON},
+        state::State,
+        steps,
+    },
     quoting::sql_literal,
     units::format_seconds,
     verdict::{
