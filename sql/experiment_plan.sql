@@ -32,6 +32,16 @@ SELECT count(*) FILTER (WHERE says LIKE '%cycle =>%') FROM fsbench.plan_experime
 -- Within max_duration, with what comes before the first block.
 SELECT item, says FROM fsbench.plan_experiment('p', '{a,b}', seed => 7, rate => '70%', max_duration => '10 min', :short) WHERE part = 'time';
 
+-- A budget buys what the plan offers for its time.
+SELECT fsbench.experiment('b', '{a,b}', budget => '1 h', neighbours => 'expected', scale => 1, clients => 1, start => false) > :id;
+SELECT budget_seconds, max_seconds, max_blocks, cycle_seconds, window_seconds, too_short, neighbours, asked -> 'budget_us', asked -> 'cycle_us', parameters -> 'warmup_us'
+FROM fsbench.experiment WHERE experiment = 'b';
+SELECT fsbench.drop_experiment('b');
+SELECT part, item, says FROM fsbench.plan_experiment('b', '{a,b}', budget => '30 min', scale => 1, clients => 1) WHERE part IN ('plan', 'time');
+-- With a cycle, or blocks, that were given.
+SELECT says FROM fsbench.plan_experiment('b', '{a,b}', budget => '1 h', cycle => '30 s', scale => 1, clients => 1) WHERE item = 'budget';
+SELECT says FROM fsbench.plan_experiment('b', '{a,b}', budget => '1 h', max_blocks => 3, scale => 1, clients => 1) WHERE item = 'budget';
+
 -- Targets with other values, which are made for it.
 SELECT fsbench.experiment('v', '{i}', factors => '{"clients": [1, 2], "kernel_settings.dirty_ratio": [5, 20], "mkfs_options": ["", "-O ^has_journal"]}', scale => 1,
     transactions => 10, start => false) > :id;
@@ -73,6 +83,12 @@ INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_numbe
 SELECT experiment_id, x.block, 1, x.number, x.attempt, x.outcome FROM fsbench.experiment,
     (VALUES (0, 0, 1, 'pilot'), (1, 0, 1, 'measured'), (1, 1, 1, 'failed'), (1, 1, 2, 'behind')) x (block, number, attempt, outcome) WHERE experiment = 'f';
 UPDATE fsbench.experiment_target t SET set_aside = 'it failed' FROM fsbench.experiment e WHERE e.experiment_id = t.experiment_id AND experiment = 'f' AND target_number = 2;
+SELECT round(fsbench._seconds_left(e)) FROM fsbench.experiment e WHERE experiment = 'f';
+-- With as many attempts that neighbours disturb as so far, unless no run is made again for them.
+INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, outcome)
+SELECT experiment_id, 1, 1, 0, attempt, 'disturbed' FROM fsbench.experiment, generate_series(2, 3) attempt WHERE experiment = 'f';
+SELECT round(fsbench._seconds_left(e)) FROM fsbench.experiment e WHERE experiment = 'f';
+UPDATE fsbench.experiment SET neighbours = 'found' WHERE experiment = 'f';
 SELECT round(fsbench._seconds_left(e)) FROM fsbench.experiment e WHERE experiment = 'f';
 UPDATE fsbench.experiment SET status = 'queued', probe_wait_seconds = 0, max_seconds = 3000, on_seconds = 400, on_since = NULL, started_at = clock_timestamp() - interval '1 day'
 WHERE experiment = 'f';

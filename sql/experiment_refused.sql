@@ -39,6 +39,17 @@ SELECT fsbench.experiment('e', '{a,b}', max_blocks => 5);
 SELECT fsbench.experiment('e', '{a,b}', max_blocks => 25);
 SELECT fsbench.experiment('e', '{a,b}', max_duration => '0');
 SELECT fsbench.experiment('e', '{a,b}', cycle => '29 s');
+-- A budget that buys nothing, or that something else contradicts.
+SELECT fsbench.experiment('e', '{a,b}', budget => '0');
+SELECT fsbench.experiment('e', '{a,b}', budget => '1 h', max_duration => '2 h');
+SELECT fsbench.experiment('e', '{a,b}', budget => '1 h', transactions => 10);
+SELECT fsbench.experiment('e', '{a,b}', budget => '1 h', latency_limit_ms => 20, options => '{"sustain": 99}');
+SELECT fsbench.experiment('e', '{a,b}', budget => '5 min', scale => 1, clients => 1);
+SELECT fsbench.experiment('e', '{a}', factors => '{"clients": [1, 2, 3, 4]}', budget => '15 min', scale => 1);
+SELECT fsbench.experiment('e', '{a,b}', budget => '1 h', cycle => '5 min', scale => 1, clients => 1);
+SELECT fsbench.experiment('e', '{a,b}', budget => '1 h', max_blocks => 24, scale => 1, clients => 1);
+SELECT fsbench.experiment('e', '{a,b}', budget => '8 h', duration => '10 s', scale => 1, clients => 1);
+SELECT fsbench.experiment('e', '{a,b}', neighbours => 'found');
 SELECT fsbench.experiment('e', '{a,b}', cycle => '30 s', settings => '{"checkpoint_timeout": "1min"}');
 SELECT fsbench.experiment('e', '{a,default}', cycle => '30 s');
 SELECT fsbench.create_target('c', connection => 'host=/nowhere') \gset

@@ -10,6 +10,7 @@ pub mod devices;
 pub mod factors;
 pub mod limits;
 pub mod metric;
+pub mod neighbours;
 pub mod plan;
 pub mod probe;
 pub mod recommend;

@@ -53,7 +53,7 @@ def typical(runs):
 
 
 def answer_of_experiment(e, verdicts, advice):
-    said = {part: [row['says'] for row in advice if row['part'] == part] for part in ('choice', 'not tested')}
+    said = {part: [row['says'] for row in advice if row['part'] == part] for part in ('choice', 'open', 'next', 'not tested')}
     untested = [text.split(':')[0].split('; ')[0] for text in said['not tested']]
     blocks = max([row['blocks'] or 0 for row in verdicts] or [0])
     sure = 'It rests on %s, by rules that err in at most 5 %% of experiments' % count(blocks, 'block')
@@ -61,7 +61,9 @@ def answer_of_experiment(e, verdicts, advice):
         sure = 'No look has been taken yet'
     elif e['status'] not in ('done', 'cancelled'):
         sure = 'It is as of the last look, after %s' % count(blocks, 'block')
-    return ['; '.join(said['choice']) or 'no choice', '%s. Not tested: %s' % (sure, '; '.join(untested) or 'nothing is known of that')]
+    left = ['What is open: %s' % '; '.join(said['open'])] if said['open'] else []
+    left += ['To go on: %s' % line for line in said['next']]
+    return ['; '.join(said['choice']) or 'no choice'] + left + ['%s. Not tested: %s' % (sure, '; '.join(untested) or 'nothing is known of that')]
 
 
 def read_runs(ids):

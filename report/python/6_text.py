@@ -20,7 +20,7 @@ def table_rows(model):
 
 
 def sentence(text):
-    return text + ('' if text.endswith('.') else '.')
+    return text + ('' if text.endswith(('.', ';')) else '.')
 
 
 def tables(model):

@@ -59,7 +59,13 @@ CREATE TABLE fsbench.experiment (
     ended_at        timestamptz,
     pilot_cycle     boolean NOT NULL DEFAULT false,
     on_seconds      float8,
-    on_since        timestamptz
+    on_since        timestamptz,
+    neighbours      text NOT NULL DEFAULT 'unexpected' CHECK (neighbours IN ('unexpected', 'expected', 'found')),
+    budget_seconds  float8,
+    over_at_latest  timestamptz,
+    moved           text,
+    open_because    jsonb,
+    next_step       text
 );
 COMMENT ON TABLE fsbench.experiment IS 'One row per experiment, as it was planned before its first run; read it through the view fsbench.experiments';
 COMMENT ON COLUMN fsbench.experiment.experiment_id IS 'Number of the experiment in this database';
@@ -98,6 +104,12 @@ COMMENT ON COLUMN fsbench.experiment.started_at IS 'When its first run was start
 COMMENT ON COLUMN fsbench.experiment.ended_at IS 'When it was over';
 COMMENT ON COLUMN fsbench.experiment.on_seconds IS 'For how long it was running before it was paused, ended or extended last (s); not while it was paused, or queued behind another one. NULL of one that ended before pgfsbench 0.3.0';
 COMMENT ON COLUMN fsbench.experiment.on_since IS 'Since when it is running; NULL while it is not';
+COMMENT ON COLUMN fsbench.experiment.neighbours IS 'Other programs that use the machine: unexpected (a run beside some is made again, twice at most), expected (the caller said so), or found (they disturbed most runs of a block). Where they are expected or found, no run is made again for them';
+COMMENT ON COLUMN fsbench.experiment.budget_seconds IS 'The budget for which checkpoint cycle, windows and blocks were chosen (s); NULL without one';
+COMMENT ON COLUMN fsbench.experiment.over_at_latest IS 'When it is over at the latest, as reckoned before the run that is on; NULL while it is not running';
+COMMENT ON COLUMN fsbench.experiment.moved IS 'By how much that end has moved last, and why; NULL when it has not';
+COMMENT ON COLUMN fsbench.experiment.open_because IS 'Why it has left something open: an array of reasons, each with its code and values; NULL when all is decided, or while it is not over';
+COMMENT ON COLUMN fsbench.experiment.next_step IS 'The statement that makes as many further blocks as a decision takes; NULL where more blocks would not help';
 
 CREATE TABLE fsbench.experiment_target (
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
@@ -141,8 +153,8 @@ COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s orde
 COMMENT ON COLUMN fsbench.experiment_run.target_number IS 'Target, in fsbench.experiment_target';
 COMMENT ON COLUMN fsbench.experiment_run.attempt IS 'Which try it is of this target in this block, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being started, or when it could not be';
-COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate, or its search has found none) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
-COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count, or has no value';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate, or its search has found none) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk, and another attempt counts), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
+COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count, or has no value, or counts although others disturbed it';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension, and a mark of those settings of the server that may change figures';
 COMMENT ON COLUMN fsbench.experiment_run.processor_probe IS 'Processor probe before it: millions of rounds of a fixed piece of work per second; NULL without one';
@@ -156,7 +168,7 @@ CREATE TABLE fsbench.experiment_log (
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
     at            timestamptz NOT NULL DEFAULT clock_timestamp(),
     event         text NOT NULL CHECK (event IN ('recorded', 'started', 'look', 'failed', 'invalid', 'interrupted', 'repeated', 'throttled', 'disturbed', 'burn_in', 'pilot',
-        'rate', 'wal', 'waits', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done')),
+        'rate', 'wal', 'waits', 'counted', 'neighbours', 'moved', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done')),
     block         integer,
     message       text,
     by            name
@@ -166,7 +178,7 @@ COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment
 COMMENT ON COLUMN fsbench.experiment_log.log_id IS 'Number: what happened later has a higher one';
 COMMENT ON COLUMN fsbench.experiment_log.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
-COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, wal, waits, set_aside, paused, resumed, extended, cancelled, or done';
+COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, wal, waits, counted (an attempt that others disturbed), neighbours (the machine is taken as it is), moved (it ends later than reckoned before), set_aside, paused, resumed, extended, cancelled, or done';
 COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block that it concerns';
 COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
 COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';

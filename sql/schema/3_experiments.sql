@@ -1,24 +1,26 @@
 -- What users call for experiments.
 
 CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL, goal text DEFAULT NULL, baseline text DEFAULT NULL,
-    metric text DEFAULT NULL, margin float8 DEFAULT 0.05, max_blocks integer DEFAULT 12, max_duration interval DEFAULT NULL,
+    metric text DEFAULT NULL, margin float8 DEFAULT 0.05, max_blocks integer DEFAULT NULL, max_duration interval DEFAULT NULL,
     filesystems text[] DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL, factors jsonb DEFAULT NULL, grid boolean DEFAULT false,
     control boolean DEFAULT false, cycle interval DEFAULT NULL, probe_wait interval DEFAULT NULL, start boolean DEFAULT true,
     workload text DEFAULT NULL, scale integer DEFAULT NULL, size text DEFAULT NULL, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
     transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate fsbench.rate DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
-    seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false)
+    seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false,
+    budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected')
     RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'fsbench_experiment_wrapper';
-COMMENT ON FUNCTION fsbench.experiment IS 'Records an experiment and starts it: targets take turns in blocks until it is settled which is best, or (with a baseline) whether each is more, less or the same. Returns its number (experiment_id) at once, as fsbench.start() returns that of a run; all functions take its name. See fsbench.experiments, and fsbench.compare(). filesystems with device or image_size makes its own targets; factors varies parameters; duration and what follows are the parameters of fsbench.run(), without a duration a checkpoint cycle of warm-up and three cycles measured. rate: a number, or a share of what the slowest target does without one, such as 70%';
+COMMENT ON FUNCTION fsbench.experiment IS 'Records an experiment and starts it: targets take turns in blocks until it is settled which is best, or (with a baseline) whether each is more, less or the same. Returns its number (experiment_id) at once, as fsbench.start() returns that of a run; all functions take its name. See fsbench.experiments, and fsbench.compare(). filesystems with device or image_size makes its own targets; factors varies parameters; duration and what follows are the parameters of fsbench.run(), without a duration a checkpoint cycle of warm-up and three cycles measured. max_blocks: 12 unless it is given. budget, such as 20 min, chooses checkpoint cycle, windows and blocks so that it is over within that time. neighbours: expected where other programs use the machine all the time, so that no run is made again for them. rate: a number, or a share of what the slowest target does without one, such as 70%';
 
 CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT NULL, goal text DEFAULT NULL, baseline text DEFAULT NULL,
-    metric text DEFAULT NULL, margin float8 DEFAULT 0.05, max_blocks integer DEFAULT 12, max_duration interval DEFAULT NULL,
+    metric text DEFAULT NULL, margin float8 DEFAULT 0.05, max_blocks integer DEFAULT NULL, max_duration interval DEFAULT NULL,
     filesystems text[] DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL, factors jsonb DEFAULT NULL, grid boolean DEFAULT false,
     control boolean DEFAULT false, cycle interval DEFAULT NULL, probe_wait interval DEFAULT NULL, start boolean DEFAULT true,
     workload text DEFAULT NULL, scale integer DEFAULT NULL, size text DEFAULT NULL, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
     transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate fsbench.rate DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
-    seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false)
+    seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false,
+    budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected')
     RETURNS TABLE (part text, item text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 30
     AS 'MODULE_PATHNAME', 'fsbench_plan_experiment_wrapper';
@@ -95,7 +97,7 @@ COMMENT ON FUNCTION fsbench._compared IS 'fsbench.compare(), or why that cannot 
 CREATE FUNCTION fsbench.recommend(experiment text) RETURNS TABLE (part text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_recommend_wrapper';
-COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, to be read from top to bottom: the choice and why, each one''s figures, what it gains and costs, under which conditions, what was not tested, findings that touch it, and lines to be pasted';
+COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, to be read from top to bottom: the choice, what is open, the statement to go on (next), why, each one''s figures, what it gains and costs, under which conditions, what was not tested, findings that touch it, and lines to be pasted';
 
 CREATE FUNCTION fsbench.compare_runs(run_a bigint, run_b bigint)
     RETURNS TABLE (metric text, a float8, b float8, ratio float8, says text)

@@ -10,7 +10,7 @@ CREATE FUNCTION fsbench._on_seconds(experiment fsbench.experiment) RETURNS float
     $$;
 COMMENT ON FUNCTION fsbench._on_seconds IS 'For how long an experiment was on (s): not while it was paused, or waited for another one. Private';
 
--- Targets that are decided are not run again, and so it may be over earlier; which those are only the arithmetic of looks tells.
+-- As many runs are made again for their neighbours as so far. Targets that are decided are not run again, and so it may be over earlier; which those are only the arithmetic of looks tells.
 CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS float8
     LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
@@ -19,9 +19,11 @@ CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS flo
     -- A month each at most: what a restored row has beyond that breaks no view.
     FROM (SELECT greatest(least(greatest(($1).run_seconds, m.longest), 2678400), 0)
                  + greatest(least(coalesce(($1).probe_wait_seconds, ($1).run_seconds / 10), 2678400), 0) AS seconds_each, m.since,
-                 greatest(($1).max_blocks * t.targets - m.counting, 0) + CASE WHEN m.block > 0 THEN 0 ELSE greatest(b.before - m.before, 0) END AS runs
+                 greatest(($1).max_blocks * t.targets - m.counting, 0) * CASE WHEN ($1).neighbours = 'unexpected' AND m.counting > 0 THEN greatest(m.attempts / m.counting::float8, 1) ELSE 1 END
+                 + CASE WHEN m.block > 0 THEN 0 ELSE greatest(b.before - m.before, 0) END AS runs
           FROM (SELECT max(extract(epoch FROM r.ended_at)::float8 - extract(epoch FROM r.started_at)::float8) AS longest, max(x.block) AS block, min(x.planned_at) FILTER (WHERE x.outcome IS NULL) AS since,
                        count(*) FILTER (WHERE x.outcome IN ('measured', 'behind') AND t.set_aside IS NULL) AS counting,
+                       count(*) FILTER (WHERE x.outcome IN ('measured', 'behind', 'disturbed') AND t.set_aside IS NULL) AS attempts,
                        count(*) FILTER (WHERE x.outcome IN ('burn_in', 'pilot')) AS before
                 FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) LEFT JOIN fsbench.run_log r USING (run_id)
                 WHERE x.experiment_id = ($1).experiment_id) m,
@@ -30,13 +32,14 @@ CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS flo
                LATERAL (SELECT CASE WHEN ($1).rate_share IS NULL THEN 0 ELSE k.compared END + CASE WHEN ($1).burn_in THEN 1 ELSE 0 END AS whole) w,
                LATERAL (SELECT greatest(w.whole, CASE WHEN ($1).pilot_cycle THEN k.compared ELSE 0 END) AS before) b) c
     $$;
-COMMENT ON FUNCTION fsbench._seconds_left IS 'What is left of an experiment at most, as reckoned (s): all runs of all blocks that are left. Private';
+COMMENT ON FUNCTION fsbench._seconds_left IS 'What is left of an experiment at most, as reckoned (s): all runs of all blocks that are left, with as many disturbed attempts as so far. Private';
 
 CREATE VIEW fsbench.experiments AS
     SELECT e.experiment, e.status, e.goal, e.metric, e.margin,
            n.block, e.max_blocks, n.runs, n.repeated, n.run_id, n.target AS target_on,
            p.phase, pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => CASE WHEN l.seconds IS NOT NULL THEN least(l.seconds, 1e11) END) AS over_at_latest,
-           e.answer, e.status_reason, e.requested_by, e.created_at, e.started_at, e.ended_at, e.experiment_id
+           e.answer, e.status_reason, e.requested_by, e.created_at, e.started_at, e.ended_at, e.experiment_id,
+           e.neighbours, e.moved, e.open_because, e.next_step
     FROM fsbench.experiment e CROSS JOIN LATERAL (
         SELECT pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
                pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'burn_in', 'pilot')) AS repeated,
@@ -62,7 +65,7 @@ COMMENT ON COLUMN fsbench.experiments.repeated IS 'Those of them that do not cou
 COMMENT ON COLUMN fsbench.experiments.run_id IS 'Run that is on';
 COMMENT ON COLUMN fsbench.experiments.target_on IS 'Target that is on';
 COMMENT ON COLUMN fsbench.experiments.phase IS 'Phase of that run, as in fsbench.progress';
-COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned now: when no target is decided before the last block, each run takes as long as planned, or as the longest so far, and waits for the processor probe as long as it may; a queued one after those of this database before it; no later than max_duration has it. Runs that are made again, runs of others, and experiments of other databases are not in it. NULL unless it is queued or running';
+COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned now: when no target is decided before the last block, each run takes as long as planned, or as the longest so far, and waits for the processor probe as long as it may; a queued one after those of this database before it; no later than max_duration has it. Attempts that neighbours disturb are reckoned as many as so far. Other runs that are made again, runs of others, and experiments of other databases are not in it; moved tells when it has become later. NULL unless it is queued or running';
 COMMENT ON COLUMN fsbench.experiments.answer IS 'What was known at the last look, in one line';
 COMMENT ON COLUMN fsbench.experiments.status_reason IS 'Why it is paused, or has ended as it has';
 COMMENT ON COLUMN fsbench.experiments.requested_by IS 'Role that asked, with whose rights its runs are made';
@@ -70,6 +73,10 @@ COMMENT ON COLUMN fsbench.experiments.created_at IS 'When it was recorded';
 COMMENT ON COLUMN fsbench.experiments.started_at IS 'When its first run was started';
 COMMENT ON COLUMN fsbench.experiments.ended_at IS 'When it was over';
 COMMENT ON COLUMN fsbench.experiments.experiment_id IS 'Number';
+COMMENT ON COLUMN fsbench.experiments.neighbours IS 'Other programs that use the machine: unexpected, expected, or found (from then on no run is made again for them)';
+COMMENT ON COLUMN fsbench.experiments.moved IS 'By how much over_at_latest has moved last, and why; fsbench.experiment_log has each time (moved)';
+COMMENT ON COLUMN fsbench.experiments.open_because IS 'Why it has left something open: reasons, each with its code and values; answer has them in words';
+COMMENT ON COLUMN fsbench.experiments.next_step IS 'The statement that goes on with what is open; NULL where more blocks would not help';
 
 CREATE VIEW fsbench.comparison AS
     SELECT e.experiment, e.status, e.goal, e.metric, e.margin, e.ended_at, c.target, c.ratio, c.low, c.high, c.verdict, c.says, c.blocks, c.durability,

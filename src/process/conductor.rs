@@ -199,6 +199,14 @@ impl Conductor {
                 self.judge(&state, index, outcome, why.as_deref())?;
                 Ok(After::GoOn)
             }
+            Next::Count(index, outcome, why) => {
+                self.count(&state, index, outcome, &why)?;
+                Ok(After::GoOn)
+            }
+            Next::TakeAsItIs(block, why) => {
+                while_on(id, || store::take_as_it_is(id, block, &why))?;
+                Ok(After::GoOn)
+            }
             Next::Wait(run_id) => {
                 self.wait_for(run_id);
                 Ok(After::Leave)
@@ -281,6 +289,26 @@ impl Conductor {
         Ok(())
     }
 
+    /// Has an attempt count that neighbours disturbed.
+    fn count(&self, state: &State, index: usize, outcome: Outcome, why: &str) -> Result<(), Fault> {
+        let id = state.experiment.experiment_id;
+        let made = &state.runs[index];
+        let mut counted = made.clone();
+        counted.outcome = Some(outcome);
+        let finding = steps::without_value(&counted, steps::declared(state));
+        while_on(id, || {
+            store::set_outcome(id, made, outcome, Some(why))?;
+            if let (Some(finding), Some(run_id)) = (finding, made.run_id) {
+                results::insert(run_id, &[finding])?;
+            }
+            let name = &state.targets[made.number].name;
+            let run = made.run_id.unwrap_or_default();
+            let message = format!("run {run} on {name}: {why}");
+            store::log(id, "counted", Some(made.block), Some(&message), None)
+        })?;
+        Ok(())
+    }
+
     /// Looks for the run that was about to be started.
     fn find(&self, state: &State, index: usize) -> Result<(), Fault> {
         let id = state.experiment.experiment_id;
@@ -308,8 +336,7 @@ impl Conductor {
             if !is_as_seen(state)? {
                 return Ok(());
             }
-            let line = experiment::line_while_on(state, blocks)?;
-            store::set_answer(id, &line)?;
+            let line = experiment::answer_while_on(state, blocks)?;
             store::log(id, "look", Some(blocks), Some(&line), None)
         })
     }
@@ -333,7 +360,14 @@ impl Conductor {
             .in_block
             .store(u32::from(!is_first), Release);
         let (made, label) = (place.made(), place.label(state));
-        let is_on = xact::transaction(|| store::intend(id, place, boot_id, versions, probe))?;
+        let is_on = xact::transaction(|| {
+            let waited = on.probe_waited_seconds;
+            let is_on = store::intend(id, place, boot_id, versions, probe)?;
+            if is_on {
+                store::note_end(id, place.block, &steps::why_moved(state, waited))?;
+            }
+            Ok(is_on)
+        })?;
         if !is_on {
             return Ok(After::GoOn);
         }

@@ -6,7 +6,10 @@ use std::{fs, path::Path};
 
 use pgfsbench_core::{
     experiment::{
-        answer::{self, Beside, Checkpoints},
+        answer::{
+            self, Beside, Checkpoints,
+            open::{self, Open},
+        },
         limits,
         metric::Metric,
         recommend::{self, Facts},
@@ -67,24 +70,27 @@ pub fn end(
     };
     rows::end(id, status, why, &looks.looks, ended_by)?;
     if let Some(state) = rows::state(id, None)? {
-        let line = line(&state)?;
-        rows::set_answer(id, &line)?;
+        let (line, open) = line(&state)?;
+        rows::set_answer(id, &line, &open)?;
         rows::log(id, status, Some(blocks), Some(&line), by)?;
     }
     Ok(())
 }
 
-/// The answer in one line.
-fn line(state: &State) -> Result<String, Fault> {
+/// The answer in one line, and what is open.
+fn line(state: &State) -> Result<(String, Open), Fault> {
     let said = said(state, steps::declared(state))?;
-    Ok(answer::line(state, &said))
+    Ok((answer::line(state, &said), open::of(state, &said)))
 }
 
-/// The answer after so many blocks, in one line, with where max_duration will end it. In a transaction.
-pub fn line_while_on(state: &State, blocks: u32) -> Result<String, Fault> {
+/// Stores the answer after so many blocks, in one line, with where max_duration will end it; gives the line. In a transaction.
+pub fn answer_while_on(state: &State, blocks: u32) -> Result<String, Fault> {
     let early = steps::ends_early(state, blocks);
     let early = early.map_or_else(String::new, |early| format!("; {early}"));
-    Ok(line(state)? + &early)
+    let (line, open) = line(state)?;
+    let line = line + &early;
+    rows::set_answer(state.experiment.experiment_id, &line, &open)?;
+    Ok(line)
 }
 
 /// The answer for each target, with confirmations by other experiments. In a transaction.

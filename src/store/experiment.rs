@@ -2,10 +2,12 @@
 
 use pgfsbench_core::{
     experiment::{
+        answer::open::Open,
         row::{OfTarget, Recorded},
         steps::Aside,
         wal::Fixed,
     },
+    units::format_seconds,
     verdict::{Reason, looks::Look},
 };
 use serde::Deserialize;
@@ -24,6 +26,9 @@ use crate::{
     errors::{Fault, read_stored, sqlstate, to_json_text},
     pg::sql,
 };
+
+/// An end that is so much later than reckoned before has moved.
+const MOVED_SECONDS: f64 = 60.0;
 
 /// The columns that steer an experiment.
 #[derive(Clone, Debug, Deserialize)]
@@ -196,6 +201,41 @@ pub fn set_rate(experiment_id: i64, rate: f64, why: &str) -> Result<(), Fault> {
     log(experiment_id, "rate", None, Some(why), None)
 }
 
+/// From now on no run is made again for its neighbours, as a block has shown.
+pub fn take_as_it_is(experiment_id: i64, block: u32, why: &str) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.experiment SET neighbours = 'found' WHERE experiment_id = $1::bigint",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    log(experiment_id, "neighbours", Some(block), Some(why), None)
+}
+
+/// Keeps when the experiment is over at the latest, as reckoned when a run of this block is about to begin. An end that has moved by more than a minute is
+/// noted with the reason.
+pub fn note_end(experiment_id: i64, block: u32, why: &str) -> Result<(), Fault> {
+    let id = experiment_id.to_string();
+    let later = sql::write(
+        "WITH reckoned AS MATERIALIZED (SELECT e.experiment_id, e.over_at_latest AS before, \
+             clock_timestamp() + fsbench._seconds_left(e) * interval '1 s' AS now FROM fsbench.experiment e WHERE e.experiment_id = $1::bigint) \
+         UPDATE fsbench.experiment e SET over_at_latest = r.now FROM reckoned r WHERE e.experiment_id = r.experiment_id \
+         RETURNING extract(epoch FROM r.now - r.before)::float8",
+        &[Some(&id)],
+    )?;
+    let later = later.and_then(|seconds| seconds.parse::<f64>().ok());
+    let Some(seconds) = later.filter(|seconds| *seconds > MOVED_SECONDS) else {
+        return Ok(());
+    };
+    let moved = format!(
+        "{} later than reckoned before: {why}",
+        format_seconds(seconds)
+    );
+    sql::write(
+        "UPDATE fsbench.experiment SET moved = $2 WHERE experiment_id = $1::bigint",
+        &[Some(&id), Some(&moved)],
+    )?;
+    log(experiment_id, "moved", Some(block), Some(&moved), None)
+}
+
 /// From now on its runs find so many segments of WAL ready, and have this max_wal_size; said with why.
 pub fn set_wal(experiment_id: i64, fixed: &Fixed) -> Result<(), Fault> {
     let max = fixed.max_bytes.map(|bytes| format!("{}MB", bytes >> 20));
@@ -220,7 +260,7 @@ pub fn set_status(experiment_id: i64, status: &str, reason: Option<&str>) -> Res
         "UPDATE fsbench.experiment e SET status = $2, status_reason = $3, \
            started_at = CASE WHEN $2 = 'running' THEN coalesce(e.started_at, clock_timestamp()) ELSE e.started_at END, \
            ended_at = CASE WHEN $2 IN ('done', 'cancelled') THEN clock_timestamp() END, \
-           on_seconds = fsbench._on_seconds(e), on_since = CASE WHEN $2 = 'running' THEN clock_timestamp() END \
+           on_seconds = fsbench._on_seconds(e), on_since = CASE WHEN $2 = 'running' THEN clock_timestamp() END, over_at_latest = NULL \
          WHERE e.experiment_id = $1::bigint",
         &[Some(&experiment_id.to_string()), Some(status), reason],
     )?;
@@ -352,11 +392,17 @@ pub fn end(
     set_status(experiment_id, status, why)
 }
 
-/// Stores what is said of an experiment.
-pub fn set_answer(experiment_id: i64, answer: &str) -> Result<(), Fault> {
+/// Stores what is said of an experiment, why something is open, and the statement that goes on.
+pub fn set_answer(experiment_id: i64, answer: &str, open: &Open) -> Result<(), Fault> {
+    let reasons = (!open.reasons.is_empty()).then(|| to_json_text(&open.reasons));
     sql::write(
-        "UPDATE fsbench.experiment SET answer = $2 WHERE experiment_id = $1::bigint",
-        &[Some(&experiment_id.to_string()), Some(answer)],
+        "UPDATE fsbench.experiment SET answer = $2, open_because = $3::jsonb, next_step = $4 WHERE experiment_id = $1::bigint",
+        &[
+            Some(&experiment_id.to_string()),
+            Some(answer),
+            reasons.transpose()?.as_deref(),
+            open.next.as_deref(),
+        ],
     )?;
     Ok(())
 }

@@ -140,7 +140,7 @@ fn repeat(experiment_id: i64, which: &str, block: u32, why: &str) -> Result<(), 
     sql::write(
         &format!(
             "UPDATE fsbench.experiment_run SET outcome = 'repeated', why = $3 \
-             WHERE experiment_id = $1::bigint AND {which} AND outcome IN ('measured', 'behind')"
+             WHERE experiment_id = $1::bigint AND {which} AND outcome IN ('measured', 'behind', 'disturbed')"
         ),
         &[
             Some(&experiment_id.to_string()),

@@ -1,6 +1,7 @@
 //! Experiments from their first run to their answer, and what may happen to them on the way.
 
 mod at_once;
+mod busy;
 mod by_itself;
 mod held_targets;
 mod odd_rows;

@@ -2,6 +2,7 @@
 
 mod differing;
 mod figures;
+pub mod open;
 mod pairs;
 mod session;
 
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 use super::{
     limits::{self, Limit},
     metric::{self, Kind, Metric},
-    plan::MOST_BLOCKS,
+    plan::{MOST_BLOCKS, TOO_SHORT_REASON},
     state::State,
     steps::{self, Aside, Played},
 };
@@ -74,6 +75,10 @@ pub struct Row {
     pub durability: Option<Durability>,
     pub same_durability: Option<bool>,
     pub further_seconds: Option<f64>,
+    /// Blocks that a decision would still take, where there can be so many.
+    pub further_blocks: Option<u32>,
+    /// Whether a decision would take more blocks than there can be.
+    pub needs_too_many: bool,
     pub warnings: Option<String>,
     /// Whether WAL has forced checkpoints in its runs, or in those that it is compared with.
     pub has_forced_checkpoints: bool,
@@ -135,7 +140,7 @@ fn rows_at(
             row.verdict = INCONCLUSIVE.into();
             row.reason = Some(SET_ASIDE.into());
             row.says = format!("set aside: {}", aside.why);
-            row.further_seconds = None;
+            (row.further_seconds, row.further_blocks) = (None, None);
         }
     }
     rows
@@ -159,7 +164,7 @@ fn withheld_from_all(state: &State, metric: Metric, blocks: u32) -> Option<Strin
             format_count(blocks.into(), "block")
         ));
     }
-    e.too_short.then(|| "too_short".into())
+    e.too_short.then(|| TOO_SHORT_REASON.into())
 }
 
 fn why_ended(reason: Option<Reason>) -> &'static str {
@@ -296,6 +301,11 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     let withheld = withheld.of_all.clone().or(differs);
     let needed = withheld.is_none().then(|| base.further_blocks()).flatten();
     let made = base.estimate.map_or(0, |e| e.blocks);
+    // More than are looked for.
+    let is_beyond = withheld.is_none()
+        && base.reason.is_some()
+        && base.estimate.is_some()
+        && base.needed.is_none();
     let further = needed.filter(|n| (made + n) as usize <= MOST_BLOCKS);
     let (verdict, reason, mut says) = match withheld {
         Some(why) => {
@@ -328,6 +338,7 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     says += &checkpoints.unwrap_or_default();
     says += &figures::regime(&state.experiment);
     says += &further.map(figures::further).unwrap_or_default();
+    let needs_too_many = is_beyond || (further.is_none() && needed.is_some());
     if further.is_none() && needed.is_some() {
         says += &figures::too_many_blocks();
     }
@@ -348,6 +359,8 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
         durability: own.durability,
         same_durability,
         further_seconds,
+        further_blocks: further,
+        needs_too_many,
         warnings: own.warnings,
         has_forced_checkpoints,
     }

@@ -9,7 +9,7 @@ pub use super::factors::Candidate;
 use super::{
     factors::{self, Crossed},
     metric,
-    state::Goal,
+    state::{Goal, Neighbours},
     variants::{self, Variant},
 };
 use crate::{
@@ -50,6 +50,9 @@ pub struct Asked {
     pub grid: Option<bool>,
     pub cycle_us: Option<i64>,
     pub probe_wait_us: Option<i64>,
+    /// Time from which cycle, windows and blocks follow; they take its place once they are known.
+    pub budget_us: Option<i64>,
+    pub neighbours: Option<String>,
     /// As it is given: a number, or a share such as '70%'; see [`with_rate`].
     #[serde(skip_serializing)]
     pub rate: Option<String>,
@@ -76,6 +79,8 @@ pub struct Checked {
     pub max_seconds: Option<f64>,
     pub cycle_seconds: Option<f64>,
     pub probe_wait_seconds: Option<f64>,
+    pub budget_seconds: Option<f64>,
+    pub neighbours: Neighbours,
 }
 
 /// The same with its rate as the number, or the share, that it is.
@@ -270,6 +275,52 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
         )?,
         cycle_seconds: cycle(asked)?,
         probe_wait_seconds: probe_wait(asked.probe_wait_us)?,
+        budget_seconds: budget(asked)?,
+        neighbours: neighbours(asked.neighbours.as_deref())?,
+    })
+}
+
+/// The time that cycle, windows and blocks are chosen for. What would contradict it is refused.
+fn budget(asked: &Asked) -> Result<Option<f64>, Refusal> {
+    let budget = positive(
+        "budget",
+        asked.budget_us,
+        "The experiment ends within it.",
+        "'20 min'",
+    )?;
+    let contradicts = |what: &str, why: &str| {
+        Refusal::argument(format!("budget and {what} exclude each other"))
+            .detail(why.to_owned())
+            .hint("Give one of them.")
+    };
+    let run = &asked.run;
+    match budget {
+        None => Ok(None),
+        Some(_) if asked.max_duration_us.is_some() => Err(contradicts(
+            "max_duration",
+            "The budget is the time that the experiment may take at most.",
+        )),
+        Some(_) if run.transactions.is_some() => Err(contradicts(
+            "transactions",
+            "How long a number of transactions takes is not known beforehand.",
+        )),
+        Some(_) if searches(asked) => Err(contradicts(
+            "the option \"sustain\"",
+            "A search chooses the length of its runs by itself.",
+        )),
+        budget => Ok(budget),
+    }
+}
+
+fn neighbours(given: Option<&str>) -> Result<Neighbours, Refusal> {
+    let Some(name) = given else {
+        return Ok(Neighbours::default());
+    };
+    let known = Neighbours::GIVEN.into_iter().find(|n| n.as_str() == name);
+    known.ok_or_else(|| {
+        Refusal::argument(format!("neighbours {} is not known", quoted(name)))
+            .detail("It says whether other programs are expected to use the machine while runs are measured.")
+            .hint("Use \"unexpected\" (a run beside some is made again, twice at most) or \"expected\" (none is).")
     })
 }
 
@@ -277,21 +328,6 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
 pub fn searches(asked: &Asked) -> bool {
     let options = asked.run.options.as_ref();
     options.is_some_and(|options| options.get("sustain").is_some())
-}
-
-/// Whether the length of a checkpoint cycle is given, or varied: as such, or as checkpoint_timeout, beside which there is no `cycle`.
-pub fn gives_cycle(asked: &Asked) -> bool {
-    let settings = asked.run.settings.as_ref();
-    let factors = asked.factors.as_ref();
-    let is_varied = |name| factors.is_some_and(|factors| factors.get(name).is_some());
-    asked.cycle_us.is_some()
-        || settings.is_some_and(|settings| settings.get(CHECKPOINT_TIMEOUT).is_some())
-        || [
-            "settings.checkpoint_timeout",
-            "target_settings.checkpoint_timeout",
-        ]
-        .into_iter()
-        .any(is_varied)
 }
 
 /// The setting that is the length of a checkpoint cycle.

@@ -1,5 +1,6 @@
 //! The plan of an experiment, made before it does anything.
 
+pub mod budget;
 pub mod rows;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ use crate::{
 
 /// Blocks whose order is drawn: as many as an experiment can be extended to.
 pub const MOST_BLOCKS: usize = 24;
+/// By this factor runs are reckoned longer where they must fit into a time: waits for the processor probe, and what lies between runs.
+const SLACK: f64 = 1.2;
 /// Seconds that a run takes beside its warm-up and window: making a filesystem, copying data, a checkpoint, storing the result.
 const OVERHEAD_SECONDS: f64 = 5.0;
 /// Transactions a second that are assumed of the runs of a whole night without a rate, for their transaction ids. One run is reckoned with four times as many,
@@ -67,26 +70,14 @@ impl Length {
         cycle.run_seconds()
     }
 
-    /// The same with the shortest cycles that there are, one of warm-up and three measured, where that is shorter: for a first look.
-    pub fn with_shortest_cycles(self) -> Self {
-        let shortest = Self {
-            warmup_seconds: SHORTEST_CYCLE_SECONDS,
-            window_seconds: 3.0 * SHORTEST_CYCLE_SECONDS,
-            cycle_seconds: SHORTEST_CYCLE_SECONDS,
-            ..self
-        };
-        match shortest.run_seconds() < self.run_seconds() {
-            true => shortest,
-            false => self,
-        }
-    }
-
     /// Whether the window has fewer than two complete checkpoint cycles, so that nothing is decided by it.
     pub fn is_too_short(self) -> bool {
         self.window_seconds < 2.0 * self.cycle_seconds
     }
 }
 
+/// The reason of a verdict by windows that are too short.
+pub const TOO_SHORT_REASON: &str = "too_short";
 /// What comes of windows that are too short.
 pub const TOO_SHORT: &str = "The windows have fewer than two checkpoint cycles: whatever comes out, the verdict is inconclusive (too_short).";
 
@@ -245,9 +236,14 @@ pub const OFFERS: [Offer; 3] = [
     },
 ];
 
+/// Seconds that so many runs take in a time that they must fit into.
+fn seconds_of(runs: f64, length: Length) -> f64 {
+    SLACK * runs * length.run_seconds()
+}
+
 /// Blocks that can be made in a time, after what comes before the first one.
 pub fn blocks_within(seconds: f64, targets: usize, length: Length, before: Before) -> u32 {
     let left = seconds - before.seconds(length);
-    let blocks = (left / (length.run_seconds() * targets as f64)).floor();
+    let blocks = (left / seconds_of(targets as f64, length)).floor();
     blocks.clamp(0.0, MOST_BLOCKS as f64) as u32
 }

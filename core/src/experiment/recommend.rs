@@ -11,7 +11,8 @@ mod stored;
 use std::collections::BTreeMap;
 
 use super::{
-    answer::{self, Row},
+    answer::{self, Row, open},
+    neighbours,
     state::State,
     steps,
 };
@@ -22,6 +23,9 @@ use crate::{
 
 /// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
 const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", "minix"];
+
+/// The part of a statement that goes on with an experiment.
+const NEXT: &str = "next";
 
 /// How the advice on options begins.
 const OPTIONS_OF: &str = "options of mkfs and mount of";
@@ -100,7 +104,7 @@ pub struct Here {
 /// A piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// Its subject: choice, why, figures, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
+    /// Its subject: choice, open, next, why, figures, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
     pub part: &'static str,
     /// In words, or a line to be pasted.
     pub says: String,
@@ -118,6 +122,12 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     let metric = steps::declared(state);
     let choice = choice::choice(state, said, facts, metric);
     let mut rows = choice.advice;
+    if let (Some(busy), Some(first)) = (neighbours::busy(state), rows.first_mut()) {
+        first.says = format!("{}; {}", busy.says(), first.says);
+    }
+    let open = open::of(state, said);
+    rows.extend(open.others().map(|why| advice("open", why.says())));
+    rows.extend(open.next.map(|line| advice(NEXT, line)));
     rows.extend(
         said.iter()
             .map(|row| advice("why", format!("{}: {}", row.target, row.says))),
@@ -147,7 +157,10 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
 /// The same of an experiment of another host, that somebody has brought here in a file: no line of it is to be pasted.
 pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
     let mut rows = rows;
-    rows.retain(|row| !lines::PARTS.contains(&row.part) && !row.says.starts_with(OPTIONS_OF));
+    rows.retain(|row| {
+        let is_line = lines::PARTS.contains(&row.part) || row.part == NEXT;
+        !is_line && !row.says.starts_with(OPTIONS_OF)
+    });
     // Nor what would look like one.
     for row in &mut rows {
         row.says = row.says.replace(char::is_control, " ");

@@ -23,6 +23,8 @@ pub struct Runs {
     pub pilot_cycle: bool,
     /// Whether their windows have fewer checkpoint cycles than a verdict takes.
     pub too_short: bool,
+    /// The budget that cycle, windows and blocks were chosen for.
+    pub budget_seconds: Option<f64>,
 }
 
 /// Who has asked for it.
@@ -60,6 +62,8 @@ pub struct Recorded {
     pub rate_share: Option<f64>,
     pub probe_wait_seconds: Option<f64>,
     pub probe_waited_seconds: f64,
+    pub neighbours: &'static str,
+    pub budget_seconds: Option<f64>,
     pub forced: bool,
     pub confirms: Option<i64>,
     pub requested_by: String,
@@ -113,6 +117,8 @@ pub fn recorded(asked: &Asked, checked: &Checked, runs: Runs, by: By) -> (Record
         rate_share: asked.rate_share,
         probe_wait_seconds: checked.probe_wait_seconds,
         probe_waited_seconds: 0.0,
+        neighbours: checked.neighbours.as_str(),
+        budget_seconds: runs.budget_seconds,
         forced: asked.run.force,
         confirms: by.confirms,
         requested_by: by.role,

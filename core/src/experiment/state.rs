@@ -32,6 +32,38 @@ impl Goal {
     }
 }
 
+/// What is known of neighbours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Neighbours {
+    /// None are expected: a run beside some is made again.
+    #[default]
+    Unexpected,
+    /// The caller expects them.
+    Expected,
+    /// They disturbed most attempts of a block.
+    Found,
+}
+
+impl Neighbours {
+    /// The values of the argument.
+    pub const GIVEN: [Self; 2] = [Self::Unexpected, Self::Expected];
+
+    /// Its name in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unexpected => "unexpected",
+            Self::Expected => "expected",
+            Self::Found => "found",
+        }
+    }
+
+    /// Whether a run beside neighbours is made again.
+    pub fn has_repeats(self) -> bool {
+        self == Self::Unexpected
+    }
+}
+
 /// An experiment with its targets and the runs that were made.
 #[derive(Clone, Debug, Deserialize)]
 pub struct State {
@@ -114,6 +146,12 @@ pub struct Experiment {
     /// Fewest cycles of checkpoints in a window that is decided by; the windows have fewer when this is set.
     #[serde(default)]
     pub too_short: bool,
+    /// What is known of neighbours.
+    #[serde(default)]
+    pub neighbours: Neighbours,
+    /// Length of a measured window, seconds.
+    #[serde(default)]
+    pub window_seconds: Option<f64>,
 }
 
 /// Columns of `fsbench.experiment_target`.
@@ -156,8 +194,12 @@ pub struct Made {
     pub other_value: Option<f64>,
     /// Codes of the findings that call it invalid.
     pub invalid: Vec<String>,
-    /// Whether others took a tenth of the processors from it.
+    /// Whether others took a tenth of the processors or a third of the disk from it.
     pub disturbed: bool,
+    /// Share of the processors' time in its window that others used; None when it is not known.
+    pub cpu_others: Option<f64>,
+    /// Share of its window in which others kept the disk busy; None when it is not known.
+    pub device_others: Option<f64>,
     /// Operations of the processor in the probe before it.
     #[serde(rename = "processor_probe")]
     pub probe: Option<f64>,
@@ -191,7 +233,7 @@ pub enum Outcome {
     Interrupted,
     /// Its block is made again.
     Repeated,
-    /// Others took much of the machine: it is made again.
+    /// Others took much of the machine: it is made again, or another attempt counts.
     Disturbed,
     /// The first one, which burns the disk in.
     BurnIn,

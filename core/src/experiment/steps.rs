@@ -4,12 +4,14 @@
 //! counts or was tried often enough. The result of a look follows from the runs alone, and is not stored.
 
 mod before;
+mod moved;
 mod outcome;
 mod time;
 
 use super::{
     metric::{self, Metric},
-    state::{Goal, Made, Outcome, State},
+    neighbours,
+    state::{Experiment, Goal, Made, Outcome, State},
     throttled,
     wal::Fixed,
 };
@@ -22,7 +24,7 @@ use crate::verdict::{
 };
 
 pub use before::parameters;
-use outcome::disturbed;
+pub use moved::why_moved;
 pub use outcome::{Aside, aside, outcome, without_value};
 pub use time::ends_early;
 
@@ -38,6 +40,10 @@ const OFTEN_INTERRUPTED: usize = 10;
 pub enum Next {
     /// Store what became of a run that is over, by its index.
     Judge(usize, Outcome, Option<String>),
+    /// Store that an attempt counts after all, by its index, with its outcome and why: no other attempt of its place is to follow.
+    Count(usize, Outcome, String),
+    /// Store that the machine is taken as it is, with the block that shows it and why: no further run is made again for its neighbours.
+    TakeAsItIs(u32, String),
     /// Wait for the run of that number.
     Wait(i64),
     /// A run was about to be started when somebody was cut off: it may be there or not. By its index.
@@ -261,10 +267,7 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
     let metric = declared(state);
     let aside = aside(state);
     let open = |blocks, next| Progress { blocks, next };
-    let looks = Looks {
-        looks: state.experiment.looks.clone(),
-        ended: None,
-    };
+    let looks = looks_of(&state.experiment);
     let mut blocks = 0;
     if let Some(next) = before::next(state) {
         return open(blocks, unfinished(state, metric).unwrap_or(next));
@@ -286,7 +289,7 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
         if let Some(end) = without_reference(state, &gone, &runs) {
             return open(blocks, unfinished(state, metric).unwrap_or(Next::End(end)));
         }
-        let places = in_block(state, block, &runs);
+        let places = in_block(state, block, &runs, boot_id, versions);
         let is_open = |place: &&InBlock| {
             let is_aside = aside.iter().any(|aside| aside.number == place.place.number);
             !place.is_closed && !is_aside
@@ -296,6 +299,8 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
             Some(place) => {
                 let next = unfinished(state, metric)
                     .or_else(|| cut(state, block, boot_id, versions))
+                    .or_else(|| take_as_it_is(state, block, places.len()))
+                    .or_else(|| count(state, metric, place))
                     .unwrap_or_else(|| start(state, place.place));
                 return open(blocks, next);
             }
@@ -303,6 +308,19 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
     }
     let end = Next::End(End::MaxBlocks);
     open(blocks, unfinished(state, metric).unwrap_or(end))
+}
+
+/// The looks by which blocks are made. An experiment that ended before the first look has none of its own.
+fn looks_of(e: &Experiment) -> Looks {
+    let planned = || Looks::planned(e.max_blocks);
+    let own = Looks {
+        looks: e.looks.clone(),
+        ended: None,
+    };
+    match e.looks.is_empty() {
+        true => planned().unwrap_or(own),
+        false => own,
+    }
 }
 
 fn all_run(state: &State, aside: &[Aside]) -> Vec<bool> {
@@ -347,10 +365,11 @@ fn unfinished(state: &State, metric: Metric) -> Option<Next> {
             let (mut outcome, mut why) = outcome(made, metric);
             if made.block == 0 {
                 (outcome, why) = before::outcome(state, index, outcome, why);
-            } else if outcome == Outcome::Measured
-                && let Some(others) = disturbed(state, made)
-            {
-                (outcome, why) = (Outcome::Disturbed, Some(others));
+            } else if outcome.counts() {
+                match neighbours::disturbed(state, made) {
+                    Some(others) => (outcome, why) = (Outcome::Disturbed, Some(others)),
+                    None => why = why.or_else(|| neighbours::counts_nevertheless(state, made)),
+                }
             }
             Next::Judge(index, outcome, why)
         }
@@ -381,11 +400,22 @@ pub fn often_interrupted(state: &State, index: usize) -> Option<String> {
 
 struct InBlock {
     place: Place,
+    /// Attempts that neighbours disturbed, by their indexes.
+    disturbed: Vec<usize>,
+    /// It has a run that counts, or it has failed too often and no attempt of it could count.
     is_closed: bool,
+    /// It has failed too often.
+    is_given_up: bool,
 }
 
 /// The places of a block in their order, with the attempt that is next.
-fn in_block(state: &State, block: u32, runs: &[bool]) -> Vec<InBlock> {
+fn in_block(
+    state: &State,
+    block: u32,
+    runs: &[bool],
+    boot_id: &str,
+    versions: &str,
+) -> Vec<InBlock> {
     let order = state.experiment.run_order.get(block as usize - 1);
     let order = order.map_or(&[][..], Vec::as_slice);
     let is_run = |number: usize| runs.get(number).copied().unwrap_or(false);
@@ -400,6 +430,10 @@ fn in_block(state: &State, block: u32, runs: &[bool]) -> Vec<InBlock> {
                 tries.iter().filter(|m| m.outcome == Some(outcome)).count() >= most
             };
             let attempt = tries.iter().map(|made| made.attempt).max().unwrap_or(0) + 1;
+            let has_counted = tries.iter().any(|m| m.outcome.is_some_and(Outcome::counts));
+            let disturbed = neighbours::attempts(state, block, number, boot_id, versions);
+            let is_given_up = often(Outcome::Failed, TRIES_OF_FAILED)
+                || often(Outcome::Invalid, TRIES_OF_INVALID);
             InBlock {
                 place: Place {
                     block,
@@ -407,9 +441,9 @@ fn in_block(state: &State, block: u32, runs: &[bool]) -> Vec<InBlock> {
                     attempt,
                     number,
                 },
-                is_closed: tries.iter().any(|m| m.outcome.is_some_and(Outcome::counts))
-                    || often(Outcome::Failed, TRIES_OF_FAILED)
-                    || often(Outcome::Invalid, TRIES_OF_INVALID),
+                is_closed: has_counted || (is_given_up && disturbed.is_empty()),
+                disturbed,
+                is_given_up,
             }
         })
         .collect()
@@ -440,6 +474,23 @@ fn change(then: &str, now: &str) -> Option<&'static str> {
     settings
         .is_some_and(|(then, now)| then != now)
         .then_some("settings of the server changed within its block; fsbench.diff() tells which")
+}
+
+fn take_as_it_is(state: &State, block: u32, targets: usize) -> Option<Next> {
+    let why = neighbours::found(state, block, targets)?;
+    Some(Next::TakeAsItIs(block, why))
+}
+
+/// One of the attempts of a place that neighbours disturbed counts where no other one is to follow, or none could end in time.
+fn count(state: &State, metric: Metric, place: &InBlock) -> Option<Next> {
+    let (index, chosen) = neighbours::least_disturbed(state, &place.disturbed)?;
+    let is_last = place.is_given_up
+        || neighbours::is_enough(state, place.disturbed.len())
+        || matches!(start(state, place.place), Next::End(_));
+    let (outcome, why) = outcome(&state.runs[index], metric);
+    let why = [why, Some(chosen)].into_iter().flatten();
+    let why: Vec<String> = why.collect();
+    is_last.then(|| Next::Count(index, outcome, why.join("; ")))
 }
 
 /// A block that was begun under other conditions is made again as a whole.

@@ -3,6 +3,8 @@
 mod arguments;
 mod aside;
 mod before;
+mod beside_others;
+mod left_open;
 mod said;
 mod withheld;
 mod without_value;
@@ -13,7 +15,7 @@ use super::{
     answer,
     metric::{self, Kind},
     plan,
-    state::{Goal, Made, Outcome, State},
+    state::{Goal, Made, Neighbours, Outcome, State},
     steps::{self, End, Next, Place},
 };
 
@@ -71,6 +73,15 @@ fn measured(place: Place, value: f64) -> Made {
     }
 }
 
+/// A run from which others took this share of the processors.
+fn disturbed_by(place: Place, value: f64, cpu_others: f64) -> Made {
+    Made {
+        disturbed: true,
+        cpu_others: Some(cpu_others),
+        ..measured(place, value)
+    }
+}
+
 fn failed(place: Place, code: &str) -> Made {
     Made {
         status: Some("failed".into()),
@@ -109,6 +120,11 @@ fn live(state: &mut State, measure: Measure<'_>) -> (End, Vec<Place>) {
                 state.runs[index].outcome = Some(outcome);
                 state.runs[index].why = why;
             }
+            Next::Count(index, outcome, why) => {
+                state.runs[index].outcome = Some(outcome);
+                state.runs[index].why = Some(why);
+            }
+            Next::TakeAsItIs(..) => state.experiment.neighbours = Neighbours::Found,
             Next::End(end) => return (end, started),
             other => panic!("{other:?}"),
         }
@@ -298,24 +314,6 @@ fn an_invalid_run_is_repeated_twice() {
         .filter(|p| p.block == 2 && p.number == 1)
         .count();
     assert_eq!((tries, started.len()), (3, 8));
-}
-
-#[test]
-fn a_disturbed_run_is_made_again_twice_and_counts_then() {
-    let mut state = state(2, Goal::Baseline);
-    let disturbed = |place: Place| Made {
-        disturbed: place.block == 2 && place.number == 1,
-        ..measured(place, 100.0 + 100.0 * place.number as f64)
-    };
-    let (end, started) = live(&mut state, &disturbed);
-    assert_eq!((end, started.len()), (End::Decided, 8));
-    let outcomes: Vec<_> = (state.runs.iter().filter(|m| m.block == 2 && m.number == 1))
-        .map(|made| made.outcome.unwrap())
-        .collect();
-    assert_eq!(
-        outcomes,
-        [Outcome::Disturbed, Outcome::Disturbed, Outcome::Measured]
-    );
 }
 
 #[test]

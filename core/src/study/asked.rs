@@ -32,6 +32,8 @@ pub struct Asked {
     pub bindir: Option<String>,
     pub power_loss_protected: Option<bool>,
     pub start: Option<bool>,
+    /// Whether other programs are expected to use the machine, as of an experiment.
+    pub neighbours: Option<String>,
 }
 
 impl Asked {

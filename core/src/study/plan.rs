@@ -269,6 +269,7 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
         cycle_us: length.cycle_seconds.map(us),
         rate: question.rate.clone(),
         start: here.asked.start,
+        neighbours: here.asked.neighbours.clone(),
         run: crate::spec::Asked {
             workload: Some(question.workload.clone()),
             scale: length.scale,

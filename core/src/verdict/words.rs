@@ -16,6 +16,11 @@ const COUNTED: [&str; 8] = [
     "missed",
 ];
 
+/// A ratio above this is told as a ratio, not as a percentage.
+const TIMES_FROM: f64 = 2.0;
+/// An interval whose ends differ by more than this factor tells no size.
+const WIDEST: f64 = 5.0;
+
 /// The metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric<'a> {
@@ -33,7 +38,7 @@ pub fn compared(compared: &Compared, baseline: &str, metric: Metric<'_>) -> Stri
     match (compared.verdict, size, compared.estimate) {
         (Verdict::CannotKeepTheRate, ..) => compared.verdict.as_str().into(),
         (Verdict::Inconclusive(reason), size, _) => {
-            let size = size.map(|s| format!(": {}", s.against(baseline, metric)));
+            let size = size.map(|s| format!(": {}", s.open(baseline, metric)));
             format!(
                 "inconclusive ({}){}",
                 reason.as_str(),
@@ -56,7 +61,7 @@ pub fn compared(compared: &Compared, baseline: &str, metric: Metric<'_>) -> Stri
             };
             format!(
                 "{}{worth}, after {} blocks",
-                size.against(baseline, metric),
+                size.decided(baseline, metric),
                 e.blocks
             )
         }
@@ -74,14 +79,29 @@ pub fn ranked(ranked: &Ranked, against: &str, metric: Metric<'_>) -> String {
     match ranked.standing {
         Standing::Out => format!(
             "{}, after {} blocks",
-            size.against(against, metric),
+            size.decided(against, metric),
             estimate.blocks
         ),
         Standing::Equivalent => format!("{standing}: {size}, {}", does_not_count(metric)),
-        _ if estimate.low() > 0.0 => {
-            format!("{standing}: {size}; worse, whether it counts is open")
+        _ => {
+            let size = match size.is_too_wide() {
+                true => size.open(against, metric),
+                false => size.to_string(),
+            };
+            let worse = match estimate.low() > 0.0 {
+                true => "; worse, whether it counts is open",
+                false => "",
+            };
+            format!("{standing}: {size}{worse}")
         }
-        _ => format!("{standing}: {size}"),
+    }
+}
+
+/// A share of what another target does, as a percentage, or as a factor where it would be more than twice as much.
+pub fn share_or_factor(share: f64) -> String {
+    match 1.0 + share > TIMES_FROM {
+        true => format!("a factor of {}", times(1.0 + share)),
+        false => format!("{} %", tenths(share * 100.0)),
     }
 }
 
@@ -98,12 +118,11 @@ fn does_not_count(metric: Metric<'_>) -> String {
     )
 }
 
-/// A difference with its interval, in percent, in the direction in which it was measured.
+/// A ratio of a target to another one with its interval, told as a difference in percent unless it is large.
 struct Size {
-    percent: f64,
+    ratio: f64,
     low: f64,
     high: f64,
-    word: &'static str,
 }
 
 impl Size {
@@ -122,55 +141,107 @@ impl Size {
     }
 
     fn new(mean: f64, low: f64, high: f64) -> Self {
-        let percent = |ln: f64| 100.0 * ln.exp_m1();
-        if mean >= 0.0 {
-            Self {
-                percent: percent(mean),
-                low: percent(low),
-                high: percent(high),
-                word: "more",
-            }
-        } else {
-            Self {
-                percent: -percent(mean),
-                low: -percent(high),
-                high: -percent(low),
-                word: "less",
-            }
+        Self {
+            ratio: mean.exp(),
+            low: low.exp(),
+            high: high.exp(),
+        }
+    }
+
+    /// Whether the interval is so wide that it tells no size.
+    fn is_too_wide(&self) -> bool {
+        self.high > WIDEST * self.low
+    }
+
+    /// Whether it is told as a ratio.
+    fn is_large(&self) -> bool {
+        self.ratio.max(self.high) > TIMES_FROM
+    }
+
+    fn is_more(&self) -> bool {
+        self.ratio >= 1.0
+    }
+
+    fn word(&self) -> &'static str {
+        if self.is_more() { "more" } else { "less" }
+    }
+
+    /// The size, and the ends of the interval in the same direction, in percent.
+    fn percents(&self) -> [f64; 3] {
+        let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+        match self.is_more() {
+            true => [self.ratio, self.low, self.high].map(percent),
+            false => [self.ratio, self.high, self.low].map(|ratio| -percent(ratio)),
         }
     }
 
     fn share(&self) -> String {
-        format!("{} %", rounded(self.percent))
+        format!("{} %", rounded(self.percents()[0]))
     }
 
     /// An interval that has both signs says what each end means.
     fn interval(&self) -> String {
-        let other = if self.word == "more" { "less" } else { "more" };
-        match self.low < 0.0 && self.high > 0.0 {
+        if self.is_large() {
+            return format!("({} to {})", times(self.low), times(self.high));
+        }
+        let [_, low, high] = self.percents();
+        let other = if self.is_more() { "less" } else { "more" };
+        match low < 0.0 && high > 0.0 {
             true => format!(
                 "({} % {other} to {} % {})",
-                end(-self.low),
-                end(self.high),
-                self.word
+                end(-low),
+                end(high),
+                self.word()
             ),
-            false => format!("({} to {})", end(self.low), end(self.high)),
+            false => format!("({} to {})", end(low), end(high)),
         }
     }
 
     fn against(&self, baseline: &str, metric: Metric<'_>) -> String {
-        format!(
-            "{} {} {} than {baseline} {}",
-            self.share(),
-            self.word_of(metric),
-            metric.name,
-            self.interval()
-        )
+        let (name, interval) = (metric.name, self.interval());
+        match self.is_large() {
+            true => format!(
+                "{} times the {name} of {baseline} {interval}",
+                times(self.ratio)
+            ),
+            false => format!(
+                "{} {} {name} than {baseline} {interval}",
+                self.share(),
+                self.word_of(metric)
+            ),
+        }
+    }
+
+    /// The size of what is open.
+    fn open(&self, baseline: &str, metric: Metric<'_>) -> String {
+        match self.is_too_wide() {
+            true => format!(
+                "too noisy: between {} and {} times the {} of {baseline}",
+                times(self.low),
+                times(self.high),
+                metric.name
+            ),
+            false => self.against(baseline, metric),
+        }
+    }
+
+    /// The size of what is decided: the direction is certain, even where the size is not.
+    fn decided(&self, baseline: &str, metric: Metric<'_>) -> String {
+        match self.is_too_wide() {
+            true => format!(
+                "{} {} than {baseline}, too noisy to tell how much (between {} and {} times)",
+                self.word_of(metric),
+                metric.name,
+                times(self.low),
+                times(self.high)
+            ),
+            false => self.against(baseline, metric),
+        }
     }
 
     /// Fewer of what is counted, less of anything else.
     fn word_of(&self, metric: Metric<'_>) -> &'static str {
-        match self.word {
+        match self.word() {
             "less" if is_counted(metric.name) => "fewer",
             word => word,
         }
@@ -179,8 +250,28 @@ impl Size {
 
 impl std::fmt::Display for Size {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} {}", self.share(), self.word, self.interval())
+        match self.is_large() {
+            true => write!(f, "{} times {}", times(self.ratio), self.interval()),
+            false => write!(f, "{} {} {}", self.share(), self.word(), self.interval()),
+        }
     }
+}
+
+/// One digit behind the point, and none where it is zero.
+fn tenths(percent: f64) -> String {
+    let text = format!("{percent:.1}");
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// A ratio with two digits.
+fn times(ratio: f64) -> String {
+    let digits = match ratio {
+        9.95.. => 0,
+        0.995.. => 1,
+        _ => 2,
+    };
+    let text = format!("{ratio:.digits$}");
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
 /// One digit behind the point below ten, and none where it is zero.

@@ -1,16 +1,21 @@
 //! `experiment` and `plan_experiment`: from arguments to rows.
 
+mod budget;
 mod made;
 mod parameters;
 mod planned;
+mod runs;
 mod targets;
 
 use made::OwnTargets;
-use parameters::{cycle_seconds, fix, length, specified};
+use parameters::cycle_seconds;
 use pgfsbench_core::{
     experiment::{
-        asked::{self, Asked, Candidate, Checked},
-        plan::{self, Before, Length},
+        asked::{self, Asked, Checked},
+        plan::{
+            self, Before, Length,
+            budget::{Fit, Wish},
+        },
         row, variants,
     },
     refusal::quoted,
@@ -21,6 +26,7 @@ use pgrx::{
     name, pg_extern,
     pg_sys::{FunctionCallInfo, panic::ErrorReport},
 };
+use runs::Runs;
 use serde_json::{Map, Value};
 
 use super::{tell_conductor, too_many_homes, unknown};
@@ -31,7 +37,7 @@ use crate::{
     random,
     run::marker,
     store::experiment as store,
-    target::{self, helper_job},
+    target::helper_job,
 };
 
 #[pg_extern(sql = false)]
@@ -80,7 +86,7 @@ fn asked_for(call: FunctionCallInfo) -> Result<Asked, Fault> {
             run.insert(in_microseconds(name).into(), value);
         }
     }
-    for name in ["max_duration", "cycle", "probe_wait"] {
+    for name in ["max_duration", "cycle", "probe_wait", "budget"] {
         if let Some(value) = given.remove(name) {
             given.insert(in_microseconds(name).into(), value);
         }
@@ -99,6 +105,7 @@ fn in_microseconds(name: &str) -> &str {
         "max_duration" => "max_duration_us",
         "cycle" => "cycle_us",
         "probe_wait" => "probe_wait_us",
+        "budget" => "budget_us",
         other => other,
     }
 }
@@ -107,36 +114,38 @@ fn in_microseconds(name: &str) -> &str {
 pub struct Planned {
     /// Whether filesystems are made for its runs.
     needs_helper: bool,
-    /// Whether a disk is to be burnt in.
-    burn_in: bool,
-    /// Whether it is to be seen first how much WAL a checkpoint cycle takes.
-    pilot_cycle: bool,
     own_targets: OwnTargets,
+    /// The arguments, with what was chosen for a budget in place of that.
+    pub asked: Asked,
     pub checked: Checked,
     pub specs: Vec<Spec>,
     pub length: Length,
+    /// What could be made of it in another time.
+    pub wish: Wish,
+    /// The budget, with what it was spent on.
+    pub budget: Option<(f64, Fit)>,
     parameters: Value,
     pub seed: i64,
 }
 
 impl Planned {
     /// In one line, for a NOTICE.
-    pub fn announced(&self, asked: &Asked) -> String {
-        plan::announced(&self.checked, self.length, self.before(asked))
+    pub fn announced(&self) -> String {
+        let announced = plan::announced(&self.checked, self.length, self.before());
+        match self.budget {
+            Some((_, fit)) => format!("{announced}; {}", fit.says()),
+            None => announced,
+        }
     }
 
     /// Runs before the first block.
-    pub fn before(&self, asked: &Asked) -> Before {
-        let targets = self.checked.candidates.len() as u32;
-        let has_share = asked.rate_share.is_some();
-        Before::planned(self.burn_in, has_share, self.pilot_cycle, targets)
+    pub fn before(&self) -> Before {
+        self.wish.before()
     }
 
     /// Whether its windows are to have whole checkpoint cycles.
     fn is_too_short(&self) -> bool {
-        let has_checkpoints =
-            |spec: &Spec| spec.workload.runs_transactions() && spec.workload.writes();
-        self.specs.iter().all(has_checkpoints) && self.length.is_too_short()
+        self.wish.has_cycles && self.length.is_too_short()
     }
 }
 
@@ -174,16 +183,6 @@ impl Unplanned {
     }
 }
 
-/// Whether something is missing here, and no argument is wrong.
-fn is_missing_here(fault: &Fault) -> bool {
-    [
-        sqlstate::NOT_IN_THIS_STATE,
-        sqlstate::NO_RESOURCES,
-        sqlstate::DISK_FULL,
-    ]
-    .contains(&fault.sqlstate.as_str())
-}
-
 fn record(asked: &Asked) -> Result<i64, Fault> {
     let ready = guard::ready()?;
     xact::check_may_write(c"fsbench.experiment()");
@@ -204,14 +203,18 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
             report::notice(why.message, why.hint);
         }
     }
-    let id = insert(&ready, asked, &planned, None)?;
+    let id = insert(&ready, &planned, None)?;
     planned.own_targets.tell()?;
+    let on_top = match planned.checked.neighbours.has_repeats() {
+        true => " Runs that others disturb are made again, twice at most, on top of these.",
+        false => "",
+    };
     report::notice(
-        planned.announced(asked),
+        planned.announced(),
         Some(match (starts, planned.is_too_short()) {
             (_, true) => plan::TOO_SHORT.into(),
             (true, _) => format!(
-                "See fsbench.experiments, and SELECT * FROM fsbench.compare({}). Runs that others disturb are made again, twice at most, on top of these.",
+                "See fsbench.experiments, and SELECT * FROM fsbench.compare({}).{on_top}",
                 literal(&planned.checked.experiment)
             ),
             (false, _) => format!(
@@ -313,7 +316,7 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
     }
     asked.run.seed = None;
     let planned = planned(ready, &asked, Targets::Held).map_err(|why| why.into_fault(None))?;
-    let id = insert(ready, &asked, &planned, Some(of.experiment_id))?;
+    let id = insert(ready, &planned, Some(of.experiment_id))?;
     planned.own_targets.tell()?;
     start(ready, id)?;
     Ok(planned.checked.experiment)
@@ -339,7 +342,7 @@ pub fn planned(ready: &Ready, asked: &Asked, targets: Targets) -> Result<Planned
     }
     // Each with a snapshot from after the wait.
     let own_targets = xact::seeing_own_changes(|| made::make(ready, asked, &made, &checked))?;
-    xact::seeing_own_changes(|| planned_on(ready, asked, checked, own_targets))
+    xact::seeing_own_changes(|| planned_on(ready, asked, &made, checked, own_targets))
 }
 
 /// Locks the targets that the experiment uses, those that its own are made of, and those of its own that are there already. Of one that is
@@ -357,61 +360,54 @@ fn hold(ready: &Ready, made: &[(String, String)], checked: &Checked) -> Result<(
 fn planned_on(
     ready: &Ready,
     asked: &Asked,
+    made: &[(String, String)],
     mut checked: Checked,
     own_targets: OwnTargets,
 ) -> Result<Planned, Unplanned> {
     targets::check_targets(ready, &checked)?;
     targets::wait_for_helper(ready, asked, &mut checked)?;
     targets::warn_of_devices(ready, &checked, asked.run.force)?;
-    let cycle = cycle_seconds(ready, asked, &checked)?;
     let seed = asked
         .run
         .seed
         .unwrap_or_else(|| random::seed() & i64::from(i32::MAX));
-    let mut parameters = parameters::parameters(asked, &checked, cycle);
-    let (mut specs, mut lacking) = (Vec::new(), Vec::new());
-    for candidate in &checked.candidates {
-        match specified(ready, &parameters, candidate) {
-            Ok(spec) => specs.push(spec),
-            Err(fault) if is_missing_here(&fault) => lacking.push(fault),
-            Err(fault) => return Err(fault.into()),
-        }
-    }
-    let mut lacking = lacking.into_iter();
-    if let Some(first) = lacking.next() {
-        let not_made = targets::not_made(ready, &checked)?;
-        let others = lacking.chain(not_made.into_iter().map(Fault::from));
-        return Err(Unplanned::Lacking(first, others.collect()));
-    }
-    if fix(&mut parameters, &specs) {
-        let each = checked.candidates.iter();
-        let each = each.map(|candidate| specified(ready, &parameters, candidate));
-        specs = each.collect::<Result<_, _>>()?;
+    let asked = Asked {
+        budget_us: None,
+        ..asked.clone()
+    };
+    let own_cycle = cycle_seconds(ready, &asked, &checked)?;
+    let may_choose = parameters::may_choose_windows(ready, &asked, &checked)?;
+    let (mut asked, mut budget) = (asked, None);
+    let mut runs = match (checked.budget_seconds, may_choose) {
+        // The shortest windows are those that any target has room for.
+        (Some(_), true) => Runs::of(ready, &budget::shortest(&asked), &checked, own_cycle)?,
+        _ => Runs::of(ready, &asked, &checked, own_cycle)?,
+    };
+    let wish = runs.wish(&asked, &checked, own_cycle, may_choose);
+    if let Some(seconds) = checked.budget_seconds {
+        let fit = wish.spend(seconds)?;
+        asked = budget::spent(asked, seconds, &wish, &fit);
+        checked = asked::check(&asked, made)?;
+        targets::wait_for_helper(ready, &asked, &mut checked)?;
+        let cycle = cycle_seconds(ready, &asked, &checked)?;
+        runs = Runs::of(ready, &asked, &checked, cycle)?;
+        budget = Some((seconds, fit));
     }
     // All runs of a block have the same: as those of the first one.
-    for spec in &mut specs {
+    for spec in &mut runs.specs {
         spec.seed = seed.wrapping_add(1) & i64::MAX;
     }
-    targets::check_transaction_ids(ready, &checked, &specs, asked.run.force)?;
-    let length = length(&specs, cycle);
-    let kind_of = |candidate: &Candidate| {
-        session::with_rights_of(ready.owner, || target::kind_of(&candidate.target))
-    };
-    let kinds = (checked.candidates.iter()).map(kind_of);
-    let kinds: Vec<Option<target::Kind>> = kinds.collect::<Result<_, _>>()?;
-    let burn_in = kinds.contains(&Some(target::Kind::Device));
-    // A server that is there already has the WAL that it has.
-    let are_made = (kinds.iter()).all(|kind| kind.is_some_and(|k| k != target::Kind::Connection));
-    let pilot_cycle = are_made && parameters::has_pilot_cycle(asked, &specs, length);
+    targets::check_transaction_ids(ready, &checked, &runs.specs, asked.run.force)?;
     Ok(Planned {
-        needs_helper: kinds.iter().flatten().any(|kind| kind.is_made()),
-        burn_in,
-        pilot_cycle,
+        needs_helper: runs.kinds.iter().flatten().any(|kind| kind.is_made()),
         own_targets,
+        asked,
         checked,
-        specs,
-        length,
-        parameters,
+        specs: runs.specs,
+        length: runs.length,
+        wish,
+        budget,
+        parameters: runs.parameters,
         seed,
     })
 }
@@ -429,19 +425,15 @@ fn check_name_is_free(ready: &Ready, name: &str) -> Result<(), Fault> {
 }
 
 /// Records an experiment, and gives its number.
-pub fn insert(
-    ready: &Ready,
-    asked: &Asked,
-    planned: &Planned,
-    confirms: Option<i64>,
-) -> Result<i64, Fault> {
+pub fn insert(ready: &Ready, planned: &Planned, confirms: Option<i64>) -> Result<i64, Fault> {
     let runs = row::Runs {
         length: planned.length,
         parameters: planned.parameters.clone(),
         seed: planned.seed,
-        burn_in: planned.burn_in,
-        pilot_cycle: planned.pilot_cycle,
+        burn_in: planned.wish.burn_in,
+        pilot_cycle: planned.wish.pilot_cycle,
         too_short: planned.is_too_short(),
+        budget_seconds: planned.budget.map(|(seconds, _)| seconds),
     };
     let role = session::role_name(session::role());
     let by = row::By {
@@ -449,10 +441,10 @@ pub fn insert(
         mark: format!("{:016x}", random::seed()),
         confirms,
     };
-    let (row, targets) = row::recorded(asked, &planned.checked, runs, by);
+    let (row, targets) = row::recorded(&planned.asked, &planned.checked, runs, by);
     session::with_rights_of(ready.owner, || {
         let id = store::insert(&row, &targets)?;
-        let what = planned.announced(asked);
+        let what = planned.announced();
         store::log(id, "recorded", None, Some(&what), Some(&role))?;
         Ok(id)
     })

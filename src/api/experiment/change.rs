@@ -217,13 +217,14 @@ impl Change {
             store::update(
                 id,
                 &json!({"looks": looks.looks, "ended_by": null, "max_blocks": wanted.max(state.experiment.max_blocks),
-                    "max_seconds": state.experiment.max_seconds_when_extended(), "status_reason": null}),
+                    "max_seconds": state.experiment.max_seconds_when_extended(), "status_reason": null,
+                    "open_because": null, "next_step": null, "over_at_latest": null}),
             )?;
             store::log(id, "extended", None, Some(&format!("to {wanted} blocks")), Some(by))?;
             let is_on = !self.is(&["done", "cancelled"]);
             let has_looked = state.experiment.looks.iter().any(|look| look.blocks <= blocks);
             if is_on && has_looked && let Some(now) = store::state(id, None)? {
-                store::set_answer(id, &experiment::line_while_on(&now, blocks)?)?;
+                experiment::answer_while_on(&now, blocks)?;
             }
             Ok(state.experiment.too_short)
         })?;

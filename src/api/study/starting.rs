@@ -47,8 +47,8 @@ struct Started {
     ready: Ready,
     study: Study,
     facts: Facts,
-    /// Names of questions, what is asked for each, and what that becomes.
-    experiments: Vec<(String, asked::Asked, Planned)>,
+    /// Names of questions, and the experiment of each.
+    experiments: Vec<(String, Planned)>,
     targets: Vec<Target>,
     needed: Vec<(String, u64)>,
 }
@@ -75,8 +75,8 @@ fn record(asked: &Asked) -> Result<String, Fault> {
         Ok::<(), Fault>(())
     })?;
     let starts = asked.start.unwrap_or(true);
-    for (question, experiment, planned) in &started.experiments {
-        let id = asking::insert(ready, experiment, planned, None)?;
+    for (question, planned) in &started.experiments {
+        let id = asking::insert(ready, planned, None)?;
         session::with_rights_of(ready.owner, || {
             store::insert_experiment(&study.study, question, id)
         })?;
@@ -218,7 +218,7 @@ impl Started {
             let planned = asking::planned(&ready, &experiment, targets).map_err(|why| {
                 (why.into_fault(None)).context(&format!("question {}", one.question))
             })?;
-            experiments.push((one.question, experiment, planned));
+            experiments.push((one.question, planned));
         }
         Ok(Self {
             ready,
@@ -238,11 +238,11 @@ impl Started {
             facts: &self.facts,
         };
         let questions = self.experiments.iter();
-        let questions = questions.map(|(question, experiment, planned)| said::Planned {
+        let questions = questions.map(|(question, planned)| said::Planned {
             question,
             checked: &planned.checked,
             length: planned.length,
-            before: planned.before(experiment),
+            before: planned.before(),
             seed: planned.seed,
         });
         said::Said {

@@ -1,9 +1,10 @@
 //! Figures in words.
 
-use super::{Base, Checkpoints, Row};
+use super::{Base, Checkpoints, Row, open};
 use crate::{
     experiment::{
         metric::{Kind, Metric},
+        neighbours,
         plan::MOST_BLOCKS,
         state::{Experiment, Goal, Outcome, State},
     },
@@ -166,6 +167,7 @@ pub fn figure(x: f64) -> String {
 
 /// One line for the morning: what is known of each target, and what it took.
 pub fn line(state: &State, rows: &[Row]) -> String {
+    let open = open::of(state, rows);
     let mut rows: Vec<&Row> = rows.iter().collect();
     if state.experiment.goal == Goal::Best {
         // The best one is the answer.
@@ -205,8 +207,12 @@ pub fn line(state: &State, rows: &[Row]) -> String {
         true => String::new(),
         false => format!("; {}", caveats.join(", ")),
     };
+    let busy = neighbours::busy(state).map_or_else(String::new, |busy| busy.says() + "; ");
+    let open: String = (open.others())
+        .map(|why| format!("; {}", why.says()))
+        .collect();
     format!(
-        "{}{caveats}; {} in {runs}",
+        "{busy}{}{caveats}{open}; {} in {runs}",
         parts.join(", "),
         format_seconds(state.experiment.elapsed_seconds)
     )

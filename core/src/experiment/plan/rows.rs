@@ -5,20 +5,21 @@ use serde::Serialize;
 use crate::{
     experiment::{
         asked::Checked,
-        plan::{self, Before, Length},
+        plan::{
+            self, Before, Length,
+            budget::{Fit, Wish},
+        },
     },
     run::room::DISK_TPS,
     spec::Spec,
     target::prepared_data::Copied,
-    units::{format_bytes, format_count, format_seconds},
+    units::{format_bytes, format_seconds},
 };
 
 /// Blocks whose order is shown.
 const SHOWN_BLOCKS: usize = 3;
 /// Standard deviations of ln ratio for which the smallest difference is told that would be found.
 const NOISE: [f64; 3] = [0.015, 0.03, 0.05];
-/// What takes so many seconds at most is a first look.
-const FIRST_LOOK_SECONDS: f64 = 1800.0;
 
 /// An experiment as it would be recorded.
 #[derive(Clone, Debug)]
@@ -34,7 +35,10 @@ pub struct Plan<'a> {
     pub before: Before,
     pub seed: i64,
     pub seed_is_given: bool,
-    pub cycle_is_given: bool,
+    /// What would be made to fit into a time.
+    pub wish: Wish,
+    /// The budget, with what it was spent on.
+    pub budget: Option<(f64, Fit)>,
     /// Whether the windows have fewer checkpoint cycles than a verdict takes.
     pub too_short: bool,
 }
@@ -61,6 +65,10 @@ pub fn line(part: &'static str, item: impl Into<String>, says: impl Into<String>
 pub fn rows(plan: &Plan, trouble: Vec<Line>) -> Vec<Line> {
     let announced = plan::announced(plan.checked, plan.length, plan.before);
     let mut rows = vec![line("plan", "experiment", announced)];
+    rows.extend(plan.budget.map(|(seconds, fit)| {
+        let says = format!("{}: {}", format_seconds(seconds), fit.says());
+        line("plan", "budget", says)
+    }));
     rows.extend(trouble);
     if plan.too_short {
         rows.push(line("trouble", "the verdict", plan::TOO_SHORT));
@@ -183,7 +191,7 @@ fn times(plan: &Plan) -> Vec<Line> {
         .iter()
         .map(|offer| line("time", offer.name, offered(plan, offer.seconds)))
         .collect();
-    if !plan.too_short {
+    if !plan.too_short && plan.checked.neighbours.has_repeats() {
         rows.push(line(
             "time",
             "not in these",
@@ -193,47 +201,58 @@ fn times(plan: &Plan) -> Vec<Line> {
     rows
 }
 
-/// What fits into a time, of which the experiment may have less.
+/// What fits into a time, of which the experiment may have less: by the same choice as a budget of it.
 fn offered(plan: &Plan, seconds: f64) -> String {
-    let (checked, many) = (plan.checked, plan.many());
-    let is_first_look = seconds <= FIRST_LOOK_SECONDS;
-    let length = match is_first_look && !plan.cycle_is_given {
-        true => plan.length.with_shortest_cycles(),
-        false => plan.length,
-    };
-    let most = checked.max_seconds.filter(|most| *most < seconds);
-    let blocks = plan::blocks_within(most.unwrap_or(seconds), many, length, plan.before);
+    let (checked, wish) = (plan.checked, &plan.wish);
+    // Within a budget max_duration is the budget.
+    let most = checked.max_seconds.filter(|_| plan.budget.is_none());
+    let most = most.filter(|most| *most < seconds);
     let within = most.map_or(String::new(), |most| {
         format!("max_duration {}: ", format_seconds(most))
     });
+    let seconds = most.unwrap_or(seconds);
+    let longer = Wish {
+        blocks: None,
+        ..*wish
+    };
+    let Some(fit) = longer.fit(seconds) else {
+        return format!(
+            "{within}too short for a verdict: {}",
+            longer.instead(seconds)
+        );
+    };
+    // It could have more blocks than it has without a word.
+    let blocks = plan::blocks_within(seconds, wish.runs(), fit.length, wish.before());
     let looks = plan::looks(plan::MOST_BLOCKS as u32).into_iter();
     let reached: Vec<u32> = looks
         .map(|look| look.blocks)
         .filter(|n| *n <= blocks)
         .collect();
-    let Some(last) = reached.last() else {
-        return format!(
-            "{within}{}: too few for a verdict",
-            format_count(blocks.into(), "block")
-        );
-    };
-    // It would have to be asked for so many, or extended to them.
-    let more = match *last > checked.max_blocks {
+    let last = reached.last().copied().unwrap_or(fit.blocks);
+    let more = match last > checked.max_blocks {
         true => format!("with max_blocks => {last}: "),
         false => String::new(),
     };
-    let how = match (is_first_look, plan.cycle_is_given) {
-        (true, false) => "with cycle => '30 s', provisional: ",
-        (_, true) if plan::is_provisional(length.cycle_seconds) => "provisional: ",
-        _ => "",
+    let cycle = fit.length.cycle_seconds;
+    let provisional = match wish.has_cycles && plan::is_provisional(cycle) {
+        true => "provisional, ",
+        false => "",
+    };
+    let how = match fit.cycle_seconds {
+        Some(seconds) => format!(
+            "with cycle => '{}', windows of {}: {provisional}",
+            format_seconds(seconds),
+            format_seconds(fit.length.window_seconds)
+        ),
+        None => provisional.to_owned(),
     };
     let looks: Vec<String> = reached.iter().map(u32::to_string).collect();
     let looks = looks.join(", ");
-    if plan.too_short && length.is_too_short() {
+    if wish.has_cycles && fit.length.is_too_short() {
         return format!("{within}{more}looks after {looks}; decides nothing (too_short)");
     }
     let finds = NOISE.map(|noise| {
-        let found = plan::smallest_difference(checked.goal, many, *last, noise);
+        let found = plan::smallest_difference(checked.goal, wish.runs(), last, noise);
         let found = found.map_or("nothing".into(), |share| {
             format!("{} %", plan::percent(share))
         });
@@ -280,7 +299,21 @@ mod tests {
             before: Before::default(),
             seed: 7,
             seed_is_given: false,
-            cycle_is_given: false,
+            wish: Wish {
+                targets: 2,
+                control: true,
+                length: Length {
+                    warmup_seconds: 300.0,
+                    window_seconds: 900.0,
+                    data_bytes: 0,
+                    cycle_seconds: 300.0,
+                },
+                may_choose: true,
+                has_cycles: true,
+                pilot_cycle: true,
+                ..Wish::default()
+            },
+            budget: None,
             too_short: false,
         }
     }
@@ -354,15 +387,16 @@ mod tests {
         let checked = checked(None);
         let mut plan = plan(&checked, &[], &[]);
         plan.too_short = true;
-        (plan.length.warmup_seconds, plan.length.window_seconds) = (0.0, 10.0);
+        plan.wish.length.window_seconds = 10.0;
+        plan.wish.may_choose = false;
         let rows = rows(&plan, Vec::new());
         assert_eq!(of(&rows, "trouble"), [("the verdict", plan::TOO_SHORT)]);
         let times = of(&rows, "time");
         assert_eq!(times.len(), plan::OFFERS.len());
         for (item, says) in times {
-            let is_too_few = says.ends_with("too few for a verdict");
+            let is_too_short = says.starts_with("too short for a verdict: ");
             assert!(
-                is_too_few || says.ends_with("; decides nothing (too_short)"),
+                is_too_short || says.ends_with("; decides nothing (too_short)"),
                 "{item}: {says}"
             );
         }
@@ -372,19 +406,49 @@ mod tests {
     fn half_an_hour_is_for_a_first_look_and_no_time_is_longer_than_the_experiments() {
         let some = checked(Some(600_000_000));
         let all = checked(None);
-        let first = plan::OFFERS[0].seconds;
+        let [first, night, weekend] = plan::OFFERS.map(|offer| offer.seconds);
         let mut plan = plan(&all, &[], &[]);
         let says = offered(&plan, first);
         assert!(
-            says.starts_with("with cycle => '30 s', provisional: looks after 3, 4; finds "),
+            says.starts_with(
+                "with cycle => '30 s', windows of 1 min 30 s: provisional, looks after 3; finds "
+            ),
             "{says}"
         );
-        // Who has given a cycle has chosen.
-        plan.cycle_is_given = true;
-        assert!(offered(&plan, first).ends_with("too few for a verdict"));
+        // A night has the server's own cycles, and more blocks.
+        let says = offered(&plan, night);
+        assert!(says.starts_with("looks after 3, 4, 6, 8; finds "), "{says}");
+        let says = offered(&plan, weekend);
+        assert!(says.starts_with("with max_blocks => 24: "), "{says}");
+        // A cycle that was given stays.
+        plan.wish.may_choose = false;
+        let says = offered(&plan, first);
+        assert_eq!(
+            says,
+            "too short for a verdict: two targets do not fit either"
+        );
         plan.checked = &some;
-        let says = offered(&plan, plan::OFFERS[2].seconds);
-        assert_eq!(says, "max_duration 10 min: 0 blocks: too few for a verdict");
+        let says = offered(&plan, weekend);
+        assert!(
+            says.starts_with("max_duration 10 min: too short for a verdict: "),
+            "{says}"
+        );
+    }
+
+    /// A budget is spent on what the plan offers for that time.
+    #[test]
+    fn a_budget_buys_what_is_offered_for_its_time() {
+        let checked = checked(None);
+        let plan = plan(&checked, &[], &[]);
+        for offer in plan::OFFERS {
+            let fit = plan.wish.spend(offer.seconds).unwrap();
+            let says = offered(&plan, offer.seconds);
+            let cycle = fit
+                .cycle_seconds
+                .map(|s| format!("cycle => '{}'", format_seconds(s)));
+            assert!(says.contains(&cycle.unwrap_or_default()), "{says}");
+            assert!(says.contains(&fit.blocks.to_string()), "{says}");
+        }
     }
 
     #[test]

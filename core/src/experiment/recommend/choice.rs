@@ -1,11 +1,13 @@
 //! Which one to take, if any.
 
 use super::{Advice, Facts, advice, is_for_comparison_only, less_durable, regime};
-use crate::experiment::{
-    answer::Row,
-    metric::Metric,
-    plan::percent,
-    state::{Goal, Outcome, State},
+use crate::{
+    experiment::{
+        answer::{Row, open::in_words},
+        metric::Metric,
+        state::{Goal, Outcome, State},
+    },
+    verdict::words::share_or_factor,
 };
 
 /// A choice, or why there is none.
@@ -185,14 +187,14 @@ fn among_open(alike: &[&Row], open: &[&Row], metric: Metric) -> Choice {
             true => 1.0 - row.low?,
             false => row.high? - 1.0,
         };
-        let most = percent(most.max(0.0));
+        let most = share_or_factor(most.max(0.0));
         let led_before =
             leader.is_some_and(|leader| row.against.is_some_and(|n| n != leader.number));
         let reference = match led_before {
             false => "the one that leads",
             true => "the one that led when it was given up",
         };
-        let says = format!("{} is at most {most} % worse than {reference}", row.target);
+        let says = format!("{} is at most {most} worse than {reference}", row.target);
         Some(advice("cost", says))
     }));
     choice
@@ -213,9 +215,9 @@ fn cost_of_leader(leader: &Row, open: &[&Row], metric: Metric) -> Option<Advice>
         (most.is_finite() && most > 0.0).then_some((row, most))
     });
     let (row, most) = could_be_ahead.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    let most = percent(most);
+    let most = share_or_factor(most);
     let says = format!(
-        "{}, which leads, is at most {most} % worse than {}",
+        "{}, which leads, is at most {most} worse than {}",
         leader.target, row.target
     );
     Some(advice("cost", says))
@@ -259,9 +261,9 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
             Some(advice(
                 "cost",
                 format!(
-                    "staying with {name} instead of {} costs at most {} %",
+                    "staying with {name} instead of {} costs at most {}",
                     row.target,
-                    percent(gain.max(0.0))
+                    share_or_factor(gain.max(0.0))
                 ),
             ))
         })
@@ -325,20 +327,6 @@ fn nothing_better(unusable: &[&Row], facts: &[Facts]) -> String {
     match but.is_empty() {
         true => "nothing that was compared with it is better by what counts".into(),
         false => format!("{}, and nothing else is by what counts", but.join("; ")),
-    }
-}
-
-fn in_words(reason: &str) -> String {
-    // After how many blocks may stand behind it.
-    match reason.split(", ").next().unwrap_or(reason) {
-        "too_short" => "the windows have fewer than two checkpoint cycles, and what is slow about a filesystem mostly comes with checkpoints (too_short); leave duration out, or make the checkpoint cycles shorter".into(),
-        "max_blocks" => "it was still open after the last block (max_blocks); fsbench.extend_experiment() makes more".into(),
-        "too_noisy" => "the runs differ so much among themselves that more of them would hardly decide it (too_noisy)".into(),
-        "max_duration" => "the time was over before it was decided (max_duration); fsbench.extend_experiment() goes on".into(),
-        "no_reference" => "what the others are compared with was not run any more (no_reference)".into(),
-        "cancelled" => "it was cancelled before it was decided".into(),
-        "noise_floor" => "two names of one target differ as much (noise_floor)".into(),
-        _ => reason.to_owned(),
     }
 }
 

@@ -13,9 +13,6 @@ use crate::{
 /// A target is set aside after this many failed or invalid runs in a row.
 const IN_A_ROW: usize = 3;
 
-/// A run that others have disturbed is repeated twice; after that it counts, and its findings tell.
-const TRIES_OF_DISTURBED: usize = 2;
-
 /// A target that is not run any more because its runs fail, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aside {
@@ -45,22 +42,6 @@ pub fn outcome(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
         }
         None => (Outcome::Interrupted, Some("its row is gone".into())),
     }
-}
-
-/// Why a run is made again that others have disturbed; None if it is not. Where nothing is decided by it, that would change nothing.
-pub fn disturbed(state: &State, made: &Made) -> Option<String> {
-    let is_before = |other: &&Made| {
-        other.block == made.block
-            && other.number == made.number
-            && other.outcome == Some(Outcome::Disturbed)
-    };
-    let is_made_again = made.disturbed
-        && !state.experiment.too_short
-        && state.runs.iter().filter(is_before).count() < TRIES_OF_DISTURBED;
-    is_made_again.then(|| {
-        "others took more than a tenth of the processors or a third of the disk (noisy_neighbour)"
-            .into()
-    })
 }
 
 fn of_done(made: &Made, metric: Metric) -> (Outcome, Option<String>) {

@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use crate::{
-    experiment::{asked, plan, state::Goal},
+    experiment::{
+        asked, plan,
+        state::{Goal, Neighbours},
+    },
     refusal::check,
     workload::tests::resolved,
 };
@@ -263,17 +266,14 @@ fn it_is_announced() {
         plan::announced(&checked, length(5.0), plan::Before::default()),
         "2 targets, each against a, metric tps, margin 5 %; 3 blocks, one look after 3; 6 runs, about 1 min"
     );
-    // Half an hour has less of it for blocks of two runs of a minute where others come before them.
+    // Half an hour has less of it for blocks of two runs of a minute where others come before them; a fifth of each is kept for what lies between runs.
     let within = |seconds, before| plan::blocks_within(seconds, 2, length(55.0), before);
-    assert_eq!(within(1800.0, plan::Before::default()), 15);
+    assert_eq!(within(1800.0, plan::Before::default()), 12);
     let before = plan::Before::planned(true, true, true, 2);
-    assert_eq!(within(1800.0, before), 13);
+    assert_eq!(within(1800.0, before), 11);
     assert_eq!(within(180.0, before), 0);
     assert_eq!(within(100.0, before), 0, "it does not come to a block");
     assert_eq!(within(1e9, before), 24);
-    // For a first look cycles are shortened, and never made longer.
-    assert_eq!(length(1200.0).with_shortest_cycles().run_seconds(), 125.0);
-    assert_eq!(length(55.0).with_shortest_cycles(), length(55.0));
     // What comes before the first block is told, too.
     let told = |burn_in, has_share, pilot_cycle| {
         let before = plan::Before::planned(burn_in, has_share, pilot_cycle, 2);
@@ -295,31 +295,6 @@ fn it_is_announced() {
 }
 
 #[test]
-fn a_checkpoint_timeout_that_is_given_or_varied_is_the_cycle() {
-    for (arguments, gives) in [
-        (json!({}), false),
-        (json!({"cycle_us": 60_000_000}), true),
-        (
-            json!({"run": {"settings": {"checkpoint_timeout": "1min"}}}),
-            true,
-        ),
-        (json!({"run": {"settings": {"max_wal_size": "1GB"}}}), false),
-        (
-            json!({"factors": {"settings.checkpoint_timeout": ["1min", "5min"]}}),
-            true,
-        ),
-        (
-            json!({"factors": {"target_settings.checkpoint_timeout": ["1min", "5min"]}}),
-            true,
-        ),
-        (json!({"factors": {"clients": [1, 2]}}), false),
-    ] {
-        let asked: asked::Asked = serde_json::from_value(arguments.clone()).unwrap();
-        assert_eq!(asked::gives_cycle(&asked), gives, "{arguments}");
-    }
-}
-
-#[test]
 fn one_scale_for_all_numbers_of_clients() {
     let run = |arguments: serde_json::Value| resolved(serde_json::from_value(arguments).unwrap());
     let clients = |n: u32| run(json!({"clients": n}));
@@ -336,4 +311,32 @@ fn one_scale_for_all_numbers_of_clients() {
     let commit = run(json!({"clients": 4, "workload": "commit"}));
     assert_eq!(asked::one_scale(&[clients(4), commit]), None);
     assert_eq!(asked::one_scale(&[]), None);
+}
+
+#[test]
+fn a_budget_stands_alone() {
+    let taken = asked(json!({"budget_us": 1_200_000_000})).unwrap();
+    assert_eq!(taken.budget_seconds, Some(1200.0));
+    for contradiction in [
+        json!({"budget_us": 0}),
+        json!({"budget_us": -1}),
+        json!({"budget_us": 1, "max_duration_us": 1}),
+        json!({"budget_us": 1, "run": {"transactions": 10}}),
+        json!({"budget_us": 1, "metric": "sustainable_rate", "run": {"latency_limit_ms": 20.0, "options": {"sustain": 99}}}),
+    ] {
+        let refused = asked(contradiction.clone());
+        check::style(&refused.expect_err(&contradiction.to_string()));
+    }
+}
+
+#[test]
+fn neighbours_are_expected_or_not() {
+    let of = |given: serde_json::Value| asked(json!({"neighbours": given})).map(|c| c.neighbours);
+    assert_eq!(of(json!(null)), Ok(Neighbours::Unexpected));
+    assert_eq!(of(json!("unexpected")), Ok(Neighbours::Unexpected));
+    assert_eq!(of(json!("expected")), Ok(Neighbours::Expected));
+    // What is found out is not given.
+    for text in ["found", "", "Expected"] {
+        check::style(&of(json!(text)).unwrap_err());
+    }
 }

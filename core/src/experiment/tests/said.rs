@@ -44,7 +44,8 @@ fn unequal_durability_and_undeclared_differences_are_said() {
         &[beside(&[], None), beside(&[Code::BarriersOff], None)],
     );
     assert!(
-        rows[0].says.contains("more tps than t0") && rows[0].says.contains("NOT equally durable"),
+        rows[0].says.starts_with("2 times the tps of t0 (")
+            && rows[0].says.contains("NOT equally durable"),
         "{}",
         rows[0].says
     );

@@ -1,6 +1,6 @@
 use crate::verdict::best::{Ranked, Standing};
 use crate::verdict::compare::{Compared, Verdict};
-use crate::verdict::words::{Metric, compared, ranked};
+use crate::verdict::words::{Metric, compared, ranked, share_or_factor};
 use crate::verdict::{Estimate, Reason};
 
 const TPS: Metric = Metric {
@@ -124,5 +124,70 @@ fn among_candidates() {
     assert_eq!(
         says(Standing::CannotKeepTheRate, None),
         "cannot keep the rate"
+    );
+}
+
+#[test]
+fn what_is_more_than_twice_as_much_is_told_as_a_ratio() {
+    let says = |verdict, estimate| compared(&Compared { verdict, estimate }, "ext4", TPS);
+    assert_eq!(
+        says(Verdict::More, estimate(3.42, 2.9, 3)),
+        "3.4 times the tps of ext4 (2.9 to 4), after 3 blocks"
+    );
+    // One end alone, too: both ends are told alike.
+    assert_eq!(
+        says(
+            Verdict::Inconclusive(Reason::MaxBlocks),
+            estimate(1.5, 0.9, 12)
+        ),
+        "inconclusive (max_blocks): 1.5 times the tps of ext4 (0.90 to 2.5)"
+    );
+    assert_eq!(
+        says(Verdict::Less, estimate(0.2, 0.15, 4)),
+        "80 % fewer tps than ext4 (73 to 85), after 4 blocks"
+    );
+    assert_eq!(share_or_factor(0.25), "25 %");
+    assert_eq!(share_or_factor(1.0), "100 %");
+    assert_eq!(share_or_factor(7.0), "a factor of 8");
+}
+
+#[test]
+fn an_interval_of_more_than_five_times_is_too_noisy() {
+    let open = Verdict::Inconclusive(Reason::MaxBlocks);
+    let says = |verdict, estimate| compared(&Compared { verdict, estimate }, "ext4", TPS);
+    assert_eq!(
+        says(open, estimate(0.6, 0.05, 3)),
+        "inconclusive (max_blocks): too noisy: between 0.05 and 7.2 times the tps of ext4"
+    );
+    // Five times is none yet.
+    assert!(!says(open, estimate(1.0, 0.448, 3)).contains("noisy"));
+    // The verdict stands: the direction is certain, and the size is not.
+    assert_eq!(
+        says(Verdict::More, estimate(4.0, 1.5, 3)),
+        "more tps than ext4, too noisy to tell how much (between 1.5 and 11 times), after 3 blocks"
+    );
+    let says = |standing, estimate| {
+        let against = Some(0);
+        ranked(
+            &Ranked {
+                standing,
+                against,
+                estimate,
+            },
+            "xfs",
+            TPS,
+        )
+    };
+    assert_eq!(
+        says(Standing::Open(Reason::MaxBlocks), estimate(8.0, 0.84, 3)),
+        "open: too noisy: between 0.01 and 1.2 times the tps of xfs"
+    );
+    assert_eq!(
+        says(Standing::Open(Reason::MaxBlocks), estimate(3.0, 1.1, 3)),
+        "open: too noisy: between 0.12 and 0.91 times the tps of xfs; worse, whether it counts is open"
+    );
+    assert_eq!(
+        says(Standing::Out, estimate(6.0, 2.0, 3)),
+        "fewer tps than xfs, too noisy to tell how much (between 0.06 and 0.50 times), after 3 blocks"
     );
 }

@@ -67,17 +67,46 @@ fn cycle_of(ready: &Ready, asked: &Asked, candidate: &Candidate) -> Result<f64, 
     Ok(seconds.and_then(|s| s.parse().ok()).unwrap_or(300.0))
 }
 
+/// Whether checkpoint cycle and windows may be chosen: the caller has given neither, and all servers take the cycle of the experiment.
+pub fn may_choose_windows(ready: &Ready, asked: &Asked, checked: &Checked) -> Result<bool, Fault> {
+    const TIMEOUT: &str = "checkpoint_timeout";
+    let run = &asked.run;
+    let has_timeout = |settings: Option<&Value>| settings.is_some_and(|s| s.get(TIMEOUT).is_some());
+    let is_given = checked.cycle_seconds.is_some()
+        || run.duration_us.is_some()
+        || run.transactions.is_some()
+        || has_timeout(run.settings.as_ref());
+    if is_given || !has_window(asked) {
+        return Ok(false);
+    }
+    for candidate in &checked.candidates {
+        let row = session::with_rights_of(ready.owner, || target::read(&candidate.target))?;
+        let kind = row.as_ref().map(target::Row::kind).transpose()?;
+        let is_of_another = kind.is_none_or(|kind| kind == target::Kind::Connection);
+        let settings = row.as_ref().and_then(|row| row.settings.as_ref());
+        let own = candidate.own.get("settings");
+        if is_of_another || has_timeout(settings) || has_timeout(own) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a duration ends the windows: a search chooses the length of its cycles by itself.
+fn has_window(asked: &Asked) -> bool {
+    let workload = match asked.run.workload.as_deref() {
+        Some(name) => Workload::parse(name),
+        None => Some(workload::ALL[0]),
+    };
+    workload.is_some_and(Workload::runs_transactions) && !asked::searches(asked)
+}
+
 /// The parameters of all runs: those given, and the window of whole checkpoint cycles when none is.
 pub fn parameters(asked: &Asked, checked: &Checked, cycle: f64) -> Value {
     let mut run = asked.run.clone();
     (run.target, run.seed, run.label) = (None, None, None);
     let us = |seconds: f64| (seconds * 1e6) as i64;
-    let workload = match run.workload.as_deref() {
-        Some(name) => Workload::parse(name),
-        None => Some(workload::ALL[0]),
-    };
-    // A search chooses the length of its cycles by itself.
-    let has_window = workload.is_some_and(Workload::runs_transactions) && !asked::searches(asked);
+    let has_window = has_window(asked);
     if run.duration_us.is_none() && run.transactions.is_none() && has_window {
         run.duration_us = Some(us(3.0 * cycle));
         run.warmup_us = run.warmup_us.or(Some(us(cycle)));
@@ -172,16 +201,12 @@ pub fn length(specs: &[Spec], cycle_seconds: f64) -> Length {
     }
 }
 
-/// Whether a run of one checkpoint cycle is to tell first how much WAL that takes: where the windows are of such cycles, and nobody has
-/// said how many segments are to be ready.
-pub fn has_pilot_cycle(asked: &Asked, specs: &[Spec], length: Length) -> bool {
+/// Whether a run of one checkpoint cycle is to tell first how much WAL that takes, where the windows are of such cycles: the caller has not said how many
+/// segments are to be ready.
+pub fn has_pilot_cycle(asked: &Asked, specs: &[Spec]) -> bool {
     let fills = |spec: &Spec| spec.workload.writes() && spec.workload.takes_option(WAL_SEGMENTS);
     let options = asked.run.options.as_ref();
     let is_given = options.is_some_and(|options| options.get(WAL_SEGMENTS).is_some());
     let is_unlogged = specs.iter().any(|spec| spec.options.unlogged);
-    specs.iter().all(fills)
-        && !is_given
-        && !is_unlogged
-        && !asked::searches(asked)
-        && !length.is_too_short()
+    specs.iter().all(fills) && !is_given && !is_unlogged && !asked::searches(asked)
 }

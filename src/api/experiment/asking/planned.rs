@@ -4,7 +4,7 @@ use std::iter;
 
 use pgfsbench_core::{
     experiment::{
-        asked::{self, Asked},
+        asked::Asked,
         plan::rows::{Line, Plan, line, rows, without_plan},
     },
     spec::Spec,
@@ -50,10 +50,11 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Line>, Fault> {
         needed: &needed,
         copied: prepared_data::look_for_all(wanted.collect())?,
         length: planned.length,
-        before: planned.before(asked),
+        before: planned.before(),
         seed: planned.seed,
         seed_is_given: asked.run.seed.is_some(),
-        cycle_is_given: asked::gives_cycle(asked),
+        wish: planned.wish,
+        budget: planned.budget,
         too_short: planned.is_too_short(),
     };
     let of_helper = not_made.chain(lacks).map(|why| trouble("the helper", why));

@@ -228,7 +228,7 @@ fn what_leads_has_a_bound_too() {
     );
     assert_eq!(
         last(&said, "latency_p99_ms"),
-        "xfs, which leads, is at most 545.2 % worse than btrfs"
+        "xfs, which leads, is at most a factor of 6.5 worse than btrfs"
     );
     // Given up while another one led.
     said[1].against = Some(3);

@@ -1,0 +1,204 @@
+//! Why an experiment leaves something open, and what to do about it: a code with values, from which all sentences are made.
+
+use serde::Serialize;
+
+use super::Row;
+use crate::{
+    experiment::{
+        neighbours::{self, Busy},
+        plan::{MOST_BLOCKS, TOO_SHORT_REASON},
+        state::State,
+        steps,
+    },
+    quoting::sql_literal,
+    units::format_seconds,
+    verdict::{
+        Reason,
+        looks::{FEWEST_BLOCKS, LOOKS},
+    },
+};
+
+/// A reason, with its values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum Why {
+    /// Neighbours disturbed runs, and the machine was taken as it is.
+    BusyMachine(Busy),
+    /// The windows have fewer checkpoint cycles than a verdict takes.
+    WindowsTooShort {
+        window_seconds: Option<f64>,
+        cycle_seconds: Option<f64>,
+    },
+    /// The experiment ended before the first look.
+    TooFewBlocks { blocks: u32 },
+    /// Runs differ so much that a decision takes more blocks.
+    Noise { target: String, blocks: u32 },
+    /// A decision would take more blocks than an experiment can have.
+    TooManyBlocks { target: String },
+    /// A target was given up: more blocks up to the last one would hardly have decided it.
+    GivenUp { target: String },
+    /// Something that was not declared differs between targets.
+    Differs { target: String, what: String },
+    /// Two names of one target differ as much.
+    NoiseFloor,
+    /// What the others were compared with was not run any more.
+    NoReference,
+}
+
+impl Why {
+    /// In words.
+    pub fn says(&self) -> String {
+        match self {
+            Self::BusyMachine(busy) => busy.says(),
+            Self::WindowsTooShort {
+                window_seconds,
+                cycle_seconds,
+            } => {
+                let sizes = window_seconds.zip(*cycle_seconds);
+                let sizes = sizes.map(|(window, cycle)| {
+                    format!(
+                        " ({}, and two checkpoint cycles are {})",
+                        format_seconds(window),
+                        format_seconds(2.0 * cycle)
+                    )
+                });
+                format!(
+                    "windows too short{}: a new experiment needs a longer duration, or a shorter cycle",
+                    sizes.unwrap_or_default()
+                )
+            }
+            Self::TooFewBlocks { blocks } => {
+                format!("too few blocks: {blocks} of the {FEWEST_BLOCKS} that the first look takes")
+            }
+            Self::Noise { target, blocks } => {
+                let noun = if *blocks == 1 { "block" } else { "blocks" };
+                format!("noise: {target} needs about {blocks} more {noun}")
+            }
+            Self::TooManyBlocks { target } => format!(
+                "noise: {target} needs more than the {MOST_BLOCKS} blocks that an experiment can have; longer windows differ less"
+            ),
+            Self::GivenUp { target } => format!(
+                "noise: more blocks would hardly decide {target}; longer windows differ less"
+            ),
+            Self::Differs { target, what } => format!("{target}: {what}"),
+            Self::NoiseFloor => "noise: two names of one target differ as much".into(),
+            Self::NoReference => "what the others are compared with was not run any more".into(),
+        }
+    }
+}
+
+/// What is open, and the statement that goes on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Open {
+    pub reasons: Vec<Why>,
+    pub next: Option<String>,
+}
+
+impl Open {
+    /// The reasons but that of a busy machine, which an answer begins with.
+    pub fn others(&self) -> impl Iterator<Item = &Why> {
+        let reasons = self.reasons.iter();
+        reasons.filter(|why| !matches!(why, Why::BusyMachine(_)))
+    }
+}
+
+/// The reasons why an experiment that is over has left something open. Nothing where all is decided, or where it is not over.
+pub fn of(state: &State, said: &[Row]) -> Open {
+    let e = &state.experiment;
+    let is_over = matches!(e.status.as_str(), "done" | "cancelled");
+    let is_control = |row: &Row| e.control == Some(row.number);
+    let is_open = |row: &Row| row.verdict == "open" || row.is_inconclusive();
+    let open: Vec<&Row> = (said.iter())
+        .filter(|row| is_over && is_open(row) && !row.is_set_aside() && !is_control(row))
+        .collect();
+    if open.is_empty() {
+        return Open::default();
+    }
+    let mut reasons: Vec<Why> = neighbours::busy(state)
+        .map(Why::BusyMachine)
+        .into_iter()
+        .collect();
+    for row in &open {
+        let why = reason(state, row);
+        if let Some(why) = why.filter(|why| !reasons.contains(why)) {
+            reasons.push(why);
+        }
+    }
+    let next = extension(state, &reasons);
+    Open { reasons, next }
+}
+
+fn reason(state: &State, row: &Row) -> Option<Why> {
+    let e = &state.experiment;
+    let target = || row.target.clone();
+    let reason = row.reason.as_deref().unwrap_or_default();
+    let is = |of: Reason| reason == of.as_str();
+    let blocks = steps::next(state, "", "").blocks;
+    if reason == TOO_SHORT_REASON {
+        Some(Why::WindowsTooShort {
+            window_seconds: e.window_seconds,
+            cycle_seconds: e.cycle_seconds,
+        })
+    } else if is(Reason::NoReference) {
+        Some(Why::NoReference)
+    } else if is(Reason::NoiseFloor) {
+        Some(Why::NoiseFloor)
+    } else if is(Reason::TooNoisy) {
+        Some(Why::GivenUp { target: target() })
+    } else if reason.starts_with("differs") || reason.starts_with("device confounded") {
+        Some(Why::Differs {
+            target: target(),
+            what: reason.to_owned(),
+        })
+    } else if blocks < FEWEST_BLOCKS {
+        Some(Why::TooFewBlocks { blocks })
+    } else if row.needs_too_many {
+        Some(Why::TooManyBlocks { target: target() })
+    } else {
+        // What is open by a hair has as many blocks as it takes.
+        let blocks = row.further_blocks.unwrap_or(1);
+        Some(Why::Noise {
+            target: target(),
+            blocks,
+        })
+    }
+}
+
+/// The statement that has an experiment make as many blocks as a decision takes, where more of them can help.
+fn extension(state: &State, reasons: &[Why]) -> Option<String> {
+    let e = &state.experiment;
+    let further = |why: &Why| match why {
+        Why::Noise { blocks, .. } => Some(*blocks),
+        Why::TooFewBlocks { blocks } => Some(FEWEST_BLOCKS - blocks),
+        _ => None,
+    };
+    let further = reasons.iter().filter_map(further).max()?;
+    let made = steps::next(state, "", "").blocks;
+    // The look after the last one that was used.
+    let used = e.looks.last().map_or(0, |look| look.place);
+    let used = match e.ended_by {
+        Some(_) => used,
+        None => used.max(e.max_blocks),
+    };
+    let wanted = |look: &u32| *look > used && *look >= made + further;
+    let blocks = LOOKS.into_iter().find(wanted)?;
+    Some(format!(
+        "SELECT fsbench.extend_experiment({}, {blocks});",
+        sql_literal(&e.experiment)
+    ))
+}
+
+/// The reason of a row in words, for a choice that is not made.
+pub fn in_words(reason: &str) -> String {
+    // After how many blocks may stand behind it.
+    match reason.split(", ").next().unwrap_or(reason) {
+        "too_short" => "the windows have fewer than two checkpoint cycles, and what is slow about a filesystem mostly comes with checkpoints (too_short); leave duration out, or make the checkpoint cycles shorter".into(),
+        "max_blocks" => "it was still open after the last block (max_blocks)".into(),
+        "too_noisy" => "the runs differ so much among themselves that more of them would hardly decide it (too_noisy)".into(),
+        "max_duration" => "the time was over before it was decided (max_duration)".into(),
+        "no_reference" => "what the others are compared with was not run any more (no_reference)".into(),
+        "cancelled" => "it was cancelled before it was decided".into(),
+        "noise_floor" => "two names of one target differ as much (noise_floor)".into(),
+        _ => reason.to_owned(),
+    }
+}

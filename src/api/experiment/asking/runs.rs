@@ -1,0 +1,108 @@
+//! The runs of an experiment: their specifications, and how long each takes.
+
+use pgfsbench_core::{
+    experiment::{
+        asked::{Asked, Candidate, Checked},
+        plan::{Length, budget::Wish},
+    },
+    spec::Spec,
+};
+use serde_json::Value;
+
+use super::{
+    Unplanned,
+    parameters::{self, fix, length, specified},
+    targets,
+};
+use crate::{
+    api::guard::Ready,
+    errors::{Fault, sqlstate},
+    pg::session,
+    target,
+};
+
+/// The runs of all candidates, in their order.
+pub struct Runs {
+    pub specs: Vec<Spec>,
+    pub parameters: Value,
+    pub length: Length,
+    pub kinds: Vec<Option<target::Kind>>,
+}
+
+impl Runs {
+    /// With this checkpoint cycle.
+    pub fn of(
+        ready: &Ready,
+        asked: &Asked,
+        checked: &Checked,
+        cycle: f64,
+    ) -> Result<Self, Unplanned> {
+        let mut parameters = parameters::parameters(asked, checked, cycle);
+        let (mut specs, mut lacking) = (Vec::new(), Vec::new());
+        for candidate in &checked.candidates {
+            match specified(ready, &parameters, candidate) {
+                Ok(spec) => specs.push(spec),
+                Err(fault) if is_missing_here(&fault) => lacking.push(fault),
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+        let mut lacking = lacking.into_iter();
+        if let Some(first) = lacking.next() {
+            let not_made = targets::not_made(ready, checked)?;
+            let others = lacking.chain(not_made.into_iter().map(Fault::from));
+            return Err(Unplanned::Lacking(first, others.collect()));
+        }
+        if fix(&mut parameters, &specs) {
+            let each = checked.candidates.iter();
+            let each = each.map(|candidate| specified(ready, &parameters, candidate));
+            specs = each.collect::<Result<_, _>>()?;
+        }
+        let kind_of = |candidate: &Candidate| {
+            session::with_rights_of(ready.owner, || target::kind_of(&candidate.target))
+        };
+        let kinds = checked.candidates.iter().map(kind_of);
+        Ok(Self {
+            kinds: kinds.collect::<Result<Vec<_>, Fault>>()?,
+            length: length(&specs, cycle),
+            specs,
+            parameters,
+        })
+    }
+
+    /// What could be made of them in some time. `own_cycle` is the cycle where none is chosen.
+    pub fn wish(&self, asked: &Asked, checked: &Checked, own_cycle: f64, may_choose: bool) -> Wish {
+        let has_checkpoints =
+            |spec: &Spec| spec.workload.runs_transactions() && spec.workload.writes();
+        let length = Length {
+            cycle_seconds: own_cycle,
+            ..self.length
+        };
+        // A server that is there already has the WAL that it has.
+        let is_made =
+            |kind: &Option<target::Kind>| kind.is_some_and(|k| k != target::Kind::Connection);
+        let are_made = self.kinds.iter().all(is_made);
+        let has_whole = may_choose || !length.is_too_short();
+        Wish {
+            targets: checked.candidates.len() as u32,
+            control: checked.control,
+            length,
+            may_choose,
+            has_warmup: asked.run.warmup_us.is_some(),
+            burn_in: self.kinds.contains(&Some(target::Kind::Device)),
+            has_share: asked.rate_share.is_some(),
+            has_cycles: self.specs.iter().all(has_checkpoints),
+            pilot_cycle: are_made && has_whole && parameters::has_pilot_cycle(asked, &self.specs),
+            blocks: asked.max_blocks.map(|_| checked.max_blocks),
+        }
+    }
+}
+
+/// Whether something is missing here, and no argument is wrong.
+fn is_missing_here(fault: &Fault) -> bool {
+    [
+        sqlstate::NOT_IN_THIS_STATE,
+        sqlstate::NO_RESOURCES,
+        sqlstate::DISK_FULL,
+    ]
+    .contains(&fault.sqlstate.as_str())
+}
