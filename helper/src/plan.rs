@@ -171,18 +171,7 @@ pub fn prepare(
     let fs = request.filesystem;
     check_allowed(config, fs)?;
     let mut mkfs_options = options_of_mkfs(request, &facts.uuid)?;
-    let asks_mkfs = request
-        .mkfs_options
-        .as_deref()
-        .is_some_and(|asked| !asked.trim().is_empty());
-    let plain = Prepare {
-        mkfs_options: None,
-        ..request.clone()
-    };
-    let mut plain_mkfs = match asks_mkfs {
-        true => Some(options_of_mkfs(&plain, &facts.uuid)?),
-        false => None,
-    };
+    let mut plain_mkfs = plain_options_of_mkfs(request, &facts.uuid)?;
     let asked_to_mount = request.mount_options.as_deref().unwrap_or("");
     let mount_options = mount_options(fs, asked_to_mount)?;
     check_kernel(fs, facts)?;
@@ -191,19 +180,7 @@ pub fn prepare(
     let mount = facts.mount.clone()?;
 
     let mount_point = place.mount_point(config);
-    let (on, mut steps) = match &request.storage {
-        Storage::Image { bytes, sparse } => {
-            let wanted = images::Wanted {
-                part: Part::Filesystem,
-                name: place.image_name(),
-                bytes: *bytes,
-                sparse: *sparse,
-                partitions: fs == Filesystem::Zfs,
-            };
-            images::image(config, &wanted, facts, None)?
-        }
-        Storage::Device(asked) => device(config, asked, facts, Part::Filesystem)?,
-    };
+    let (on, mut steps) = storage(config, place, request, facts)?;
     if fs == Filesystem::Zfs {
         steps.extend(zfs::partition(request, &on, facts)?);
     }
@@ -249,6 +226,41 @@ pub fn prepare(
         plain_mkfs,
         steps,
     })
+}
+
+/// The options of mkfs without those that the request gives; None if it gives none.
+fn plain_options_of_mkfs(request: &Prepare, uuid: &str) -> Result<Option<Vec<String>>, Refusal> {
+    let asked = request.mkfs_options.as_deref().unwrap_or_default();
+    if asked.trim().is_empty() {
+        return Ok(None);
+    }
+    let plain = Prepare {
+        mkfs_options: None,
+        ..request.clone()
+    };
+    options_of_mkfs(&plain, uuid).map(Some)
+}
+
+/// The image that the filesystem is made on, or the device, with the steps that lead there.
+fn storage(
+    config: &Config,
+    place: &Place,
+    request: &Prepare,
+    facts: &Facts,
+) -> Result<(On, Vec<Step>), Refusal> {
+    match &request.storage {
+        Storage::Image { bytes, sparse } => {
+            let wanted = images::Wanted {
+                part: Part::Filesystem,
+                name: place.image_name(),
+                bytes: *bytes,
+                sparse: *sparse,
+                partitions: request.filesystem == Filesystem::Zfs,
+            };
+            images::image(config, &wanted, facts, None)
+        }
+        Storage::Device(asked) => device(config, asked, facts, Part::Filesystem),
+    }
 }
 
 fn check_allowed(config: &Config, fs: Filesystem) -> Result<(), Refusal> {

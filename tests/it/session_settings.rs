@@ -189,14 +189,11 @@ fn answer(server: &TestServer, round: &[(String, String)], call: &str) -> Vec<St
     }
 }
 
+/// What is asked of a session that has these settings.
+type Ask<'a> = &'a dyn Fn(&[(String, String)]) -> Vec<String>;
+
 /// Asserts that a session with these settings gets what the default one gets; else names those that do that alone.
-fn assert_same(
-    server: &TestServer,
-    round: &Round,
-    what: &str,
-    expected: &[String],
-    ask: &dyn Fn(&[(String, String)]) -> Vec<String>,
-) {
+fn assert_same(server: &TestServer, round: &Round, what: &str, expected: &[String], ask: Ask) {
     let got = ask(round);
     if got == expected {
         return;

@@ -309,15 +309,7 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     let further = needed.filter(|n| (made + n) as usize <= MOST_BLOCKS);
     let (verdict, reason, mut says) = match withheld {
         Some(why) => {
-            let size = figures::arithmetic(state, metric, &base);
-            let (verdict, says) = match why.starts_with("not declared") {
-                true => ("not declared".into(), format!("{why}{size}")),
-                false => {
-                    let with = differing::from_others(state, &base, &with);
-                    let says = format!("{INCONCLUSIVE} ({why}){size}{with}");
-                    (INCONCLUSIVE.into(), says)
-                }
-            };
+            let (verdict, says) = said_of_withheld(state, metric, &base, &why, &with);
             (verdict, Some(why), says)
         }
         None => (base.verdict, base.reason, base.said),
@@ -364,6 +356,25 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
         warnings: own.warnings,
         has_forced_checkpoints,
     }
+}
+
+/// Verdict and sentence of a comparison whose verdict is withheld.
+fn said_of_withheld(
+    state: &State,
+    metric: Metric,
+    base: &Base,
+    why: &str,
+    with: &[usize],
+) -> (String, String) {
+    let size = figures::arithmetic(state, metric, base);
+    if why.starts_with("not declared") {
+        return ("not declared".into(), format!("{why}{size}"));
+    }
+    let with = differing::from_others(state, base, with);
+    (
+        INCONCLUSIVE.into(),
+        format!("{INCONCLUSIVE} ({why}){size}{with}"),
+    )
 }
 
 fn against(state: &State, number: Option<usize>) -> &str {

@@ -330,9 +330,6 @@ pub fn searches(asked: &Asked) -> bool {
     options.is_some_and(|options| options.get("sustain").is_some())
 }
 
-/// The setting that is the length of a checkpoint cycle.
-const CHECKPOINT_TIMEOUT: &str = "checkpoint_timeout";
-
 /// The scale of all runs, where each would choose its own: the largest, so that a factor `clients` does not vary the data, too. None where
 /// it is given, or some run has none.
 pub fn one_scale(specs: &[Spec]) -> Option<u32> {

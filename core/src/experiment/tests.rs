@@ -39,7 +39,8 @@ fn state(targets: usize, goal: Goal) -> State {
 #[test]
 fn rows_that_contradict_each_other_are_told() {
     assert_eq!(state(3, Goal::Baseline).contradiction(), None);
-    let odd: [(&str, fn(&mut State)); 8] = [
+    type Change = fn(&mut State);
+    let odd: [(&str, Change); 8] = [
         ("not numbered", |s| s.targets.clear()),
         ("not numbered", |s| s.targets[1].number = 7),
         ("names number 3", |s| s.experiment.baseline = Some(3)),

@@ -97,7 +97,7 @@ fn find<E>(
         _ => return Ok(Refused::Together(helps)),
     }
     // Several are bad. One that is refused by itself may need another one.
-    let alone = select(asked, |option| Ok(!takes(&[option.clone()])?))?;
+    let alone = select(asked, |option| Ok(!takes(std::slice::from_ref(option))?))?;
     let is_good = |option: &&String| !alone.contains(option);
     let good: Vec<String> = asked.iter().filter(is_good).cloned().collect();
     if !takes(&good)? {
@@ -166,10 +166,9 @@ mod tests {
         let is_bad = |option: &String| option.starts_with("bad");
         let has_mode = has("data=writeback");
         let has_units = has("sunit=8") == has("swidth=16");
-        !options.iter().any(is_bad)
-            && (has_mode || !has("async_commit"))
-            && !(has_mode && has("delalloc"))
-            && has_units
+        let lacks_mode = has("async_commit") && !has_mode;
+        let excluded = has_mode && has("delalloc");
+        !(options.iter().any(is_bad) || lacks_mode || excluded) && has_units
     }
 
     fn found(asked: &str) -> Refused {

@@ -90,10 +90,12 @@ impl Undoing<'_> {
 
     /// Tries each image; the first failure is the error.
     fn free_images(&mut self, entry: &Entry) -> Result<(), Refusal> {
-        entry.images().fold(Ok(()), |all, (path, _)| {
+        let mut all = Ok(());
+        for (path, _) in entry.images() {
             let one = self.free_image(path);
-            all.and(one)
-        })
+            all = all.and(one);
+        }
+        all
     }
 
     fn free_image(&mut self, path: &Path) -> Result<(), Refusal> {
