@@ -107,6 +107,7 @@ SELECT pgfsbench_version = fsbench.version() AS own_version, server_version = ve
 FROM fsbench.environment WHERE run_id = :run_id \gx
 SELECT name FROM pg_settings s
 WHERE source NOT IN ('default', 'override', 'client', 'session') AND context <> 'internal'
+  AND name <> 'bytea_output' -- workers have their own of settings that only print values
   AND NOT EXISTS (SELECT FROM fsbench.environment WHERE run_id = :run_id AND settings::text LIKE '%"' || s.name || '"%');
 
 -- The narrow row is the same from wait, and in full in the view.

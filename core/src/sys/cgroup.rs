@@ -11,8 +11,8 @@ use super::Tree;
 use crate::proc::{MOUNTINFO, Mount, understood_mounts};
 
 pub use counters::Counters;
-pub use felt::{AllowedFelt, Felt, IoFelt, MemoryFelt, QuotaFelt};
-pub use io::{IoCounters, IoKind, IoLimit, IoWatch};
+pub use felt::{AllowedFelt, Felt, IoFelt, IoKind, MemoryFelt, QuotaFelt};
+pub use io::{IoCounters, IoLimit, IoWatch};
 pub use limits::{Limits, plain};
 
 /// The cgroups of this process, one line for each hierarchy.

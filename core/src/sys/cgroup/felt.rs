@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::IoKind;
-
 /// How far the limits of the server's cgroups were felt in the measured window. None: no such limit, or not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -55,6 +53,16 @@ pub struct AllowedFelt {
     pub of: u32,
     /// Share of the time in which they were idle or waited for storage, 0 to 1.
     pub idle: f64,
+}
+
+/// Something that a cgroup can limit on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IoKind {
+    ReadBytes,
+    WriteBytes,
+    Reads,
+    Writes,
 }
 
 /// A limit of I/O on one device.

@@ -2,23 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cgroups, IoFelt, Version};
+use super::{Cgroups, IoFelt, IoKind, Version};
 use crate::sys::Tree;
 
 /// A second that had this share of a limit has reached it: the kernel deals it out in slices of 0.1 s.
 const REACHED: f64 = 0.9;
 /// A shorter interval is no second.
 const SHORTEST_NS: u64 = 500_000_000;
-
-/// Something that a cgroup can limit on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IoKind {
-    ReadBytes,
-    WriteBytes,
-    Reads,
-    Writes,
-}
 
 /// All kinds, with the name in `io.max`, the name in `io.stat`, and the file of version 1.
 const KINDS: [(IoKind, &str, &str, &str); 4] = [
