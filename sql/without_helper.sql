@@ -11,7 +11,7 @@ SELECT step, who, action FROM fsbench.plan('there', scale => 1, options => '{"fi
 SELECT step, who, action FROM fsbench.plan('there', 'scan', options => '{"cache": "cold", "unlogged": true}');
 SELECT step, who, action, command FROM fsbench.plan(workload => 'fsync');
 SELECT action, command FROM fsbench.plan('default', 'commit', transactions => 10, keep => true);
-SELECT command LIKE '%/initdb --auth=peer --encoding=UTF8 --locale=C --no-sync --no-clean --data-checksums --username=% -D /tmp/pgfsbench-<random>/data'
+SELECT command LIKE '%/initdb --auth=peer --encoding=UTF8 --locale=C --no-sync --no-clean --data-checksums --wal-segsize=16 --username=% -D /tmp/pgfsbench-<random>/data'
 FROM fsbench.plan('there', options => '{"data": "loaded"}') WHERE action = 'initdb';
 SELECT unnest(regexp_matches(command, '^(?:wal_compression|listen_addresses|shared_preload_libraries) = .*$', 'gn'))
 FROM fsbench.plan('there', options => '{"data": "loaded"}') WHERE action = 'write settings';
