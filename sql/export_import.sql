@@ -28,6 +28,7 @@ INSERT INTO fsbench.experiment (experiment_id, experiment, status, goal, baselin
     requested_by, mark, started_at, ended_at, confirms)
 VALUES (2000, 'turns', 'done', 'baseline', 0, 'tps', 0.05, 3, '[{"blocks": 3, "place": 3, "horizon": 3}]', '[[0, 1], [1, 0], [0, 1]]', 1, '{"workload": "tpcb"}',
     '{"targets": ["ext4", "xfs"], "baseline": "ext4"}', 60, 'somebody', 'its mark', now() - interval '1 hour', now(), 99);
+UPDATE fsbench.experiment SET open_because = '[]' WHERE experiment_id = 2000;
 INSERT INTO fsbench.experiment_target (experiment_id, target_number, target, target_name) VALUES (2000, 0, 'ext4', 'ext4'), (2000, 1, 'xfs', 'xfs');
 INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome)
 SELECT 2000, n / 2 + 1, n % 2, n % 2, 1, 2000 + n, 'measured' FROM generate_series(0, 5) n;

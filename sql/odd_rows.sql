@@ -78,3 +78,8 @@ DELETE FROM fsbench.run_log WHERE label = 'odd' OR run_id = :run_id;
 -- A file is taken apart without being parsed, whatever it holds.
 SELECT fsbench._line_count(l), fsbench._line_member(l, 'table'), ARRAY(SELECT r FROM fsbench._line_rows(l, 2, 10) r)
 FROM unnest(ARRAY['{"n": 2, "table": "sample", "rows": [[1, "a],"], [2, {"x": [3]}], [4], [5]]}', '{"rows": []}', '{"rows": 1}', '[]', '{', '', '{"rows": [[[}', 'x']) l;
+
+-- What a file or another server writes so that a number stands in a string, or is small and prints as a long text.
+SELECT fsbench._import_line(E'{"a": "\\"", "b": 1e130000, "c": "\\""}');
+SELECT fsbench._odd_column('run_log', '[{"facts": {"x": 1e400, "a": "\""}}]', '{}');
+SELECT fsbench._odd_column('run_log', ('[{"facts": ' || repeat('[', 60) || repeat(']', 60) || '}]')::jsonb, '{}');

@@ -177,7 +177,7 @@ def read_environment(groups):
         document = json.loads(row[0]['row']) if row else {}
         flat = {}
         for key, value in document.items():
-            if key == 'run_id' or value is None:
+            if key in ('run_id', 'durability_codes') or value is None:
                 continue
             if key in ('settings', 'vm', 'geometry') and isinstance(value, dict):
                 for name, setting in value.items():

@@ -568,11 +568,11 @@ COMMENT ON COLUMN fsbench.environment.container IS 'Container that the server ru
 COMMENT ON COLUMN fsbench.environment.clock_source IS 'By what the kernel tells the time';
 COMMENT ON COLUMN fsbench.environment.host_fingerprint IS 'The same for runs on the same machine: a hash of the machine id (outside of containers), the model of the processors, and models, sizes and serial numbers of the disks; NULL: neither id nor disks are known';
 COMMENT ON COLUMN fsbench.environment.journal_mode IS 'What the journal of ext2, ext3 or ext4 holds, as its driver tells: ordered, writeback, journal, or none; NULL for other filesystems';
-COMMENT ON COLUMN fsbench.environment.data_attributes IS 'Attributes of the data directory that chattr or a property of btrfs gives, with commas: nocow, compress, compression=zstd, sync, ...; empty: none; NULL: the filesystem has no attributes';
+COMMENT ON COLUMN fsbench.environment.data_attributes IS 'Attributes of the directory of the tables that chattr or a property of btrfs gives, with commas: nocow, compress, compression=zstd, sync, ...; empty: none; NULL: the filesystem has no attributes';
 COMMENT ON COLUMN fsbench.environment.data_file_attributes IS 'Attributes of the largest table of the run when it was loaded: those that are in force. A file takes them from its own directory when it is made';
 COMMENT ON COLUMN fsbench.environment.pg_wal_attributes IS 'Attributes of the directory of the WAL';
 COMMENT ON COLUMN fsbench.environment.pg_wal_file_attributes IS 'Attributes of the segment of WAL that was written before the clients began';
-COMMENT ON COLUMN fsbench.environment.fallocate IS 'Whether the filesystem of the data directory has fallocate(), as the run tried it; where it has none, posix_fallocate() writes into each block';
+COMMENT ON COLUMN fsbench.environment.fallocate IS 'Whether the filesystem of the tables has fallocate(), as the run tried it; where it has none, posix_fallocate() writes into each block';
 COMMENT ON COLUMN fsbench.environment.configuration_fingerprint IS 'The same for runs that differ in nothing that is configured: a hash of the settings of the server and of the run''s clients, filesystem, mkfs, mount options, queue and kernel settings';
 
 CREATE TABLE fsbench.finding (

@@ -225,8 +225,9 @@ CREATE FUNCTION fsbench._check_new_experiment() RETURNS trigger
 BEGIN
     NEW.status_reason := format('its row was copied while it was %s: it comes from a dump, or was written by hand', NEW.status);
     NEW.status := 'paused';
-    -- Nobody knows until when it was running.
+    -- Until when it was running is not known.
     NEW.on_since := NULL;
+    NEW.over_at_latest := NULL;
     RETURN NEW;
 END
 $$;

@@ -53,6 +53,15 @@ pub fn settings_mark() -> Result<String, Fault> {
     Ok(fingerprint(&text)?.unwrap_or_default())
 }
 
+/// The part of the server that is on the filesystem of the tables.
+fn scope_of((data, wal): (&Location, &Location)) -> String {
+    let scope = match location::same_filesystem(data, wal) {
+        true => "data and WAL",
+        false => "data only",
+    };
+    scope.to_owned()
+}
+
 /// Finds out everything. In a transaction, with the owner's rights. Settings that can hold a secret (a password in
 /// primary_conninfo, a key in archive_command, an application's own settings) are named without their values: the tables have more readers.
 pub fn collect() -> Result<Environment, Fault> {
@@ -64,22 +73,13 @@ pub fn collect() -> Result<Environment, Fault> {
     let hostname = lossy(uname.nodename());
     let of_machine = machine::look();
     let identity = machine::identity(&of_machine);
-    let scope = match (&data, &wal) {
-        (Some(data), Some(wal)) => Some(
-            if location::same_filesystem(data, wal) {
-                "data and WAL"
-            } else {
-                "data only"
-            }
-            .to_owned(),
-        ),
-        _ => None,
-    };
+    let scope = data.as_ref().zip(wal.as_ref()).map(scope_of);
     let mount = |location: &Option<Location>| location.as_ref().and_then(|l| l.mount().cloned());
     let (data_mount, wal_mount) = (mount(&data), mount(&wal));
     let directory = |location: &Option<Location>| location.as_ref().map(|l| l.directory.clone());
     let attributes = |directory: &Option<String>| files::attributes(Path::new(directory.as_ref()?));
     let data_directory = Location::of(&session::data_directory()).map(|l| l.directory);
+    let table_directory = directory(&data);
     let wal_directory = directory(&wal);
     Ok(Environment {
         pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
@@ -101,11 +101,11 @@ pub fn collect() -> Result<Environment, Fault> {
         shared_buffers_bytes: Some(server.shared_buffers_bytes),
         data_checksums: Some(server.data_checksums),
         scope,
-        data_attributes: attributes(&data_directory),
+        data_attributes: attributes(&table_directory),
         data_file_attributes: None,
         pg_wal_attributes: attributes(&wal_directory),
         pg_wal_file_attributes: None,
-        fallocate: data_directory
+        fallocate: table_directory
             .as_ref()
             .and_then(|directory| files::has_fallocate(Path::new(directory))),
         data_directory,

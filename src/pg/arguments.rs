@@ -3,7 +3,7 @@
 
 use std::{ffi::CStr, ptr};
 
-use pgrx::{FromDatum, datum::Interval, pg_sys};
+use pgrx::{Array, FromDatum, datum::Interval, pg_sys};
 use serde_json::{Map, Number, Value};
 
 use crate::{
@@ -101,7 +101,15 @@ unsafe fn value(datum: pg_sys::Datum, kind: pg_sys::Oid) -> Result<Value, Fault>
             }
             pg_sys::TEXTARRAYOID => {
                 check_one_dimension(datum)?;
-                Vec::<Option<String>>::from_polymorphic_datum(datum, false, kind).map(Value::from)
+                // As bytes: in the encoding of the database, which need not be UTF-8.
+                let array = Array::<&[u8]>::from_polymorphic_datum(datum, false, kind);
+                let texts = |array: Array<&[u8]>| {
+                    let texts = array
+                        .iter()
+                        .map(|text| text.map(text::from_server).transpose());
+                    texts.collect::<Result<Vec<Option<String>>, Fault>>()
+                };
+                array.map(texts).transpose()?.map(Value::from)
             }
             _ => None,
         };

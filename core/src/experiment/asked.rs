@@ -294,17 +294,19 @@ fn budget(asked: &Asked) -> Result<Option<f64>, Refusal> {
             .hint("Give one of them.")
     };
     let run = &asked.run;
+    let factors = asked.factors.as_ref();
+    let is_varied = |name| factors.is_some_and(|factors| factors.get(name).is_some());
     match budget {
         None => Ok(None),
         Some(_) if asked.max_duration_us.is_some() => Err(contradicts(
             "max_duration",
             "The budget is the time that the experiment may take at most.",
         )),
-        Some(_) if run.transactions.is_some() => Err(contradicts(
+        Some(_) if run.transactions.is_some() || is_varied("transactions") => Err(contradicts(
             "transactions",
             "How long a number of transactions takes is not known beforehand.",
         )),
-        Some(_) if searches(asked) => Err(contradicts(
+        Some(_) if searches(asked) || is_varied("options.sustain") => Err(contradicts(
             "the option \"sustain\"",
             "A search chooses the length of its runs by itself.",
         )),

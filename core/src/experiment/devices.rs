@@ -65,7 +65,8 @@ fn marks_of(run: &Value) -> Option<BTreeSet<String>> {
         })
         .collect();
     let mut marks = marks.filter(|marks| !marks.is_empty())?;
-    marks.insert(place_on_disks(layers.first()?));
+    let uppermost = layers.iter().find(|layer| layer["kind"] != "filesystem");
+    marks.insert(place_on_disks(uppermost?));
     Some(marks)
 }
 

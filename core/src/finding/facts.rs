@@ -187,14 +187,17 @@ pub struct Place {
 }
 
 impl Place {
-    /// True if both are on the same filesystem: the same st_dev, or, since each subvolume of btrfs has its own, the same device and
-    /// type.
+    /// True if both are on the same filesystem. The same st_dev says so. Each subvolume of btrfs has its own, so the same device and type
+    /// say so, too. Files of an overlay have those of the layers below, so the same type and mount point say so.
     pub fn is_same_filesystem(&self, other: &Place) -> bool {
         let same_number = (self.major, self.minor) == (other.major, other.minor);
         let same_source = self.source.starts_with('/')
             && self.source == other.source
             && self.fs_type == other.fs_type;
-        same_number || same_source
+        let same_overlay = self.fs_type == "overlay"
+            && self.fs_type == other.fs_type
+            && self.mount_point == other.mount_point;
+        same_number || same_source || same_overlay
     }
 }
 

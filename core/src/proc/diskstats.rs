@@ -97,7 +97,12 @@ pub fn discarded_bytes(text: &str, (major, minor): (u32, u32)) -> Option<u64> {
         .lines()
         .filter_map(|line| DiskStat::from_line(line).ok());
     let is_it = |stat: &DiskStat| (stat.major as u32, stat.minor as u32) == (major, minor);
-    all.find(is_it)?.sectors_discarded?.checked_mul(SECTOR)
+    // Of a device on which nothing is counted, discards are not known.
+    let is_kept = |stat: &DiskStat| stat.reads > 0 || stat.writes > 0;
+    all.find(is_it)
+        .filter(is_kept)?
+        .sectors_discarded?
+        .checked_mul(SECTOR)
 }
 
 impl DiskCounters {
@@ -201,7 +206,7 @@ mod tests {
     #[test]
     fn discards_are_known_where_the_kernel_counts_them() {
         assert_eq!(discarded_bytes(RECORDED, (7, 0)), Some(4_481_489_886 * 512));
-        assert_eq!(discarded_bytes(RECORDED, (253, 0)), Some(0));
+        assert_eq!(discarded_bytes(RECORDED, (253, 0)), None);
         assert_eq!(discarded_bytes(OF_4_15, (8, 0)), None);
         let odd = format!("8 0\nnonsense\n{RECORDED}");
         assert_eq!(discarded_bytes(&odd, (7, 0)), Some(4_481_489_886 * 512));

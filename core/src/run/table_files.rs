@@ -85,4 +85,13 @@ mod tests {
         let other_subvolume = place(31, "btrfs", "/dev/sda1", "/srv/sub");
         assert_eq!(check(&data, [file("t", other_subvolume)]), Ok(()));
     }
+
+    #[test]
+    fn files_of_an_overlay_have_the_numbers_of_its_layers() {
+        let data = place(30, "overlay", "overlay", "/srv");
+        let of_a_layer = place(31, "overlay", "overlay", "/srv");
+        assert_eq!(check(&data, [file("t", of_a_layer)]), Ok(()));
+        let another = place(32, "overlay", "overlay", "/var");
+        assert!(check(&data, [file("t", another)]).is_err());
+    }
 }

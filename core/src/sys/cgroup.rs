@@ -2,6 +2,7 @@
 //!
 //! A container sees its cgroups up to its own root. Limits of levels above that root stay unknown, but for memory under version 1.
 
+mod allowed;
 mod counters;
 mod felt;
 mod io;

@@ -40,8 +40,9 @@ fn fastest_flush(facts: &RunFacts, storage: &StorageFacts) -> (f64, Device) {
 fn rotates(storage: &StorageFacts) -> bool {
     let layers = storage.layers.as_deref().unwrap_or_default();
     let is_still = |layer: &Layer| {
-        let queue = layer.queue.as_ref();
-        layer.kind == LayerKind::Disk && queue.and_then(|q| q.rotational) == Some(false)
+        use LayerKind::{Disk, Memory, Network, PersistentMemory, Uml};
+        let is_disk = matches!(layer.kind, Disk | Memory | Network | PersistentMemory | Uml);
+        is_disk && layer.queue.as_ref().and_then(|queue| queue.rotational) == Some(false)
     };
     let may_cache = |layer: &Layer| layer.kind == LayerKind::Loop || is_still(layer);
     storage.rotational == Some(true) && !layers.iter().any(may_cache)

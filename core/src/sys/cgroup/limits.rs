@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cgroups, IoLimit, Levels, Version, counters::allowed, field, io, number};
+use super::{Cgroups, IoLimit, Levels, Version, allowed::allowed, field, io, number};
 use crate::{
     sys::{Tree, line},
     units::{format_bytes, format_count},

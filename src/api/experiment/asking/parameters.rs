@@ -85,6 +85,9 @@ pub fn may_choose_windows(ready: &Ready, asked: &Asked, checked: &Checked) -> Re
         let is_of_another = kind.is_none_or(|kind| kind == target::Kind::Connection);
         let settings = row.as_ref().and_then(|row| row.settings.as_ref());
         let own = candidate.own.get("settings");
+        if candidate.own.keys().any(|name| name.starts_with("warmup")) {
+            return Ok(false);
+        }
         if is_of_another || has_timeout(settings) || has_timeout(own) {
             return Ok(false);
         }
