@@ -4,6 +4,7 @@ CREATE DATABASE planted_schema;
 CREATE SCHEMA fsbench;
 CREATE FUNCTION fsbench._operators() RETURNS SETOF regrole LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'it was called'; END$$;
 ALTER EXTENSION pgfsbench UPDATE;
+\set SHOW_CONTEXT never
 CREATE EXTENSION pgfsbench;
 \c contrib_regression
 DROP DATABASE planted_schema;
