@@ -110,7 +110,7 @@ pub fn with_rate(mut asked: Asked) -> Result<Asked, Refusal> {
     Ok(asked)
 }
 
-/// What runs no transactions has no rate, and a search none that it is given. The arguments of an experiment that is confirmed come from its row.
+/// A workload without transactions has no rate, and a search chooses its own. A confirmed experiment takes its arguments from its row.
 fn check_share(asked: &Asked, workload: Option<Workload>) -> Result<(), Refusal> {
     let Some(share) = asked.rate_share else {
         return Ok(());

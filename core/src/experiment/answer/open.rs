@@ -41,7 +41,7 @@ pub enum Why {
     Differs { target: String, what: String },
     /// Two names of one target differ as much.
     NoiseFloor,
-    /// What the others were compared with was not run any more.
+    /// The baseline was not run any more.
     NoReference,
 }
 
@@ -87,7 +87,7 @@ impl Why {
     }
 }
 
-/// What is open, and the statement that goes on.
+/// The reason why an answer is open, and the statement that goes on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Open {
     pub reasons: Vec<Why>,
@@ -155,7 +155,7 @@ fn reason(state: &State, row: &Row) -> Option<Why> {
     } else if row.needs_too_many {
         Some(Why::TooManyBlocks { target: target() })
     } else {
-        // What is open by a hair has as many blocks as it takes.
+        // An answer that is nearly decided gets as many blocks as a decision takes.
         let blocks = row.further_blocks.unwrap_or(1);
         Some(Why::Noise {
             target: target(),
