@@ -8,7 +8,6 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 target=$root/target
 main_version=15
 supported=$(sed -n 's/^pg\([0-9]*\) = .*/\1/p' "$root/Cargo.toml" | paste -sd' ')
-pgrx_version=$(sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' "$root/Cargo.toml")
 rust_pinned=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$root/rust-toolchain.toml")
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 
@@ -132,19 +131,6 @@ find_rust() {
     return 1
 }
 
-# The pinned cargo-pgrx; false if it is not installed.
-# A cargo-pgrx of another version belongs to somebody else's project: ours then stands in target/.
-find_cargo_pgrx() {
-    local candidate
-    for candidate in "${CARGO_HOME:-$HOME/.cargo}/bin/cargo-pgrx" "$target/cargo-pgrx/bin/cargo-pgrx"; do
-        if [ "$("$candidate" pgrx --version 2>/dev/null)" = "cargo-pgrx $pgrx_version" ]; then
-            cargo_pgrx=$candidate
-            return 0
-        fi
-    done
-    return 1
-}
-
 debian_pg_config() { printf '%s\n' "/usr/lib/postgresql/$1/bin/pg_config"; }
 
 # The pg_config of a major version, here or not.
@@ -191,7 +177,7 @@ prefix_link() {
 }
 
 # Everything that compiles goes through here, so that the flags are the same and nothing is built twice.
-# pgrx then needs no `cargo pgrx init`, and nothing of the user's ~/.pgrx is read or written.
+# Nothing of the user's ~/.pgrx is read or written.
 build_environment() {
     find_rust || die "there is no cargo $rust_needed or newer" "Run tools/setup."
     find_pg_config
@@ -199,8 +185,6 @@ build_environment() {
     # Nothing of it is read, but where it is missing, cargo has pgrx make its bindings anew with every build.
     [ -e "$target/pgrx/config.toml" ] || touch -d 2000-01-01 "$target/pgrx/config.toml"
     export PGRX_HOME=$target/pgrx PGRX_PG_CONFIG_PATH=$pg_config
-    # What it would tell the linker, build.rs does.
-    export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
     # Of tests that call this, for their harness (tools/check): the script that builds proc-macro2 asks for it, and all that stands on that would be
     # built anew, and once more without it.
     unset RUSTC_BOOTSTRAP

@@ -308,6 +308,7 @@ fn no_complete_checkpoint() {
     finds_nothing!(checkpoints: None);
     finds_nothing!(checkpoints: Some(0), workload: Workload::parse("fsync"));
     finds_nothing!(checkpoints: Some(0), workload: Workload::parse("select-only"));
+    finds_nothing!(checkpoints: Some(0), workload: Workload::parse("commit"));
 }
 
 #[test]

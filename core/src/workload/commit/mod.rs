@@ -73,6 +73,11 @@ impl Definition for Commit {
         true
     }
 
+    /// Its rows fill pages one after the other, so that WAL is nearly all of its writes.
+    fn depends_on_checkpoints(&self) -> bool {
+        false
+    }
+
     /// `commit` is the name of COMMIT alone.
     fn transaction(&self) -> &'static str {
         "insert"
