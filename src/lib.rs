@@ -36,4 +36,3 @@ mod watch;
 mod workload;
 
 pgrx::pg_module_magic!(name, version);
-

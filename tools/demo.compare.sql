@@ -4,7 +4,7 @@ CREATE EXTENSION pgfsbench;
 
 -- The experiment makes its targets, decides the order of all runs before the first one, and ends as soon as it can decide.
 SELECT fsbench.experiment('demo', filesystems => string_to_array(:'filesystems', ' '), image_size => '2GB', max_blocks => :blocks, margin => 0.1,
-                          workload => 'commit', clients => 4, duration => (:'seconds' || ' s')::interval, warmup => '1 s', probe_wait => '0');
+                          workload => 'commit', clients => 4, duration => (:'seconds' || ' s')::interval, warmup => '1 s');
 
 -- The steps of each run.
 SELECT step, who, action, left(split_part(command, E'\n', 1), 80) AS "command (its beginning)"

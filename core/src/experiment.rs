@@ -12,7 +12,6 @@ pub mod limits;
 pub mod metric;
 pub mod neighbours;
 pub mod plan;
-pub mod probe;
 pub mod recommend;
 pub mod row;
 pub mod state;

@@ -149,17 +149,15 @@ pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
     Ok(beside)
 }
 
-/// Findings of a target's runs, how many were made while the processor was not as usual, and what has changed between them.
+/// Findings of a target's runs, and what has changed between them.
 fn warnings(
     row: &rows::BesideRow,
     changed: Option<&String>,
     throttled: Option<&String>,
 ) -> Option<String> {
-    let off = (row.probes_off > 0)
-        .then(|| format!("processor_probe ({} of {} runs)", row.probes_off, row.runs));
     let carry_over = row.carries_over.then(|| "carry_over".to_owned());
     let changed = changed.map(|names| format!("changed between blocks: {names}"));
-    let parts = row.warnings.clone().into_iter().chain(off).chain(changed);
+    let parts = row.warnings.clone().into_iter().chain(changed);
     let parts = parts.chain(throttled.cloned()).chain(carry_over);
     let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| parts.join(", "))

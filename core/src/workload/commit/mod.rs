@@ -39,14 +39,7 @@ impl Definition for Commit {
     }
 
     fn shared_options(&self) -> &'static [&'static str] {
-        &[
-            "unlogged",
-            "sample",
-            "sample_alternately",
-            "crash",
-            "sustain",
-            "wal_segments",
-        ]
+        &["unlogged", "sample", "crash", "sustain", "wal_segments"]
     }
 
     fn lacks(&self, _name: &str) -> (&'static str, &'static str) {
