@@ -82,3 +82,9 @@ FROM unnest(ARRAY['{"n": 2, "table": "sample", "rows": [[1, "a],"], [2, {"x": [3
 SELECT fsbench._import_line(E'{"a": "\\"", "b": 1e130000, "c": "\\""}');
 SELECT fsbench._odd_column('run_log', '[{"facts": {"x": 1e400, "a": "\""}}]', '{}');
 SELECT fsbench._odd_column('run_log', ('[{"facts": ' || repeat('[', 60) || repeat(']', 60) || '}]')::jsonb, '{}');
+-- What later code reads of the parameters of a run.
+SELECT u AS odd FROM unnest(ARRAY['{}', '{"bound": {"duration_ms": 20000}, "warmup_ms": 2000, "scale": 1, "clients": 4, "seed": -7, "within_ms": null, "settings": {"work_mem": "4MB"},
+    "options": {"unlogged": false, "cache": "cold", "degrees": [1, 2], "leader": true}, "chosen": ["scale"]}',
+    '{"bound": 7}', '{"bound": {"duration_ms": "20 s"}}', '{"bound": {"transactions": -1}}', '{"warmup_ms": "2000"}', '{"warmup_ms": 1e30}', '{"scale": [1]}', '{"settings": []}',
+    '{"settings": {"work_mem": {}}}', '{"options": "none"}', '{"options": {"unlogged": "maybe"}}', '{"options": {"leader": 2}}', '{"chosen": "all"}', '[]']::jsonb[]) u
+WHERE fsbench._odd_column('run_log', jsonb_build_array(jsonb_build_object('used', u)), '{}') = 'used';

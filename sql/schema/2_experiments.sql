@@ -81,7 +81,7 @@ COMMENT ON COLUMN fsbench.experiment.ended_by IS 'What ended it before everythin
 COMMENT ON COLUMN fsbench.experiment.run_order IS 'Order in which the targets take turns, drawn before the first run: an array a block, of numbers of targets';
 COMMENT ON COLUMN fsbench.experiment.seed IS 'Seed of the order; the runs of block n have seed + n';
 COMMENT ON COLUMN fsbench.experiment.parameters IS 'Parameters of its runs that are the same for all, as they were given or chosen';
-COMMENT ON COLUMN fsbench.experiment.asked IS 'Arguments as given';
+COMMENT ON COLUMN fsbench.experiment.asked IS 'Arguments as given; with a budget, what was chosen in its place';
 COMMENT ON COLUMN fsbench.experiment.run_seconds IS 'What a run takes, as it was reckoned beforehand (s)';
 COMMENT ON COLUMN fsbench.experiment.cycle_seconds IS 'Length of a checkpoint cycle (s)';
 COMMENT ON COLUMN fsbench.experiment.window_seconds IS 'Length of a measured window (s)';

@@ -458,7 +458,7 @@ pub fn conditions(versions: &str, settings: &str) -> String {
 }
 
 /// The change from some conditions to others; None if nothing has changed.
-fn change(then: &str, now: &str) -> Option<&'static str> {
+pub(super) fn change(then: &str, now: &str) -> Option<&'static str> {
     // A run of an earlier version of pgfsbench has no mark of the settings.
     let split = |text| {
         let parts: Option<(&str, &str)> = str::rsplit_once(text, SETTINGS);

@@ -153,6 +153,7 @@ fn clean() -> RunFacts {
         },
         storage: storage(),
         wal_storage: None,
+        other_storage: Vec::new(),
         flush: FlushFacts {
             before_us: Some(400.0),
             after_us: Some(450.0),

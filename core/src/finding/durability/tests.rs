@@ -82,6 +82,19 @@ fn of(filesystem: &str, devices: &str, options: &str) -> String {
 const BY_SETTINGS: &str = "durable by settings (not tried)";
 
 #[test]
+fn files_of_the_server_beside_tables_and_wal_are_looked_at() {
+    let mut facts = run(on("ext4", "8:0", "rw"));
+    facts.wal_storage = Some(on("xfs", "8:0", "rw"));
+    facts.other_storage = vec![on("ext4", "8:0", "rw")];
+    assert_eq!(said(&facts), BY_SETTINGS);
+    facts.other_storage.push(on("tmpfs", "-", "rw"));
+    assert_eq!(said(&facts), "not durable: tmpfs is in memory");
+    // A directory that cannot be reached.
+    facts.other_storage[1] = StorageFacts::default();
+    assert_eq!(said(&facts), "not known: the filesystem cannot be seen");
+}
+
+#[test]
 fn every_layer_is_looked_at() {
     for (filesystem, devices, options, says) in [
         ("ext4", "8:0", "rw", BY_SETTINGS),
