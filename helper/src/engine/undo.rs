@@ -112,7 +112,7 @@ impl Undoing<'_> {
             let Some(mount) = mounts.last() else {
                 return Ok(());
             };
-            if !is_ours(mount, entry) {
+            if !is_ours(mount, entry)? {
                 let message = format!(
                     "something else is mounted on {}",
                     entry.mount_point.display()
@@ -198,7 +198,7 @@ impl Undoing<'_> {
     }
 
     fn detach(&mut self, image: &Path) -> Result<(), Refusal> {
-        for device in loops::of_image(image) {
+        for device in loops::of_image(image)? {
             let losetup = exec::require("losetup", "mount")?.display().to_string();
             if let Some(number) = probe::device_number(&device)
                 && let Some(mount) = probe::mount_of_device(number)?
@@ -217,7 +217,7 @@ impl Undoing<'_> {
             }
             // While it is open here its number becomes nobody else's.
             let held = File::open(&device);
-            if held.is_err() || !loops::of_image(image).contains(&device) {
+            if held.is_err() || !loops::of_image(image)?.contains(&device) {
                 continue;
             }
             let detached = self.run(
@@ -225,13 +225,13 @@ impl Undoing<'_> {
                 &[losetup, "-d".into(), device.display().to_string()],
             );
             drop(held);
-            if loops::of_image(image).contains(&device) {
+            if loops::of_image(image)?.contains(&device) {
                 detached?;
             }
         }
         // A loop device that somebody has open goes only when it is closed; blkid of udev's opens it for a moment.
         let began = Instant::now();
-        while let Some(device) = loops::of_image(image).first() {
+        while let Some(device) = loops::of_image(image)?.first() {
             if began.elapsed() > Duration::from_secs(60) {
                 let message = format!("{} is in use", device.display());
                 return Err(Refusal::new(Kind::NotInThisState, message)
@@ -263,12 +263,12 @@ impl Undoing<'_> {
     }
 }
 
-pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> bool {
+pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> Result<bool, Refusal> {
     if let Some(pool) = &entry.pool {
-        return mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name);
+        return Ok(mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name));
     }
-    match &entry.on {
-        Kept::Image { path, .. } => loops::of_image(path)
+    Ok(match &entry.on {
+        Kept::Image { path, .. } => loops::of_image(path)?
             .iter()
             .filter_map(|device| probe::device_number(device))
             .any(|number| probe::is_of_device(mount, number)),
@@ -277,7 +277,7 @@ pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> bool {
             probe::boot_id().is_ok_and(|boot| boot == entry.boot)
                 && probe::is_of_device(mount, (identity.major, identity.minor))
         }
-    }
+    })
 }
 
 fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
