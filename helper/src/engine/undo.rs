@@ -292,3 +292,41 @@ fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
     .detail(format!("It is used by {}.", users.join(", ")))
     .hint("End them first; the helper ends nobody.")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::place::Place;
+    use crate::probe::device::Identity;
+    use pgfsbench_core::helper::Filesystem;
+    use pgfsbench_core::proc::parse_mountinfo;
+
+    #[test]
+    fn the_number_of_a_device_means_nothing_after_a_reboot() {
+        let on = Kept::Device {
+            path: "/dev/x".into(),
+            identity: Identity {
+                major: 255,
+                minor: 17,
+                bytes: 1,
+                sequence: None,
+                serial: None,
+                wwn: None,
+                partition_uuid: None,
+            },
+        };
+        let place = Place::of_key("bench@d").unwrap();
+        let mount_point = place.mount_point(&Config::parse("").unwrap());
+        let mut entry = Entry::new(&place, Filesystem::Ext4, "u", on, mount_point).unwrap();
+        let mount = |number: &str| {
+            let text = format!("2 1 {number} / /m rw - ext4 /dev/x rw\n");
+            let mounts = parse_mountinfo(&text).unless_odd(|_| true).unwrap();
+            mounts.into_iter().next().unwrap()
+        };
+        assert_eq!(is_ours(&mount("255:17"), &entry), Ok(true));
+        assert_eq!(is_ours(&mount("255:18"), &entry), Ok(false));
+        entry.boot = "00000000-0000-0000-0000-000000000000".into();
+        assert_eq!(is_ours(&mount("255:17"), &entry), Ok(false));
+    }
+}

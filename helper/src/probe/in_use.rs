@@ -263,6 +263,18 @@ mod tests {
         assert_eq!(refusal.message, "could not see who has devices mounted");
     }
 
+    /// Any user may choose the name of a mount point.
+    #[test]
+    fn a_mount_point_that_is_not_utf_8_hides_no_other() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text =
+            b"1 1 0:40 / /x/\xff\xfe rw - tmpfs x rw\n2 1 255:17 / /srv rw - ext4 /dev/sdb1 rw\n";
+        std::fs::write(file.path(), text).unwrap();
+        let text = crate::probe::read(file.path()).unwrap();
+        let found = mounted_by(&text, &device()).unwrap();
+        assert_eq!(found.map(|(_, place)| place).as_deref(), Some("/srv"));
+    }
+
     #[test]
     fn an_odd_line_that_cannot_be_a_mount_of_the_device_costs_that_line() {
         let text = "1 2 255:33 / /other rw ext4\n2 1 255:17 / /srv rw - ext4 /dev/sdb1 rw\n";

@@ -120,3 +120,19 @@ fn may_write(info: &Path) -> bool {
     let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
     flags.is_none_or(|flags| flags & ACCESS_MODE != 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_a_process_gives_itself_is_shown_harmlessly() {
+        let proc = tempfile::tempdir().unwrap();
+        let process = proc.path().join("7");
+        std::fs::create_dir(&process).unwrap();
+        std::fs::write(process.join("comm"), "x\u{1b}[2J\nok\n").unwrap();
+        assert_eq!(named(&process), r#"7 ("x\u{1b}[2J")"#);
+        std::fs::write(process.join("comm"), "").unwrap();
+        assert_eq!(named(&process), r#"7 ("")"#);
+    }
+}
