@@ -74,6 +74,16 @@ close_others() {
     done
 }
 
+# Wait until these children have printed all, and end them if that takes longer than 5 s: a process that was left in the background may
+# keep their pipe open for ever.
+end_tellers() { # end_tellers PID...
+    local pid tries=100
+    for pid; do
+        while kill -0 "$pid" 2> /dev/null && [ $((tries--)) -gt 0 ]; do sleep 0.05; done
+        kill "$pid" 2> /dev/null || true
+    done
+}
+
 # Run a command as the owner of the throwaway servers: PostgreSQL refuses to run as root, so root steps down to postgres; any other
 # user stays. RUST_BACKTRACE in a server's environment would put a backtrace into the DETAIL of each of the extension's errors.
 #
@@ -94,7 +104,7 @@ as_server() {
         setsid --wait env -u RUST_BACKTRACE runuser -u postgres -- "$@" || status=$?
         if [ ${#tellers[@]} -gt 0 ]; then
             exec > /dev/null 2>&1
-            wait "${tellers[@]}" || true
+            end_tellers "${tellers[@]}"
         fi
         exit "$status"
     )

@@ -60,9 +60,7 @@ pub fn to(number: Number) -> Result<Vec<Related>, Refusal> {
         if matches!(which, Which::Itself | Which::Below) {
             add_table(&mut found, number, which, &directory)?;
         }
-        if let Some(below) =
-            loops::backing_file(number).and_then(|file| loops::backing_device(&file))
-        {
+        if let Some(below) = loops::backing(number)?.and_then(|file| file.device()) {
             add(&mut found, below, Which::Below);
         }
         for member in numbers_in(&directory.join("slaves"), |_| true)? {
