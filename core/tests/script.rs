@@ -5,5 +5,6 @@ mod script {
     mod client;
     mod expressions;
     mod random;
+    mod refusals;
     mod scripts;
 }

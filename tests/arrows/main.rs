@@ -75,7 +75,7 @@ const OF_WORKLOADS: [&str; 7] = [
 ];
 
 /// Files that may have such words beside the rooms of workloads.
-const BESIDE_WORKLOADS: [&str; 4] = [
+const BESIDE_WORKLOADS: [&str; 8] = [
     // Fast ways to fill a table, which need unsafe code.
     "pg/load.rs",
     // Facts and findings of scans.
@@ -83,6 +83,11 @@ const BESIDE_WORKLOADS: [&str; 4] = [
     "finding/scan.rs",
     // What such facts are made of.
     "run/queries/facts.sql",
+    // pgbench's own scripts, which users mix with theirs.
+    "script/builtin.rs",
+    "script/builtin/select-only.sql",
+    "script/builtin/simple-update.sql",
+    "script/builtin/tpcb-like.sql",
 ];
 
 /// Files where "fsync" is the setting of PostgreSQL.

@@ -1,11 +1,12 @@
 //! One client: its variables, its random numbers, and its way through a script.
 
+use super::command::{Action, Sleep};
 use super::distribution::Pause;
 use super::error::EvalError;
 use super::expression::Machine;
 use super::generator::Generator;
 use super::number;
-use super::program::{Action, Program, Sleep};
+use super::program::Program;
 use super::seeds::Seeds;
 use super::statement::{Protocol, Statement, Store};
 use super::value::Value;

@@ -1,9 +1,9 @@
 //! From the text of a script to its commands.
 
+use super::command::{Action, Command, Text};
 use super::error::ScriptError;
 use super::meta::{self, Meta};
 use super::place;
-use super::program::{Action, Command, Text};
 use super::sql::{Lexer, Piece, Stop, Unterminated};
 use super::statement::{MOST_PARAMETERS, Protocol, Statement, Store};
 use super::token::Source;

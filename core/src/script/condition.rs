@@ -1,8 +1,8 @@
 //! Connects each `\if` with its branches: commands learn where to go on.
 
+use super::command::{Action, Command, Text};
 use super::error::ScriptError;
 use super::place;
-use super::program::{Action, Command, Text};
 
 /// An open `\if`.
 struct Open {

@@ -31,6 +31,8 @@ pub enum EvalError {
     },
     /// The text of a variable is an integer that is too large.
     IntegerText(String),
+    /// The text of a variable is a sign without digits.
+    NoDigits(String),
     /// A name for a variable that is not one; with the command.
     VariableName {
         command: &'static str,
@@ -109,6 +111,9 @@ impl fmt::Display for EvalError {
             Self::IntegerText(value) => {
                 write!(f, "value \"{value}\" is out of range for type bigint")
             }
+            Self::NoDigits(value) => {
+                write!(f, "invalid input syntax for type bigint: \"{value}\"")
+            }
             Self::VariableName { command, name } => {
                 write!(f, "{command}: invalid variable name: \"{name}\"")
             }
@@ -150,10 +155,10 @@ struct Fixed(f64);
 
 impl fmt::Display for Fixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_finite() {
-            write!(f, "{:.6}", self.0)
-        } else {
-            super::value::Value::Double(self.0).fmt(f)
+        match self.0 {
+            f64::INFINITY => f.write_str("Infinity"),
+            f64::NEG_INFINITY => f.write_str("-Infinity"),
+            value => write!(f, "{value:.6}"),
         }
     }
 }

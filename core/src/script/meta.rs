@@ -1,10 +1,10 @@
 //! Meta commands.
 
+use super::command::{Action, Sleep, Text};
 use super::error::ScriptError;
 use super::number;
 use super::parser::{self, FaultKind};
 use super::place;
-use super::program::{Action, Sleep, Text};
 use super::statement::Store;
 use super::token::{LexFault, Source, Span};
 use super::variables::{Names, is_name};
@@ -134,7 +134,7 @@ impl Line<'_, '_> {
             ..self.error_about(span.clone(), message)
         };
         match fault.kind {
-            FaultKind::Syntax => self.error(span, "syntax error"),
+            FaultKind::Syntax | FaultKind::AtEnd => self.error(span, "syntax error"),
             FaultKind::Lexical(LexFault::BigintOverflow) => of_value("bigint constant overflow"),
             FaultKind::Lexical(LexFault::DoubleOverflow) => of_value("double constant overflow"),
             FaultKind::Lexical(LexFault::UnexpectedCharacter) => {
@@ -183,7 +183,7 @@ impl Line<'_, '_> {
             return Err(self.error(self.end(), "missing argument"));
         };
         if let Some(word) = words.get(2) {
-            return Err(self.error_about(word.clone(), "too many arguments"));
+            return Err(self.error(word.clone(), "too many arguments"));
         }
         let text = &self.script.text[time.clone()];
         if let Some(name) = text.strip_prefix(':') {

@@ -5,6 +5,7 @@
 
 pub mod builtin;
 mod client;
+mod command;
 mod compile;
 mod condition;
 mod distribution;
@@ -27,11 +28,12 @@ mod value;
 mod variables;
 
 pub use client::{Client, Event};
+pub use command::{Action, Command, Sleep, Text};
 pub use distribution::Pause;
 pub use error::{Distribution, EvalError, ScriptError};
 pub use expression::{Expression, Machine};
 pub use generator::Generator;
-pub use program::{Action, Command, MOST_SCRIPTS, Program, Script, Sleep, Text};
+pub use program::{MOST_SCRIPTS, Program, Script};
 pub use seeds::{Seeds, Thread};
 pub use statement::{MOST_PARAMETERS, Protocol, Statement, Store};
 pub use value::Value;

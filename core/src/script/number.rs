@@ -1,5 +1,7 @@
 //! Numbers from texts, as C's strtol and strtod read them, without their surprises of locale.
 
+use std::num::ParseIntError;
+
 /// A double from a decimal text without blanks; None when it is none, or is out of range: infinite, or so small that digits are lost.
 pub fn decimal(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok()?;
@@ -8,16 +10,16 @@ pub fn decimal(text: &str) -> Option<f64> {
     (is_zero || value.is_normal()).then_some(value)
 }
 
-/// Whether a text looks like an integer: blanks, a sign, digits.
+/// Whether a text looks like an integer: blanks, a sign, digits. A sign alone does, too, as in pgbench.
 pub fn looks_like_int(text: &str) -> bool {
     let text = after_blanks(text);
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+    digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// A bigint from a text that [`looks_like_int`].
-pub fn int(text: &str) -> Option<i64> {
-    after_blanks(text).parse().ok()
+pub fn int(text: &str) -> Result<i64, ParseIntError> {
+    after_blanks(text).parse()
 }
 
 /// A double from the text of a variable: decimal or hexadecimal, infinity or NaN, after blanks.

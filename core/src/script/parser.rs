@@ -17,6 +17,8 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     Syntax,
+    /// The command ends too early.
+    AtEnd,
     Lexical(LexFault),
     UnknownFunction,
     /// The name of the function is the wrong part.
@@ -51,12 +53,11 @@ pub fn parse(source: &mut Source<'_>, names: &mut Names) -> Result<Expression, F
         steps: Vec::new(),
         depth: 0,
     };
-    parser.expression(0)?;
-    match parser.peek()? {
-        Token::End => Ok(Expression {
+    match parser.whole() {
+        Ok(()) => Ok(Expression {
             steps: parser.steps,
         }),
-        _ => Err(parser.syntax()),
+        Err(fault) => Err(parser.worst(fault)),
     }
 }
 
@@ -70,13 +71,32 @@ struct Parser<'a, 's> {
 }
 
 impl Parser<'_, '_> {
+    fn whole(&mut self) -> Result<(), Fault> {
+        self.expression(0)?;
+        match self.peek()? {
+            Token::End => Ok(()),
+            _ => Err(self.syntax()),
+        }
+    }
+
+    /// The fault that is reported: as in pgbench the last character or number that cannot be a token, and else the first fault.
+    fn worst(&mut self, mut fault: Fault) -> Fault {
+        if !matches!(self.next, Some((_, Token::End))) && fault.kind != FaultKind::AtEnd {
+            loop {
+                match self.source.token() {
+                    (_, Ok(Token::End)) => break,
+                    (_, Ok(_)) => {}
+                    (span, Err(kind)) => fault = lexical(span, kind),
+                }
+            }
+        }
+        fault
+    }
+
     fn peek(&mut self) -> Result<&Token, Fault> {
         if self.next.is_none() {
             let (span, token) = self.source.token();
-            let token = token.map_err(|fault| Fault {
-                span: span.clone(),
-                kind: FaultKind::Lexical(fault),
-            })?;
+            let token = token.map_err(|fault| lexical(span.clone(), fault))?;
             self.next = Some((span, token));
         }
         Ok(self.next.as_ref().map_or(&Token::End, |(_, token)| token))
@@ -110,11 +130,12 @@ impl Parser<'_, '_> {
     /// The token that was looked at is out of place.
     fn syntax(&mut self) -> Fault {
         let place = self.source.at;
-        let span = self.next.take().map_or(place..place, |(span, _)| span);
-        Fault {
-            span,
-            kind: FaultKind::Syntax,
-        }
+        let (span, kind) = match self.next.take() {
+            Some((span, Token::End)) => (span, FaultKind::AtEnd),
+            Some((span, _)) => (span, FaultKind::Syntax),
+            None => (place..place, FaultKind::Syntax),
+        };
+        Fault { span, kind }
     }
 
     /// Compiles what binds at least as tightly as `least`.
@@ -305,6 +326,8 @@ impl Parser<'_, '_> {
             return Ok(0);
         }
         let mut count = 0;
+        // A comma before the first argument is none of pgbench's errors.
+        self.accept(&Token::Sign(","))?;
         loop {
             self.expression(0)?;
             count += 1;
@@ -325,6 +348,13 @@ impl Parser<'_, '_> {
     fn patch(&mut self, place: usize, step: impl Fn(u32) -> Step) {
         let by = self.steps.len() - place - 1;
         self.steps[place] = step(by as u32);
+    }
+}
+
+fn lexical(span: Span, fault: LexFault) -> Fault {
+    Fault {
+        span,
+        kind: FaultKind::Lexical(fault),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where something is wrong in a script, and the error that says so.
 
+use super::command::{Command, Text};
 use super::error::ScriptError;
-use super::program::{Command, Text};
 use super::token::Span;
 use crate::sqlstate;
 

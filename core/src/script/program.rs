@@ -1,23 +1,15 @@
 //! Scripts, compiled: what a client executes, command by command.
 
+use super::command::{Command, Text};
 use super::error::ScriptError;
-use super::expression::Expression;
 use super::generator::Generator;
-use super::statement::{Protocol, Statement};
+use super::statement::Protocol;
 use super::variables::{Names, Slot, is_name};
 use super::{compile, condition};
 use crate::sqlstate;
 
 /// Most scripts of a program.
 pub const MOST_SCRIPTS: usize = 128;
-
-/// A script as it was given.
-#[derive(Clone, Copy, Debug)]
-pub struct Text<'a> {
-    pub name: &'a str,
-    pub weight: u32,
-    pub text: &'a str,
-}
 
 /// The scripts of a run. All share the variables of a client.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,51 +27,6 @@ pub struct Script {
     pub name: String,
     pub weight: u32,
     pub commands: Vec<Command>,
-}
-
-/// One command; its number in the script is pgbench's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Command {
-    pub action: Action,
-    /// The line on which it begins, from 1.
-    pub line: u32,
-    /// The first line of its text.
-    pub label: String,
-}
-
-/// Numbers of commands are where to go on.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Action {
-    Statement(Statement),
-    Set(Slot, Expression),
-    /// `\if`, and `\elif` once it is reached by a condition that is false.
-    If {
-        condition: Expression,
-        otherwise: usize,
-    },
-    /// `\elif` or `\else` behind a branch that was taken: the `\endif` is next. A false condition above an `\elif` leads to the
-    /// expression, and one above an `\else` behind it.
-    Elif {
-        condition: Expression,
-        otherwise: usize,
-        end: usize,
-    },
-    Else {
-        end: usize,
-    },
-    Endif,
-    Sleep(Sleep),
-    StartPipeline,
-    SyncPipeline,
-    EndPipeline,
-}
-
-/// The time of a `\sleep`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sleep {
-    Microseconds(i64),
-    /// A variable, and the microseconds of its unit.
-    Variable(Slot, i64),
 }
 
 impl Program {

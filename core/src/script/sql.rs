@@ -339,11 +339,12 @@ fn colon(source: &mut Source<'_>, piece: &mut Piece) {
     }
 }
 
-/// A number: a letter at its end belongs to it, so that the next letter begins a word.
+/// A number, and a word that begins at its end.
 fn number(source: &mut Source<'_>, piece: &mut Piece) {
     let digits = source.count(|byte| byte.is_ascii_digit());
     copy(source, piece, digits);
     if source.peek().is_some_and(begins_name) {
-        copy(source, piece, 1);
+        let word = source.count(|byte| continues_name(byte) || byte == b'$');
+        copy(source, piece, word);
     }
 }

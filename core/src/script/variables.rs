@@ -81,6 +81,7 @@ enum Fault {
     Undefined,
     Malformed,
     TooLarge,
+    NoDigits,
 }
 
 /// The variables of one client.
@@ -138,6 +139,7 @@ impl Variables {
             Fault::Undefined => EvalError::UndefinedVariable(name),
             Fault::Malformed => EvalError::MalformedVariable { name, value: text },
             Fault::TooLarge => EvalError::IntegerText(text),
+            Fault::NoDigits => EvalError::NoDigits(text),
         })
     }
 
@@ -171,7 +173,13 @@ fn typed(text: &str) -> Result<Value, Fault> {
     } else if begins("false") || begins("no") || is("of") || is("off") {
         Ok(Value::Boolean(false))
     } else if number::looks_like_int(text) {
-        number::int(text).map(Value::Int).ok_or(Fault::TooLarge)
+        let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
+        let fault = if has_digits {
+            Fault::TooLarge
+        } else {
+            Fault::NoDigits
+        };
+        number::int(text).map(Value::Int).map_err(|_| fault)
     } else {
         number::double(text)
             .map(Value::Double)
