@@ -26,7 +26,7 @@ $(STAGE): $(SOURCES)
 $(HELPER): $(HELPER_SOURCES)
 	tools/stage --helper
 
-setup:                          ## install what is missing on this machine (Debian packages, Rust, cargo-pgrx)
+setup:                          ## install what is missing on this machine (Debian packages, Rust)
 	tools/setup
 
 install: $(STAGE) $(HELPER)     ## install into the PostgreSQL of PG_CONFIG=... and sbindir=/usr/sbin, below DESTDIR=... if given

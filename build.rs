@@ -14,9 +14,6 @@ const PG_CONFIG: &str = "PGRX_PG_CONFIG_PATH";
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed={PG_CONFIG}");
-    // What pgrx tells of SQL stands in sections that no code refers to. cargo-pgrx would say it by flags for all that is compiled, with which
-    // nothing of it is what clippy and the tests have built (tools/lib.sh).
-    println!("cargo:rustc-link-arg-cdylib=-Wl,--no-gc-sections");
     let Some(pg_config) = env::var_os(PG_CONFIG).map(PathBuf::from) else {
         return;
     };

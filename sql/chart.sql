@@ -22,7 +22,6 @@ FROM (VALUES (1, 1000), (2, 510), (4, 300), (8, 299)) d (degree, ms), generate_s
 SELECT fsbench.chart(101, ascii => true);
 SELECT fsbench.chart(101, 'latency_p99_ms', width => 60, height => 4, ascii => true);
 SELECT fsbench.chart(104, width => 60, height => 4, ascii => true);
-SELECT fsbench.chart_scan(102, ascii => true);
 -- Blocks where the client has them.
 SET client_encoding = 'UTF8';
 SELECT max(octet_length(c) - length(c)) > 0 AS blocks FROM fsbench.chart(101) c;
@@ -74,9 +73,6 @@ SELECT fsbench.chart(NULL);
 SELECT fsbench.chart(102);
 SELECT fsbench.chart(103);
 SELECT fsbench.chart(101, 'commit_p99_ms');
-SELECT fsbench.chart_scan(101);
-SELECT fsbench.chart_scan(9999);
-SELECT fsbench.chart_scan(NULL);
 SELECT fsbench.chart_experiment('nothing');
 SELECT fsbench.chart_experiment(NULL);
 SELECT fsbench.chart_experiment('charted', width => 20);

@@ -90,7 +90,7 @@ SELECT experiment_id, 1, 1, 0, attempt, 'disturbed' FROM fsbench.experiment, gen
 SELECT round(fsbench._seconds_left(e)) FROM fsbench.experiment e WHERE experiment = 'f';
 UPDATE fsbench.experiment SET neighbours = 'found' WHERE experiment = 'f';
 SELECT round(fsbench._seconds_left(e)) FROM fsbench.experiment e WHERE experiment = 'f';
-UPDATE fsbench.experiment SET status = 'queued', probe_wait_seconds = 0, max_seconds = 3000, on_seconds = 400, on_since = NULL, started_at = clock_timestamp() - interval '1 day'
+UPDATE fsbench.experiment SET status = 'queued', max_seconds = 3000, on_seconds = 400, on_since = NULL, started_at = clock_timestamp() - interval '1 day'
 WHERE experiment = 'f';
 SELECT round(fsbench._seconds_left(e)) FROM fsbench.experiment e WHERE experiment = 'f';
 UPDATE fsbench.experiment SET max_seconds = 1000 WHERE experiment = 'f';

@@ -174,6 +174,11 @@ SELECT pg_temp.forged('{"work_mem": "4MB"}', '{"work_mem": ' || repeat('[', 200)
 SELECT pg_temp.forged('"runs": 6', '"runs": ' || repeat('[', 200) || repeat(']', 200));
 SELECT fsbench.import('{"n": 1, "pgfsbench_export": ' || repeat(E'\n1', 100000));
 SELECT pg_temp.forged('[2000, 0, "IO", "WALSync", 7]', '[2000, 0, "IO", "WALSync", 7]' || repeat(', [2000, 0, "IO", "WALSync", 7]', 200));
+-- More than a file may have is refused before any row is parsed.
+SELECT fsbench.import((SELECT line FROM incoming WHERE line LIKE '%pgfsbench_export%') || format(E'\n{"n": 2, "table": "%s", "columns": [], "rows": [%s]}\n{"n": 3}', t.name, repeat('[], ', t.most) || '[]'))
+FROM (VALUES ('run_log', 100000)) t (name, most);
+SELECT fsbench.import((SELECT line FROM incoming WHERE line LIKE '%pgfsbench_export%') || format(E'\n{"n": 2, "table": "%s", "columns": [], "rows": [%s]}\n{"n": 3}', t.name, repeat('[], ', t.most) || '[]'))
+FROM (VALUES ('experiment', 1000)) t (name, most);
 -- The first line.
 SELECT pg_temp.forged('"format": 1', '"format": -7');
 SELECT pg_temp.forged('"host_fingerprints": ["abc"]', '"host_fingerprints": 7');
@@ -272,7 +277,7 @@ CREATE FUNCTION pg_temp.without(column_name text) RETURNS void LANGUAGE sql AS $
         (SELECT jsonb_agg(r - (SELECT c.o::integer - 1 FROM jsonb_array_elements_text(line::jsonb -> 'columns') WITH ORDINALITY c (name, o) WHERE c.name = $1)) FROM jsonb_array_elements(line::jsonb -> 'rows') r))
     WHERE line::jsonb -> 'columns' ? $1
 $$;
-SELECT pg_temp.without(c) FROM unnest('{pilot_cycle,sustainable_rate,pressure_io_full_percent,journal_mode,weight,burn_in,rate_share,versions,processor_probe}'::text[]) c;
+SELECT pg_temp.without(c) FROM unnest('{pilot_cycle,sustainable_rate,pressure_io_full_percent,journal_mode,weight,burn_in,rate_share,versions}'::text[]) c;
 SELECT pg_temp.forged('"db1", "abc"', '"db1", "abc"', 'old');
 SELECT target, verdict, says FROM fsbench.compare('turns@old');
 SELECT fsbench.drop_imported('old');

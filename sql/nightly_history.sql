@@ -26,7 +26,6 @@ UPDATE fsbench.environment SET layers = jsonb_build_array(jsonb_build_object('ki
 SELECT segment, night, status, marks FROM fsbench.history('stored nights') WHERE marks ~ 'serial';
 ROLLBACK;
 SELECT status, count(*) FROM fsbench.history('stored nights', 'latency_p99_ms') GROUP BY 1 ORDER BY 1;
-SELECT regexp_replace(c, '\d{4}-\d\d-\d\d', 'DATE') FROM fsbench.chart_history('stored nights', nights => 14, width => 60, ascii => true) c;
 
 -- It is worse, until somebody says that it is to be so.
 \set ON_ERROR_STOP off
@@ -98,7 +97,6 @@ SELECT * FROM fsbench.history('stored nights', 'stall_seconds');
 SELECT * FROM fsbench.check_history('stored nights', worse_by => 0);
 SELECT * FROM fsbench.check_history('stored nights', worse_by => 'NaN');
 SELECT * FROM fsbench.check_history('stored nights', due => '-1 day');
-SELECT fsbench.chart_history('stored nights', nights => 0);
 SELECT fsbench.acknowledge(99999);
 SELECT fsbench.acknowledge(NULL);
 DELETE FROM fsbench.run_log WHERE label = 'stored nights';

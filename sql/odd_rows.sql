@@ -5,8 +5,8 @@ SELECT 3000 + n, name, 'paused', 'baseline', 0, 'tps', 0.05, 3, '[{"blocks": 3, 
 FROM unnest(ARRAY['sound', 'times', 'numbers', 'order', 'looks', 'asked', 'baseline']) WITH ORDINALITY AS e (name, n);
 INSERT INTO fsbench.experiment_target (experiment_id, target_number, target, target_name)
 SELECT 3000 + n, t, 'target ' || t, 'default' FROM generate_series(1, 7) n, generate_series(0, 1) t;
-UPDATE fsbench.experiment SET started_at = '-infinity', ended_at = 'infinity', run_seconds = 1e308, probe_wait_seconds = 'NaN', status = 'queued' WHERE experiment = 'times';
-UPDATE fsbench.experiment SET on_seconds = 'NaN', run_seconds = 'Infinity', probe_waited_seconds = 'NaN', parameters = '{"rate": "fast", "n": 1e400}' WHERE experiment = 'numbers';
+UPDATE fsbench.experiment SET started_at = '-infinity', ended_at = 'infinity', run_seconds = 1e308, status = 'queued' WHERE experiment = 'times';
+UPDATE fsbench.experiment SET on_seconds = 'NaN', run_seconds = 'Infinity', parameters = '{"rate": "fast", "n": 1e400}' WHERE experiment = 'numbers';
 UPDATE fsbench.experiment SET run_order = '[[0, 99]]' WHERE experiment = 'order';
 UPDATE fsbench.experiment SET looks = '"never"' WHERE experiment = 'looks';
 UPDATE fsbench.experiment SET asked = '{"cycle_us": {}, "max_duration_us": "long"}' WHERE experiment = 'asked';
@@ -54,7 +54,6 @@ RESET client_min_messages;
 
 -- Arguments that fit their types and mean nothing.
 SELECT fsbench.plan_experiment('x', targets => '{{a,b},{c,d}}');
-SELECT fsbench.plan_experiment('x', targets => '{a,b}', probe_wait => '-1 s');
 SELECT fsbench.plan_experiment(U&'a\202Eb', targets => '{a,b}');
 SELECT fsbench.start(label => U&'a\202Eb');
 SET client_min_messages = warning;
@@ -83,3 +82,9 @@ FROM unnest(ARRAY['{"n": 2, "table": "sample", "rows": [[1, "a],"], [2, {"x": [3
 SELECT fsbench._import_line(E'{"a": "\\"", "b": 1e130000, "c": "\\""}');
 SELECT fsbench._odd_column('run_log', '[{"facts": {"x": 1e400, "a": "\""}}]', '{}');
 SELECT fsbench._odd_column('run_log', ('[{"facts": ' || repeat('[', 60) || repeat(']', 60) || '}]')::jsonb, '{}');
+-- What later code reads of the parameters of a run.
+SELECT u AS odd FROM unnest(ARRAY['{}', '{"bound": {"duration_ms": 20000}, "warmup_ms": 2000, "scale": 1, "clients": 4, "seed": -7, "within_ms": null, "settings": {"work_mem": "4MB"},
+    "options": {"unlogged": false, "cache": "cold", "degrees": [1, 2], "leader": true}, "chosen": ["scale"]}',
+    '{"bound": 7}', '{"bound": {"duration_ms": "20 s"}}', '{"bound": {"transactions": -1}}', '{"warmup_ms": "2000"}', '{"warmup_ms": 1e30}', '{"scale": [1]}', '{"settings": []}',
+    '{"settings": {"work_mem": {}}}', '{"options": "none"}', '{"options": {"unlogged": "maybe"}}', '{"options": {"leader": 2}}', '{"chosen": "all"}', '[]']::jsonb[]) u
+WHERE fsbench._odd_column('run_log', jsonb_build_array(jsonb_build_object('used', u)), '{}') = 'used';

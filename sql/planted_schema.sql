@@ -2,7 +2,7 @@
 CREATE DATABASE planted_schema;
 \c planted_schema
 CREATE SCHEMA fsbench;
-CREATE FUNCTION fsbench._operators() RETURNS SETOF regrole LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'it was called'; END$$;
+CREATE FUNCTION fsbench._operators_have() RETURNS jsonb LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'it was called'; END$$;
 ALTER EXTENSION pgfsbench UPDATE;
 \set SHOW_CONTEXT never
 CREATE EXTENSION pgfsbench;

@@ -101,12 +101,21 @@ SELECT fsbench.revoke_operator(NULL);
 SELECT run_id AS superuser FROM fsbench.run(:small, settings => '{"log_min_duration_statement": "-1", "commit_delay": 0}') \gset
 SELECT status FROM fsbench.result WHERE run_id = :superuser;
 
--- An upgrade renews the rights of operators. A role that was given one function is none, and gets no other.
+-- An upgrade grants operators what is new, and not what was revoked. A role that was given one function is no operator, and gets no other.
 CREATE ROLE regress_fsbench_one;
 GRANT EXECUTE ON FUNCTION fsbench.run TO regress_fsbench_one;
+REVOKE SELECT ON fsbench.finding FROM regress_fsbench_operator;
+REVOKE EXECUTE ON FUNCTION fsbench.evidence FROM regress_fsbench_operator;
+REVOKE UPDATE ON fsbench.acknowledgement FROM regress_fsbench_operator;
 ALTER EXTENSION pgfsbench UPDATE;
 SELECT r AS role, has_function_privilege(r, 'fsbench.cancel(bigint)', 'EXECUTE') AS may_cancel, has_schema_privilege(r, 'fsbench', 'USAGE') AS may_use
 FROM unnest('{regress_fsbench_one,regress_fsbench_operator}'::name[]) r;
+SELECT r.what FROM fsbench._operator_rights_of('regress_fsbench_operator') r WHERE NOT r.held ORDER BY 1;
+-- evidence() was not there before, and sample was made again in the upgrade.
+REVOKE SELECT ON fsbench.sample FROM regress_fsbench_operator;
+SELECT jsonb_object_agg(key, value - 'call evidence' || '{"read sample": true}') AS before FROM jsonb_each(fsbench._operators_have()) \gset
+SELECT fsbench._renew_operators(:'before');
+SELECT r.what FROM fsbench._operator_rights_of('regress_fsbench_operator') r WHERE NOT r.held ORDER BY 1;
 REVOKE EXECUTE ON FUNCTION fsbench.run FROM regress_fsbench_one;
 DROP ROLE regress_fsbench_one;
 

@@ -64,16 +64,6 @@ FROM fsbench.result WHERE run_id = :unsampled \gx
 SELECT (SELECT count(*) FROM fsbench.sample WHERE run_id = :unsampled) AS samples,
        (SELECT count(*) FROM fsbench.wait_profile(:unsampled)) AS waits;
 
--- In every other second: its neighbours tell what sampling costs, and figures of the whole run are not known.
-SELECT run_id AS alternating FROM fsbench.run(scale => 2, clients => 2, warmup => '0', duration => '4 s', rate => 200, seed => 1,
-                               options => '{"sample_alternately": true}') \gset
-SELECT client_wal_records, client_blocks_hit, client_cpu_seconds, cpu_seconds, device_write_bytes, write_amplification
-FROM fsbench.result WHERE run_id = :alternating \gx
-SELECT second % 4 IN (0, 3) AS sampled, sum(transactions) > 0 AS transactions, bool_or(client_wal_bytes IS NOT NULL) AS work_known,
-       bool_and(dirty_bytes IS NOT NULL) AS machine_known, bool_or(dirty_bytes IS NOT NULL) AS machine_ever_known,
-       bool_or(EXISTS (SELECT FROM fsbench.wait_event w WHERE (w.run_id, w.second) = (s.run_id, s.second))) AS waits_known
-FROM fsbench.sample s WHERE run_id = :alternating AND second < 4 GROUP BY 1 ORDER BY 1;
-
 -- Reading changes nothing; times are unknown where they are not measured.
 SELECT run_id AS reading FROM fsbench.run(workload => 'select-only', scale => 2, clients => 2, transactions => 500, seed => 1,
                                settings => '{"track_wal_io_timing": false, "track_io_timing": false}') \gset

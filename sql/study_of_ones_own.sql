@@ -97,13 +97,9 @@ SELECT question, variant, metric, published, unit, round(published_percent::nume
 FROM fsbench.study_report('own-2026');
 SELECT number, claim, here, question, variant, compared_with, metric, expected, factor, rule, margin, round(estimate::numeric, 2) FROM fsbench.chart_claim WHERE study = 'own-2026' ORDER BY number;
 SELECT number, variant, round(published_percent::numeric, 1), round(measured_percent::numeric, 1), compared FROM fsbench.chart_published WHERE study = 'own-2026' ORDER BY number;
--- Pair by pair: d was slower than b there.
-SELECT variant, compared_with, round(published_ratio::numeric, 2), there, round(ratio::numeric, 2), round(low::numeric, 2), round(high::numeric, 2), here, compared
-FROM fsbench.study_pairs('own-2026');
 -- The two words that are left: what is the same, and a ratio that is far from it.
 UPDATE fsbench.run_log SET tps = CASE target WHEN 'd' THEN 1000 + run_id % 3 WHEN 'b' THEN 2200 ELSE 1000 END WHERE run_id > 1000;
 SELECT claim, here, round(estimate::numeric, 2), round(low::numeric, 2), round(high::numeric, 2), why FROM fsbench.study_claims('own-2026') WHERE claim <> 'longest';
-SELECT variant, compared_with, there, here, compared FROM fsbench.study_pairs('own-2026');
 SELECT status FROM fsbench.studies WHERE is_own;
 
 -- What is dropped, and what stays.

@@ -48,7 +48,6 @@ SELECT fsbench.start(workload => 'fsync', warmup => '0');
 SELECT fsbench.start(workload => 'fsync', settings => '{"work_mem": "1MB"}');
 SELECT fsbench.start(workload => 'fsync', keep => true);
 SELECT fsbench.start(workload => 'fsync', options => '{"unlogged": true}');
-SELECT fsbench.start(workload => 'fsync', options => '{"sample_alternately": true}');
 SELECT fsbench.start(workload => 'fsync', options => '{"methods": ["fsync_writethrough"]}');
 SELECT fsbench.start(workload => 'fsync', options => '{"writers": [0]}');
 SELECT fsbench.start(workload => 'fsync', options => '{"writers": [64]}');

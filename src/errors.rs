@@ -5,6 +5,7 @@ use std::{io, path::Path};
 pub use pgfsbench_core::sqlstate::{self, pack, unpack};
 use pgfsbench_core::{
     board::{TextCell, cut_for_json},
+    escape::blanked,
     refusal::Refusal,
 };
 use pgrx::pg_sys::panic::CaughtError;
@@ -61,14 +62,8 @@ impl Fault {
     /// An error that another server has sent, which may have sent anything: fit to be stored, and shown on a terminal.
     pub fn made_harmless(self) -> Self {
         let in_short = |text: String, kept: &[char]| -> String {
-            let shown = |c: char| {
-                if c.is_control() && !kept.contains(&c) {
-                    ' '
-                } else {
-                    c
-                }
-            };
-            text.chars().take(LONGEST_FOREIGN).map(shown).collect()
+            let short: String = text.chars().take(LONGEST_FOREIGN).collect();
+            blanked(&short, kept)
         };
         let mut message = in_short(self.message, &[]);
         if message.trim().is_empty() {

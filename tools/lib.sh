@@ -8,7 +8,6 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 target=$root/target
 main_version=15
 supported=$(sed -n 's/^pg\([0-9]*\) = .*/\1/p' "$root/Cargo.toml" | paste -sd' ')
-pgrx_version=$(sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' "$root/Cargo.toml")
 rust_pinned=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$root/rust-toolchain.toml")
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 
@@ -75,6 +74,16 @@ close_others() {
     done
 }
 
+# Wait until these children have printed all, and end them if that takes longer than 5 s: a process that was left in the background may
+# keep their pipe open for ever.
+end_tellers() { # end_tellers PID...
+    local pid tries=100
+    for pid; do
+        while kill -0 "$pid" 2> /dev/null && [ $((tries--)) -gt 0 ]; do sleep 0.05; done
+        kill "$pid" 2> /dev/null || true
+    done
+}
+
 # Run a command as the owner of the throwaway servers: PostgreSQL refuses to run as root, so root steps down to postgres; any other
 # user stays. RUST_BACKTRACE in a server's environment would put a backtrace into the DETAIL of each of the extension's errors.
 #
@@ -95,7 +104,7 @@ as_server() {
         setsid --wait env -u RUST_BACKTRACE runuser -u postgres -- "$@" || status=$?
         if [ ${#tellers[@]} -gt 0 ]; then
             exec > /dev/null 2>&1
-            wait "${tellers[@]}" || true
+            end_tellers "${tellers[@]}"
         fi
         exit "$status"
     )
@@ -129,19 +138,6 @@ find_rust() {
         fi
     done
     export PATH=$PATH_BEFORE
-    return 1
-}
-
-# The pinned cargo-pgrx; false if it is not installed.
-# A cargo-pgrx of another version belongs to somebody else's project: ours then stands in target/.
-find_cargo_pgrx() {
-    local candidate
-    for candidate in "${CARGO_HOME:-$HOME/.cargo}/bin/cargo-pgrx" "$target/cargo-pgrx/bin/cargo-pgrx"; do
-        if [ "$("$candidate" pgrx --version 2>/dev/null)" = "cargo-pgrx $pgrx_version" ]; then
-            cargo_pgrx=$candidate
-            return 0
-        fi
-    done
     return 1
 }
 
@@ -191,7 +187,7 @@ prefix_link() {
 }
 
 # Everything that compiles goes through here, so that the flags are the same and nothing is built twice.
-# pgrx then needs no `cargo pgrx init`, and nothing of the user's ~/.pgrx is read or written.
+# Nothing of the user's ~/.pgrx is read or written.
 build_environment() {
     find_rust || die "there is no cargo $rust_needed or newer" "Run tools/setup."
     find_pg_config
@@ -199,8 +195,6 @@ build_environment() {
     # Nothing of it is read, but where it is missing, cargo has pgrx make its bindings anew with every build.
     [ -e "$target/pgrx/config.toml" ] || touch -d 2000-01-01 "$target/pgrx/config.toml"
     export PGRX_HOME=$target/pgrx PGRX_PG_CONFIG_PATH=$pg_config
-    # What it would tell the linker, build.rs does.
-    export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
     # Of tests that call this, for their harness (tools/check): the script that builds proc-macro2 asks for it, and all that stands on that would be
     # built anew, and once more without it.
     unset RUSTC_BOOTSTRAP

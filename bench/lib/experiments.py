@@ -35,8 +35,8 @@ def experiments_of(server, runs):
         INSERT INTO fsbench.experiment_target (experiment_id, target_number, target, target_name, own)
         SELECT e.experiment_id, t.target_number, t.target, t.target_name, t.own FROM fsbench.experiment_target t, fsbench.experiment e
         WHERE t.experiment_id = 1 AND e.experiment_id > 1;
-        INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome, boot_id, versions, processor_probe, planned_at)
-        SELECT 2 + n / {each}, 1 + n % {each} / {TARGETS}, 1 + n % {TARGETS}, n % {TARGETS}, 1, run_id, 'measured', 'b', 'v', 100, now() + n * interval '1 s'
+        INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome, boot_id, versions, planned_at)
+        SELECT 2 + n / {each}, 1 + n % {each} / {TARGETS}, 1 + n % {TARGETS}, n % {TARGETS}, 1, run_id, 'measured', 'b', 'v', now() + n * interval '1 s'
         FROM (SELECT run_id, row_number() OVER (ORDER BY run_id) - 1 AS n FROM fsbench.run_log) r
         WHERE 2 + n / {each} IN (SELECT experiment_id FROM fsbench.experiment);
         UPDATE fsbench.run_log r SET tps = 1000 * exp((hashint8(r.run_id) % 1000) / 1000.0 * CASE x.experiment_id WHEN 3 THEN 0.005 ELSE 0.15 END)

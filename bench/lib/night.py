@@ -14,10 +14,8 @@ SCALE = 32
 CLIENTS = 16
 # Of the standard deviation of ln(ratio) of two names for one filesystem.
 NOISE = 0.02
-# Seconds from the end of a measured window to the start of the next, without the warm-up, the processor probe, waits for it and the filling of WAL.
+# Seconds from the end of a measured window to the start of the next, without the warm-up and the filling of WAL.
 IDLE = 4
-# Seconds of the processor probe before each run.
-PROBE = 2
 MOST_FALSE = 2
 # Of a machine with this much memory and no disk; the servers of targets take as much again.
 SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "1GB", "checkpoint_timeout": "5min"}
@@ -55,7 +53,7 @@ def measured(o):
     """Parameters of runs with the least windows that decide something; or as long as the caller says, to see whether all works."""
     warmup = o.warmup if o.warmup is not None else 2 if o.seconds else 30
     if o.seconds:
-        return {"duration": f"{o.seconds} s", "warmup": f"{warmup} s", "probe_wait": "0"}
+        return {"duration": f"{o.seconds} s", "warmup": f"{warmup} s"}
     return {"cycle": "30 s", "duration": "60 s", "warmup": f"{warmup} s"}
 
 
@@ -99,20 +97,19 @@ def noise(o):
             # By how much the processor time of a transaction differs, which is the same work each time, and what is left without that.
             speed = deviation([math.log(b["cpu"] / a["cpu"]) for a, b in runs])
             left = deviation([math.log(b["tps"] * b["cpu"] / (a["tps"] * a["cpu"])) for a, b in runs])
-            probe = deviation([math.log(b["probe"] / a["probe"]) for a, b in runs if a["probe"] and b["probe"]])
             shown, not_shown = explained([math.log(b["tps"] / a["tps"]) for a, b in runs], [math.log(b["beside"] / a["beside"]) for a, b in runs])
             between, steps = idle(server, experiment)
-            record.add(segments=segments, pairs=len(runs), sd=sd, speed=speed, left=left, probe=probe, beside=shown, not_shown=not_shown, between_windows_s=between, steps=steps, runs=runs)
-            median = {name: statistics.median([gap[name] for gap in between]) if between else math.nan for name in ("whole", "probe", "waits", "fill_wal", "rest")}
+            record.add(segments=segments, pairs=len(runs), sd=sd, speed=speed, left=left, beside=shown, not_shown=not_shown, between_windows_s=between, steps=steps, runs=runs)
+            median = {name: statistics.median([gap[name] for gap in between]) if between else math.nan for name in ("whole", "fill_wal", "rest")}
             say(f"  {experiment}, {len(runs)} pairs: sd of ln ratio {percent(sd['tps'])} (p99 {percent(sd['latency_p99_ms'])}); of the processor time of a transaction {percent(speed)}, "
-                f"and of tps at the same processor time {percent(left)}; of the processor probe {percent(probe)}")
+                f"and of tps at the same processor time {percent(left)}")
             say(f"  {experiment}: correlation of tps with the processor time of other work in the same windows {shown:.2f}; sd of what that does not tell {percent(not_shown)}")
-            say(f"  not measured between two windows, medians: {median['whole']:.1f} s, of which processor probe {median['probe']:.1f}, waits for it {median['waits']:.1f}, "
+            say(f"  not measured between two windows, medians: {median['whole']:.1f} s, of which "
                 f"filling of WAL {median['fill_wal']:.2f}, all the rest {median['rest']:.2f}")
             say("  phases of a run, medians (s): " + ", ".join(f"{name} {ms / 1000:.2f}" for name, ms in steps.items()))
             created = [run["created"] for pair in runs for run in pair if run["created"] is not None]
             say(f"  segments of WAL created in a window: {statistics.mean(created) if created else math.nan:.1f}")
-            verdict(f"{experiment}: {median['rest']:.2f} s between two windows that are not warm-up, probe, waits for it or filling of WAL", median["rest"] <= IDLE, f"at most {IDLE} s")
+            verdict(f"{experiment}: {median['rest']:.2f} s between two windows that are not warm-up or filling of WAL", median["rest"] <= IDLE, f"at most {IDLE} s")
         verdict(f"sd of ln ratio {percent(sd['tps'])} with segments ready", sd["tps"] <= NOISE, f"at most {percent(NOISE)}")
         verdict(f"{percent(left)} of it at the same processor time of a transaction", left <= NOISE, f"at most {percent(NOISE)}")
 
@@ -120,7 +117,7 @@ def noise(o):
 def pairs(server, experiment):
     """The two runs of each block that count."""
     rows = server.query(f"""
-        SELECT x.block, x.target_number, x.processor_probe AS probe, r.tps, r.latency_p99_ms, r.cpu_ms_per_transaction AS cpu, extract(epoch FROM r.measured_from)::float8 AS begin,
+        SELECT x.block, x.target_number, r.tps, r.latency_p99_ms, r.cpu_ms_per_transaction AS cpu, extract(epoch FROM r.measured_from)::float8 AS begin,
             extract(epoch FROM r.measured_from + r.measured_ms * interval '1 ms')::float8 AS end, (r.facts #>> '{{wal,created}}')::integer AS created
         FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.run_log r USING (run_id)
         WHERE e.experiment = '{experiment}' AND x.outcome = 'measured' ORDER BY x.block, x.target_number""")
@@ -148,13 +145,11 @@ def percent(share):
 
 
 def idle(server, experiment):
-    """What lies between the end of a window and the start of the next, without the warm-up, a row each (s): the whole of it, the processor probe, waits for that,
-    the filling of WAL, and the rest; and median milliseconds of each phase, and of each step of the helper's at its end (`release: unmount`)."""
+    """What lies between the end of a window and the start of the next, without the warm-up, a row each (s): the whole of it, the filling of WAL,
+    and the rest; and median milliseconds of each phase, and of each step of the helper's at its end (`release: unmount`)."""
     rows = server.query(f"""
-        SELECT g.gap::float8, g.phases, g.probe,
-            coalesce((SELECT sum(substring(l.message FROM '^[0-9]+')::integer + {PROBE}) FROM fsbench.experiment_log l
-                      WHERE l.experiment_id = g.experiment_id AND l.event = 'waits' AND l.at BETWEEN g.before AND g.started_at), 0) AS waits
-        FROM (SELECT x.experiment_id, r.run_id, r.started_at, r.phases, CASE WHEN x.processor_probe IS NULL THEN 0 ELSE {PROBE} END AS probe, lag(r.ended_at) OVER w AS before,
+        SELECT g.gap::float8, g.phases
+        FROM (SELECT r.run_id, r.phases,
                   extract(epoch FROM r.measured_from - lag(r.measured_from + r.measured_ms * interval '1 ms') OVER w) - extract(epoch FROM r.warmup) AS gap
               FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.run_log r USING (run_id)
               WHERE e.experiment = '{experiment}' AND r.status = 'done' WINDOW w AS (ORDER BY r.run_id)) g
@@ -166,7 +161,7 @@ def idle(server, experiment):
             if name not in ("warmup", "measure"):
                 steps.setdefault(name, []).append(ms)
         if row["gap"] is not None:
-            parts = {"probe": row["probe"], "waits": row["waits"], "fill_wal": phases.get("fill_wal", 0) / 1000}
+            parts = {"fill_wal": phases.get("fill_wal", 0) / 1000}
             gaps.append({"whole": row["gap"], "rest": row["gap"] - sum(parts.values()), **parts})
     released = server.query(f"""
         SELECT l.step, l.ms FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.helper_log l USING (run_id)

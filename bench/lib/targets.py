@@ -96,7 +96,7 @@ def between(o):
         for name in ("a", "b"):
             server.sql(f"SELECT fsbench.create_target('{name}', filesystem => '{FILESYSTEM}', image_size => '{data + ROOM}GB')")
         server.sql(call("between", targets="{a,b}", baseline="a", max_blocks=o.blocks, scale=o.scale, clients=clients(o), seed=1, duration=f"{o.seconds} s",
-                        warmup=f"{o.warmup} s", probe_wait="0", options=json.dumps({"wal_segments": o.segments})))
+                        warmup=f"{o.warmup} s", options=json.dumps({"wal_segments": o.segments})))
         server.sql("CALL fsbench.wait_experiment('between')")
         gaps, steps = idle(server, "between")
         ours = statistics.median(gap["whole"] for gap in gaps)

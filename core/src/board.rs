@@ -26,7 +26,7 @@ pub use checkpoint_ring::{CheckpointRing, Found};
 pub use cut::cut_for_json;
 pub use figures::{Figure, Figures, Kind, OF_WORK};
 pub use homes::{HOMES, Home, Homes};
-pub use ring::{Sample, SampleCell, SampleRing, is_sampled_alternately, second_after};
+pub use ring::{Sample, SampleCell, SampleRing, second_after};
 pub use text::TextCell;
 pub use waits::Waits;
 pub use work::{AtomicWork, Counts, Work};

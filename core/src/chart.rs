@@ -3,14 +3,12 @@
 //! Lines are at most as wide as was asked. A column that stands for several values has the lowest, the median and the highest of
 //! them, each with a shade of its own: none is dropped. With [`Style::ascii`], no line has a character beyond ASCII.
 
-mod bars;
 mod intervals;
 mod number;
 mod seconds;
 #[cfg(test)]
 mod tests;
 
-pub use bars::{Bar, bars};
 pub use intervals::{Interval, intervals};
 pub use number::short;
 pub use seconds::{Seconds, seconds};
@@ -41,13 +39,6 @@ pub struct Style {
 pub enum Chart {
     /// A figure by second.
     Seconds(Seconds),
-    /// Bars from 0.
-    Bars {
-        /// Title above the chart.
-        title: String,
-        /// From the top down.
-        bars: Vec<Bar>,
-    },
     /// Ratios to a baseline.
     Intervals {
         /// Title above the chart.
@@ -66,7 +57,6 @@ impl Chart {
     pub fn draw(&self, style: Style) -> Vec<String> {
         match self {
             Self::Seconds(chart) => seconds(chart, style),
-            Self::Bars { title, bars } => self::bars(title, bars, style),
             Self::Intervals {
                 title,
                 rows,
@@ -81,8 +71,6 @@ impl Chart {
 struct Glyphs {
     /// A cell that is filled by so many eighths from the bottom.
     rising: [char; 9],
-    /// The same from the left.
-    growing: [char; 9],
     /// From the lowest value to the median.
     to_median: char,
     /// From the median to the highest.
@@ -105,7 +93,6 @@ struct Glyphs {
 
 const BLOCKS: Glyphs = Glyphs {
     rising: [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
-    growing: [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'],
     to_median: '▒',
     to_highest: '░',
     axis: '┤',
@@ -126,7 +113,6 @@ const BLOCKS: Glyphs = Glyphs {
 
 const ASCII: Glyphs = Glyphs {
     rising: [' ', '_', '_', '_', '#', '#', '#', '#', '#'],
-    growing: [' ', ' ', ' ', ' ', '#', '#', '#', '#', '#'],
     to_median: '+',
     to_highest: ':',
     axis: '|',

@@ -39,9 +39,75 @@ fn escaped(text: &str, may_stay: impl Fn(char) -> bool) -> String {
     shown
 }
 
+/// A text of another server with a space for each character that no name holds, but for `kept`.
+pub fn blanked(text: &str, kept: &[char]) -> String {
+    let shown = |c| match is_refused(c) && !kept.contains(&c) {
+        true => ' ',
+        false => c,
+    };
+    text.chars().map(shown).collect()
+}
+
+/// JSON of another server with a space for each character in its strings that no name holds, escaped or not. The text stays as long as it
+/// was, or becomes shorter, and is not parsed.
+pub fn blanked_json(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        safe.push_str(&blanked(before, &[]));
+        let letter = escape[1..].chars().next();
+        let code = escape
+            .get(2..6)
+            .and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        let is_refused_code = code.and_then(char::from_u32).is_some_and(is_refused);
+        let (shown, length) = match letter {
+            Some('b' | 'f' | 'n' | 'r' | 't') => (" ", 2),
+            Some('u') if code.is_some() && is_refused_code => (" ", 6),
+            Some(c) if c.is_ascii() => (&escape[..2], 2),
+            // No JSON.
+            _ => ("\\", 1),
+        };
+        safe.push_str(shown);
+        rest = &escape[length..];
+    }
+    safe + &blanked(rest, &[])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn json_of_another_server_has_nothing_that_a_terminal_obeys() {
+        let hostile = json!({"message": HOSTILE, "\u{1b}]0;key": ["\\u001b[2J \\", "\"\u{7f}"], "n": 1.5e3, "joined": "\u{200d}"});
+        let raw = hostile.to_string();
+        // A server may also escape whatever it likes.
+        let escaped: String = raw
+            .chars()
+            .map(|c| match c {
+                '\u{7f}'..='\u{ffff}' => format!("\\u{:04X}", u32::from(c)),
+                c => c.into(),
+            })
+            .collect();
+        for text in [raw, escaped] {
+            let safe = blanked_json(&text);
+            let read: Value = serde_json::from_str(&safe).expect("still JSON");
+            assert_eq!(
+                read["message"],
+                "größe 😀  2026 erased /dev/sda [2J  1A  \u{200b}"
+            );
+            assert_eq!(read[" ]0;key"], json!(["\\u001b[2J \\", "\" "]));
+            assert_eq!(
+                (&read["n"], &read["joined"]),
+                (&json!(1500.0), &json!("\u{200d}"))
+            );
+        }
+        for odd in ["\\", "\\u12", "\\uö", "\\ö", "\\ud83d\\ude00", ""] {
+            assert_eq!(blanked_json(odd), odd);
+        }
+    }
 
     const HOSTILE: &str =
         "größe 😀\r\n2026 erased /dev/sda\u{1b}[2J\t\u{9b}1A\u{202e}\u{2028}\u{200b}";

@@ -6,13 +6,13 @@
 
 pub mod answer;
 pub mod asked;
+pub mod conditions;
 pub mod devices;
 pub mod factors;
 pub mod limits;
 pub mod metric;
 pub mod neighbours;
 pub mod plan;
-pub mod probe;
 pub mod recommend;
 pub mod row;
 pub mod state;

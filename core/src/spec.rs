@@ -101,10 +101,6 @@ pub struct Options {
     pub unlogged: bool,
     /// Whether a sampler runs.
     pub sample: bool,
-    /// Whether it only samples every other second, on the whole: to see what sampling itself costs. Figures of the run that
-    /// are made of all its seconds are not known then.
-    #[serde(skip_serializing_if = "is_default")]
-    pub sample_alternately: bool,
     /// Whether bulk load, index build, VACUUM and CHECKPOINT are timed after the measured window.
     #[serde(skip_serializing_if = "is_default")]
     pub maintenance: bool,
@@ -205,7 +201,6 @@ impl Default for Options {
             fillfactor: 100,
             unlogged: false,
             sample: true,
-            sample_alternately: false,
             maintenance: false,
             sustain: 0.0,
             wal_segments: 0,

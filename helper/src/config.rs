@@ -278,4 +278,20 @@ mod tests {
         let root = format!("server_user = \"root\"\n{EXAMPLE}");
         assert!(Config::parse(&root).is_err());
     }
+
+    #[test]
+    fn a_configuration_that_is_missing_or_has_unknown_words_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let refusal = Config::load(&place.path().join("helper.toml")).unwrap_err();
+        assert!(refusal.message.starts_with("there is no configuration "));
+        assert!(
+            refusal
+                .hint
+                .unwrap()
+                .starts_with("Run: pgfsbench-helper setup ")
+        );
+        let refusal = Config::parse(&format!("surprise = 1\n{EXAMPLE}")).unwrap_err();
+        assert_eq!(refusal.message, "invalid configuration");
+        assert!(refusal.detail.unwrap().contains("surprise"));
+    }
 }

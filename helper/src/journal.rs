@@ -291,18 +291,7 @@ impl Journal {
         let Some(text) = secure::read_file(&self.entries, &name, &path, LONGEST)? else {
             return Ok(None);
         };
-        let mangled = |problem: &str| {
-            Refusal::new(
-                Kind::NotAllowed,
-                format!("journal entry {} is not believed", secure::shown(&path)),
-            )
-            .detail(format!("It does not fit: {problem}."))
-            .hint("Look at what it names; put it right by hand, and remove the entry.")
-        };
-        let entry: Entry =
-            serde_json::from_str(&text).map_err(|e| mangled(&quoted(&e.to_string())))?;
-        entry.check(place, config).map_err(mangled)?;
-        Ok(Some(entry))
+        believe(&text, &path, place, config).map(Some)
     }
 
     /// On disk when this returns.
@@ -351,6 +340,21 @@ impl Journal {
             .map_err(|e| failed("rename", &shown, e))?;
         fsync(directory).map_err(|e| failed("sync", &shown, e))
     }
+}
+
+/// The entry that a file of the journal holds, if it fits the configuration.
+fn believe(text: &str, path: &Path, place: &Place, config: &Config) -> Result<Entry, Refusal> {
+    let mangled = |problem: &str| {
+        Refusal::new(
+            Kind::NotAllowed,
+            format!("journal entry {} is not believed", secure::shown(path)),
+        )
+        .detail(format!("It does not fit: {problem}."))
+        .hint("Look at what it names; put it right by hand, and remove the entry.")
+    };
+    let entry: Entry = serde_json::from_str(text).map_err(|e| mangled(&quoted(&e.to_string())))?;
+    entry.check(place, config).map_err(mangled)?;
+    Ok(entry)
 }
 
 #[cfg(test)]
@@ -437,6 +441,44 @@ mod tests {
             (State::Releasing, "releasing"),
         ] {
             assert_eq!(serde_json::to_value(state).unwrap(), name);
+        }
+    }
+
+    #[test]
+    fn a_forged_file_is_not_believed() {
+        let config = Config::parse(CONFIG).unwrap();
+        let place = Place::of_key("bench@t").unwrap();
+        let on = Kept::Image {
+            path: "/srv/i/bench@t.img".into(),
+            bytes: 1,
+        };
+        let entry = Entry::new(
+            &place,
+            Filesystem::Ext4,
+            "u",
+            on,
+            place.mount_point(&config),
+        );
+        let good = serde_json::to_string(&entry.unwrap()).unwrap();
+        let path = Path::new("/var/lib/pgfsbench/journal/bench@t.json");
+        let read = |text: &str| believe(text, path, &place, &config);
+        assert!(read(&good).is_ok());
+        for forged in [
+            good.replace("/srv/i/", "/srv/precious/"),
+            good.replace("/srv/i/bench@t.img", "/etc/passwd"),
+            good.replace("mnt/bench@t", "mnt/.."),
+            good.replace("\"place\":\"bench@t\"", "\"place\":\"bench@u\""),
+            good.replace("\"version\":1", "\"version\":1,\"more\":1"),
+            good[..good.len() / 2].to_owned(),
+            String::new(),
+            "\0".into(),
+        ] {
+            assert_ne!(forged, good);
+            let refusal = read(&forged).unwrap_err();
+            assert!(
+                refusal.message.ends_with("is not believed"),
+                "{forged}: {refusal}"
+            );
         }
     }
 }

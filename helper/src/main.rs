@@ -21,7 +21,7 @@
 //! secure exec connection voice backoff
 //! ```
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 // A test may go through a long list.
 #![cfg_attr(test, allow(clippy::too_many_lines))]
 

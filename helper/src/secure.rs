@@ -189,3 +189,64 @@ pub fn failed(what: &str, path: &Path, error: Errno) -> Refusal {
 pub fn shown(path: &Path) -> String {
     quoted(&path.display().to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_root_may_be_able_to_change_what_is_trusted() {
+        let path = Path::new("/etc/pgfsbench/helper.toml");
+        let stat = |uid, mode| {
+            let mut stat = rustix::fs::stat("/proc").unwrap();
+            (stat.st_uid, stat.st_mode) = (uid, mode);
+            stat
+        };
+        for mode in [0o600, 0o644, 0o755] {
+            assert_eq!(check_owner(path, &stat(0, mode), false), Ok(()));
+        }
+        let refused = |stat: &Stat| {
+            let refusal = check_owner(path, stat, false).unwrap_err();
+            assert_eq!(refusal.kind, Kind::NotAllowed);
+            assert!(
+                refusal
+                    .message
+                    .ends_with("can be changed by others than root")
+            );
+            refusal.hint.unwrap()
+        };
+        for mode in [0o620, 0o602, 0o666, 0o777, 0o1777] {
+            let hint = refused(&stat(0, mode));
+            assert!(hint.starts_with("Run: chmod go-w "), "{mode:o}: {hint}");
+        }
+        assert!(refused(&stat(26, 0o600)).starts_with("Run: chown root "));
+        // In a directory like /tmp others rename nothing of root's.
+        assert_eq!(check_owner(path, &stat(0, 0o1777), true), Ok(()));
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        // The kernel's own directory, which has a link and a file.
+        for (path, message) in [
+            ("/proc/self/task", "\"/proc/self\" is not a directory"),
+            ("/proc/version/x", "\"/proc/version\" is not a directory"),
+            ("proc", "invalid path \"proc\""),
+            ("/proc/../etc", "invalid path \"/proc/../etc\""),
+        ] {
+            let refusal = open_directory(Path::new(path)).unwrap_err();
+            assert_eq!(refusal.message, message);
+        }
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        std::fs::write(at("real"), "text").unwrap();
+        std::fs::hard_link(at("real"), at("hard")).unwrap();
+        std::os::unix::fs::symlink(at("real"), at("soft")).unwrap();
+        let directory = File::open(place.path()).unwrap();
+        let read = |name: &str| read_file(&directory, name, &at(name), 10);
+        assert_eq!(read("none"), Ok(None));
+        let refusal = read("soft").unwrap_err();
+        assert!(refusal.message.starts_with("could not open "), "{refusal}");
+        let refusal = read("hard").unwrap_err();
+        assert_eq!(refusal.detail.unwrap(), "It is not a plain file.");
+    }
+}

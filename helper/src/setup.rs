@@ -169,14 +169,18 @@ fn start(arguments: &Arguments, program: &Path, path: &Path, anew: bool) -> Resu
     unit::enable(anew)
 }
 
+fn ids_of_server_user(user: &str) -> Result<(u32, u32), Refusal> {
+    crate::probe::user::ids(user).map_err(|refusal| {
+        Refusal::argument(format!("there is no user {}", quoted(user)))
+            .detail(refusal.detail.unwrap_or_default())
+            .hint("Name the user that the servers run as: --server-user.")
+    })
+}
+
 /// Looks at each database that is named, and gives the role that connects the rights of the extension's owner where it lacks
 /// them: all are there before the first is changed.
 fn see_to_databases(arguments: &Arguments, config: &Config) -> Result<(), Refusal> {
-    let ids = crate::probe::user::ids(&config.server_user).map_err(|refusal| {
-        Refusal::argument(format!("there is no user {}", quoted(&config.server_user)))
-            .detail(refusal.detail.unwrap_or_default())
-            .hint("Name the user that the servers run as: --server-user.")
-    })?;
+    let ids = ids_of_server_user(&config.server_user)?;
     warn_of_open_directory(arguments);
     if arguments.no_check {
         return Ok(());
@@ -301,4 +305,17 @@ fn put(path: &Path, text: &str, mode: u32) -> Result<(), Refusal> {
             .detail(format!("{e}."))
         })?;
     renameat(&directory, &temporary, &directory, name).map_err(|e| failed("rename", path, e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_whom_the_machine_does_not_know_is_refused() {
+        let refusal = ids_of_server_user("nobody-of-that-name").unwrap_err();
+        assert_eq!(refusal.message, "there is no user \"nobody-of-that-name\"");
+        assert!(refusal.hint.unwrap().contains("--server-user"));
+        assert_eq!(ids_of_server_user("root"), Ok((0, 0)));
+    }
 }

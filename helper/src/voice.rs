@@ -38,11 +38,11 @@ pub fn forward(database: &Name, said: &[u8]) {
 
 fn entry(about: &str, said: &str) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let time = utc(now.unwrap_or_default());
-    to_stderr(&format!(
-        "{time} pgfsbench-helper{about}: {}",
-        one_line(said)
-    ));
+    to_stderr(&line_of_log(now.unwrap_or_default(), about, said));
+}
+
+fn line_of_log(now: Duration, about: &str, said: &str) -> String {
+    format!("{} pgfsbench-helper{about}: {}", utc(now), one_line(said))
 }
 
 /// In one write, so that no other line comes in between. Nobody may be left who reads it.
@@ -130,5 +130,17 @@ mod tests {
             utc(Duration::from_millis(1_234)),
             "1970-01-01 00:00:01.234 UTC"
         );
+    }
+
+    #[test]
+    fn a_line_of_the_log_has_the_time_and_the_database_and_is_one_line() {
+        let line = line_of_log(
+            Duration::from_millis(1_234),
+            " [bench]",
+            "bench@t: failed\nforged\u{1b}[2J",
+        );
+        let text = "1970-01-01 00:00:01.234 UTC pgfsbench-helper [bench]: bench@t: failed";
+        assert!(line.starts_with(text), "{line}");
+        assert!(!line.contains(['\n', '\u{1b}']), "{line}");
     }
 }

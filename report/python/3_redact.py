@@ -6,6 +6,8 @@ TOLD = set('pgfsbench_version server_version server_version_num kernel machine v
            'journal_mode data_attributes data_file_attributes pg_wal_attributes pg_wal_file_attributes fallocate mkfs_version geometry write_cache device_model rotational fua discard_granularity_bytes discard_max_bytes logical_sector_bytes '
            'physical_sector_bytes io_scheduler nr_requests queue_depth read_ahead_kb vm transparent_hugepage cpu_governor cpu_mhz_min cpu_mhz_max numa_nodes '
            'clock_source'.split())
+# Limits of cgroups, but for those of I/O, which name devices.
+TOLD_LIMITS = {'limits.memory_bytes', 'limits.processors', 'limits.allowed_processors'}
 # Settings that are texts hold paths, commands, hosts, and names of standbys, slots, roles and databases. These do not.
 TOLD_TEXTS = {'debug_io_direct', 'DateStyle', 'client_encoding', 'server_encoding', 'wal_consistency_checking'}
 # Of modules, whose names may be those of a company.
@@ -95,6 +97,17 @@ def told_options(text):
     return ','.join(options)
 
 
+def told_limits(text):
+    """Limits of cgroups without the devices, whose numbers belong to one machine and whose names people choose: figures alone."""
+    figures = lambda limits: {name: value for name, value in limits.items() if isinstance(value, (int, float))} if isinstance(limits, dict) else {}
+    try:
+        limits = json.loads(text)
+    except (TypeError, ValueError):
+        return '[removed]' if text else text
+    io = limits.get('io') if isinstance(limits, dict) else None
+    return json.dumps(dict(figures(limits), **{'io': [figures(limit) for limit in io]} if isinstance(io, list) else {}))
+
+
 def is_told(row):
     """Whether a row of fsbench.diff() may be read by strangers."""
     name, values = row['name'], [value for value in (row['a'], row['b']) if value]
@@ -109,7 +122,7 @@ def is_told(row):
     if row['area'] == 'settings' and name != 'data_checksums':
         kinds = kinds_of_settings()
         return all(is_told_setting(name, value, kinds) for value in values)
-    return row['area'] == 'run' or name.split('.')[0] in TOLD
+    return row['area'] == 'run' or name.split('.')[0] in TOLD or name in TOLD_LIMITS
 
 
 def told_marks(marks):
@@ -142,6 +155,8 @@ def told_environment(rows):
             told.append(row)
         elif column.endswith('mount_options'):
             told.append(dict(row, values=[told_options(value) for value in row['values']]))
+        elif column == 'limits':
+            told.append(dict(row, values=[told_limits(value) for value in row['values']]))
         elif column in TOLD:
             told.append(row)
     return told

@@ -22,7 +22,6 @@ def read_study(name):
     s['asked'], s['definition'] = json.loads(s['asked']), json.loads(s['definition'])
     claims = query('SELECT * FROM fsbench.chart_claim WHERE study = $1 ORDER BY number', ['text'], [name])
     published = query('SELECT * FROM fsbench.chart_published WHERE study = $1 ORDER BY number', ['text'], [name])
-    pairs = query("SELECT * FROM fsbench.study_pairs($1) WHERE compared <> 'not tested'", ['text'], [name])
     asked = {question['question']: question for question in s['definition']['questions']}
     questions, waiting = [], []
     for row in query('SELECT x.question, e.experiment, e.status FROM fsbench.study_experiment x JOIN fsbench.experiment e USING (experiment_id) '
@@ -43,7 +42,7 @@ def read_study(name):
             # Its own targets are called after it.
             short = group['name'][len(name) + 1:] if group['name'].startswith(name + '.') else group['name']
             groups.setdefault(short, {'name': short, 'runs': [], 'chosen': group['chosen']})['runs'] += group['runs']
-    return {'kind': 'study', 'title': name, 'study': s, 'claims': claims, 'published': published, 'pairs': pairs, 'questions': questions, 'waiting': waiting, 'experiment': None,
+    return {'kind': 'study', 'title': name, 'study': s, 'claims': claims, 'published': published, 'questions': questions, 'waiting': waiting, 'experiment': None,
             'blocks': [block for model in questions for block in model['blocks']], 'verdicts': [], 'targets': [], 'groups': list(groups.values()),
             'baseline': None, 'advice': [], 'metric': 'tps', 'answer': answer_of_study(s, claims, questions, waiting, len(groups)),
             'left_out': left_out(s, claims, published)}
@@ -111,15 +110,6 @@ def published_rows(model):
     return [[row['question'] or '', row['variant'], row['metric'], figure(row['published'], row['unit'] if row['published'] is not None else ''), percent(row['published_percent']),
              figure(row['measured']), percent(row['measured_percent']), '' if row['runs'] is None else str(row['runs']), row['compared'] or '', row['remark'] or '']
             for row in model['published'] if (row['question'], row['metric']) in theirs]
-
-
-def pairs_table(model):
-    """How two stood to each other there, and how they do here."""
-    if not model['pairs']:
-        return ''
-    rows = [['%s, %s' % (row['variant'], row['compared_with']), row['question'], row['metric'], row['there'] + (', %.2f' % row['published_ratio'] if row['published_ratio'] is not None else ''),
-             '%s, %s' % (row['here'], ratio_in_words(row)) if row['ratio'] is not None else row['here'], row['compared']] for row in model['pairs']]
-    return '<h3>Pair by pair</h3>' + table(['the first to the second', 'question', 'metric', 'there', 'here', 'compared'], rows)
 
 
 # Where a claim with an interval would be true, as ratios.
@@ -230,7 +220,7 @@ def sections_of_study(model):
         section('claims', 'Claims', about + picture + table(CLAIM_COLUMNS, claim_rows(model))),
         section('published', 'The published table, and ours', '<p class="soft">%s</p>' % h(
             'Figures of two machines are not compared: each column is also given in per cent of its own best. Compared: whether the variant stands to the baseline as it did there.')
-            + '<div class="side">%s</div>' % beside + table([PUBLISHED_COLUMNS[at] for at in used], [[row[at] for at in used] for row in rows]) + pairs_table(model) if rows else ''),
+            + '<div class="side">%s</div>' % beside + table([PUBLISHED_COLUMNS[at] for at in used], [[row[at] for at in used] for row in rows]) if rows else ''),
         section('questions', 'Questions', questions),
         section('untested', 'What was not tested, and why', table(['what', 'name', 'says', 'why'], model['left_out']) if model['left_out'] else '<p>All of it was tested.</p>'),
         section('findings', 'What can mislead', findings_section(model)),

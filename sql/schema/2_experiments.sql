@@ -47,8 +47,6 @@ CREATE TABLE fsbench.experiment (
     too_short       boolean NOT NULL DEFAULT false,
     burn_in         boolean NOT NULL DEFAULT false,
     rate_share      float8,
-    probe_wait_seconds float8,
-    probe_waited_seconds float8 NOT NULL DEFAULT 0,
     forced          boolean NOT NULL DEFAULT false,
     confirms        bigint,
     answer          text,
@@ -83,7 +81,7 @@ COMMENT ON COLUMN fsbench.experiment.ended_by IS 'What ended it before everythin
 COMMENT ON COLUMN fsbench.experiment.run_order IS 'Order in which the targets take turns, drawn before the first run: an array a block, of numbers of targets';
 COMMENT ON COLUMN fsbench.experiment.seed IS 'Seed of the order; the runs of block n have seed + n';
 COMMENT ON COLUMN fsbench.experiment.parameters IS 'Parameters of its runs that are the same for all, as they were given or chosen';
-COMMENT ON COLUMN fsbench.experiment.asked IS 'Arguments as given';
+COMMENT ON COLUMN fsbench.experiment.asked IS 'Arguments as given; with a budget, what was chosen in its place';
 COMMENT ON COLUMN fsbench.experiment.run_seconds IS 'What a run takes, as it was reckoned beforehand (s)';
 COMMENT ON COLUMN fsbench.experiment.cycle_seconds IS 'Length of a checkpoint cycle (s)';
 COMMENT ON COLUMN fsbench.experiment.window_seconds IS 'Length of a measured window (s)';
@@ -92,8 +90,6 @@ COMMENT ON COLUMN fsbench.experiment.too_short IS 'Whether the windows have fewe
 COMMENT ON COLUMN fsbench.experiment.burn_in IS 'Whether an uncounted run (block 0) is made first, which burns the disk in: where a target is a device';
 COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle of each target (block 0) tells first how much WAL a cycle takes: by the most of these, max_wal_size and the option wal_segments of all runs are set in parameters';
 COMMENT ON COLUMN fsbench.experiment.rate_share IS 'The rate as a share of what the slowest target does without one, by an uncounted run of each (block 0); the rate is in parameters when it is known. NULL when a number or no rate was given';
-COMMENT ON COLUMN fsbench.experiment.probe_wait_seconds IS 'How long it may be waited before a run when the processor probe is off (s); NULL: a tenth of a run; 0: no probe';
-COMMENT ON COLUMN fsbench.experiment.probe_waited_seconds IS 'How long it was waited before the run that is next (s)';
 COMMENT ON COLUMN fsbench.experiment.forced IS 'Whether differences that nobody has declared withhold no verdict (force => true)';
 COMMENT ON COLUMN fsbench.experiment.confirms IS 'experiment_id of the experiment that it repeats (fsbench.confirm_experiment), which may be dropped since; NULL when it repeats none';
 COMMENT ON COLUMN fsbench.experiment.answer IS 'What was known at the last look, in one line';
@@ -140,7 +136,6 @@ CREATE TABLE fsbench.experiment_run (
     why           text,
     boot_id       text,
     versions      text,
-    processor_probe float8,
     planned_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (experiment_id, block, target_number, attempt),
     FOREIGN KEY (experiment_id, target_number) REFERENCES fsbench.experiment_target ON DELETE CASCADE
@@ -157,7 +152,6 @@ COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it cou
 COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count, or has no value, or counts although others disturbed it';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension, and a mark of those settings of the server that may change figures';
-COMMENT ON COLUMN fsbench.experiment_run.processor_probe IS 'Processor probe before it: millions of rounds of a fixed piece of work per second; NULL without one';
 COMMENT ON COLUMN fsbench.experiment_run.planned_at IS 'When it was about to be started';
 
 CREATE SEQUENCE fsbench.experiment_log_id_seq;
@@ -168,7 +162,7 @@ CREATE TABLE fsbench.experiment_log (
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
     at            timestamptz NOT NULL DEFAULT clock_timestamp(),
     event         text NOT NULL CHECK (event IN ('recorded', 'started', 'look', 'failed', 'invalid', 'interrupted', 'repeated', 'throttled', 'disturbed', 'burn_in', 'pilot',
-        'rate', 'wal', 'waits', 'counted', 'neighbours', 'moved', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done')),
+        'rate', 'wal', 'counted', 'neighbours', 'moved', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done')),
     block         integer,
     message       text,
     by            name
@@ -178,7 +172,7 @@ COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment
 COMMENT ON COLUMN fsbench.experiment_log.log_id IS 'Number: what happened later has a higher one';
 COMMENT ON COLUMN fsbench.experiment_log.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
-COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, wal, waits, counted (an attempt that others disturbed), neighbours (the machine is taken as it is), moved (it ends later than reckoned before), set_aside, paused, resumed, extended, cancelled, or done';
+COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, wal, counted (an attempt that others disturbed), neighbours (the machine is taken as it is), moved (it ends later than reckoned before), set_aside, paused, resumed, extended, cancelled, or done';
 COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block that it concerns';
 COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
 COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';

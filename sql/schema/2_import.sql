@@ -47,6 +47,7 @@ CREATE TABLE fsbench.imported_experiment (
     import_id     bigint NOT NULL REFERENCES fsbench.imported_file,
     sha256        text NOT NULL
 );
+CREATE INDEX imported_experiment_sha256_idx ON fsbench.imported_experiment (sha256);
 CREATE INDEX imported_experiment_import_id_idx ON fsbench.imported_experiment (import_id);
 COMMENT ON TABLE fsbench.imported_experiment IS 'Experiments that were not made here';
 COMMENT ON COLUMN fsbench.imported_experiment.experiment_id IS 'Number of the experiment here';

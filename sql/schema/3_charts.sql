@@ -4,7 +4,7 @@ CREATE FUNCTION fsbench._draw(what jsonb, width integer, height integer, ascii b
     RETURNS SETOF text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE ROWS 16
     AS 'MODULE_PATHNAME', 'fsbench_chart_wrapper';
-COMMENT ON FUNCTION fsbench._draw IS 'Draws a chart that chart() or chart_scan() has put together. Private';
+COMMENT ON FUNCTION fsbench._draw IS 'Draws a chart that chart() or chart_experiment() has put together. Private';
 
 CREATE FUNCTION fsbench._is_ascii_wanted(ascii boolean) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -57,7 +57,7 @@ BEGIN
         RAISE EXCEPTION 'run % has no second with a % that could be drawn', $1, $2
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = format('Its workload is %s, its status %s.', run.workload, run.status),
-                  HINT = CASE WHEN run.workload = 'scan' THEN 'Call fsbench.chart_scan() for its curve, or take a figure of its device: device_read_bytes.'
+                  HINT = CASE WHEN run.workload = 'scan' THEN 'Call fsbench.scan_curve() for its curve, or take a figure of its device: device_read_bytes.'
                               ELSE 'See fsbench.sample for the figures of its seconds.' END;
     END IF;
     SELECT count(*), shown || jsonb_build_object('checkpoints',
@@ -69,37 +69,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.chart IS 'A run by second, drawn with characters: tps, or any column of fsbench.sample that is a number, over the measured window, with its checkpoints and stalls below. Where a column stands for several seconds it shows the lowest, the median and the highest of them. width: characters in a line, 40 to 500; height: rows of the plot, 2 to 100; ascii: without blocks, by itself where client or database do not have them';
-
-CREATE FUNCTION fsbench.chart_scan(run_id bigint, width integer DEFAULT 80, ascii boolean DEFAULT NULL)
-    RETURNS SETOF text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 10
-    AS $$
-DECLARE
-    knee record;
-BEGIN
-    IF $1 IS NULL OR $2 IS NULL THEN
-        RAISE EXCEPTION 'run_id and width must not be null'
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'Only ascii may be: then blocks are drawn where client and database have them.',
-                  HINT = 'Call it as in SELECT fsbench.chart_scan(9).';
-    END IF;
-    PERFORM fsbench._check_scan($1);
-    SELECT * INTO knee FROM fsbench.scan_knee($1);
-    RETURN QUERY
-    WITH bar AS (
-        SELECT s.degree, coalesce(jsonb_agg(s.bytes / 1e6 / s.ms ORDER BY s.scan) FILTER (WHERE s.used), '[]') AS speeds,
-               count(*) FILTER (WHERE NOT s.used) AS not_used
-        FROM fsbench.scan s WHERE s.run_id = $1 GROUP BY s.degree
-    )
-    SELECT d FROM fsbench._draw(jsonb_build_object('bars', jsonb_build_object(
-        'title', format('run %s, %s: GB/s by parallel workers; %s', $1, (SELECT fsbench._shown_target(r.target, r.target_version) FROM fsbench.run_log r WHERE r.run_id = $1), knee.says),
-        'bars', (SELECT coalesce(jsonb_agg(jsonb_build_object('label', b.degree::text, 'values', b.speeds, 'remark',
-                     concat_ws(', ', CASE WHEN knee.verdict = 'knee' AND b.degree = knee.degree THEN 'knee' END,
-                               CASE WHEN b.not_used > 0 THEN format('%s not used', b.not_used) END)) ORDER BY b.degree), '[]') FROM bar b))),
-        $2, 8, fsbench._is_ascii_wanted($3)) d;
-END
-$$;
-COMMENT ON FUNCTION fsbench.chart_scan IS 'The curve of a run of the workload scan, drawn with characters: a bar for each degree, GB/s (10^9 bytes) of the scans that count, lowest, median and highest, and where its knee is. width and ascii as in fsbench.chart()';
 
 CREATE FUNCTION fsbench.chart_experiment(experiment text, width integer DEFAULT 80, ascii boolean DEFAULT NULL)
     RETURNS SETOF text

@@ -17,8 +17,7 @@ CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS flo
     SELECT least(greatest(c.runs * c.seconds_each - least(greatest(coalesce(extract(epoch FROM clock_timestamp())::float8 - extract(epoch FROM c.since)::float8, 0), 0), c.seconds_each), 0),
                  CASE WHEN ($1).max_seconds IS NOT NULL THEN greatest(($1).max_seconds - fsbench._on_seconds($1), 0) END)
     -- A month each at most: what a restored row has beyond that breaks no view.
-    FROM (SELECT greatest(least(greatest(($1).run_seconds, m.longest), 2678400), 0)
-                 + greatest(least(coalesce(($1).probe_wait_seconds, ($1).run_seconds / 10), 2678400), 0) AS seconds_each, m.since,
+    FROM (SELECT greatest(least(greatest(($1).run_seconds, m.longest), 2678400), 0) AS seconds_each, m.since,
                  greatest(($1).max_blocks * t.targets - m.counting, 0) * CASE WHEN ($1).neighbours = 'unexpected' AND m.counting > 0 THEN greatest(m.attempts / m.counting::float8, 1) ELSE 1 END
                  + CASE WHEN m.block > 0 THEN 0 ELSE greatest(b.before - m.before, 0) END AS runs
           FROM (SELECT max(extract(epoch FROM r.ended_at)::float8 - extract(epoch FROM r.started_at)::float8) AS longest, max(x.block) AS block, min(x.planned_at) FILTER (WHERE x.outcome IS NULL) AS since,

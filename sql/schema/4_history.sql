@@ -285,28 +285,6 @@ END
 $$;
 COMMENT ON FUNCTION fsbench.acknowledge IS 'Accepts a change of a metric for the worse that begins with this run: fsbench.check_history() goes on from the new level';
 
-CREATE FUNCTION fsbench.chart_history(label text, metric text DEFAULT 'tps', nights integer DEFAULT 30, width integer DEFAULT 80, ascii boolean DEFAULT NULL)
-    RETURNS SETOF text
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 32
-    AS $$
-BEGIN
-    IF coalesce($3, 0) < 1 OR $4 IS NULL THEN
-        RAISE EXCEPTION 'nights must be above 0, and width must not be null'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'A bar is drawn for each of the last nights.',
-                  HINT = 'Call it as in SELECT fsbench.chart_history(''nightly'').';
-    END IF;
-    RETURN QUERY
-    WITH night AS (
-        SELECT h.*, row_number() OVER (ORDER BY h.at DESC, h.run_id DESC) AS back FROM fsbench.history($1, $2) h
-    )
-    SELECT d FROM fsbench._draw(jsonb_build_object('bars', jsonb_build_object('title', format('history %s: %s by night', $1, $2),
-        'bars', (SELECT jsonb_agg(jsonb_build_object('label', to_char(n.at AT TIME ZONE 'UTC', 'YYYY-MM-DD ') || n.target, 'values', CASE WHEN n.value IS NULL THEN '[]' ELSE jsonb_build_array(n.value) END,
-                     'remark', CASE n.status WHEN 'good' THEN
-                     coalesce('other ' || (SELECT string_agg(split_part(m, ':', 1), ', ') FROM unnest(string_to_array(n.marks, '; ')) m WHERE m LIKE '%: %'), '') WHEN 'changed' THEN format('changed: %s times', round(n.ratio::numeric, 2)) ELSE n.status END) ORDER BY n.back DESC)
-                 FROM night n WHERE n.back <= $3))), $4, 8, fsbench._is_ascii_wanted($5)) d;
-END
-$$;
-COMMENT ON FUNCTION fsbench.chart_history IS 'The last nights of a history (fsbench.history), drawn with characters: a bar each, and where the level has changed. width and ascii as in fsbench.chart()';
 
 -- Results, histograms and findings stay: they are what histories and verdicts are made of.
 CREATE FUNCTION fsbench.thin(older_than interval, only_say boolean DEFAULT false)

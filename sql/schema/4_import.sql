@@ -81,6 +81,23 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._import_texts IS 'JSON with a space for each control character. Private';
 
+-- judge(), diff() and fingerprints read these parameters, and cast what is checked here.
+CREATE FUNCTION fsbench._is_odd_used(used jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT jsonb_typeof(used) NOT IN ('object', 'null')
+        OR jsonb_typeof(used -> 'bound') NOT IN ('object', 'null')
+        OR EXISTS (SELECT FROM (VALUES ('{scale}', 2147483647), ('{clients}', 2147483647), ('{warmup_ms}', 2678400000), ('{within_ms}', 2678400000), ('{rate}', 1e15),
+                                       ('{latency_limit_ms}', 1e15), ('{bound,duration_ms}', 2678400000), ('{bound,transactions}', 1e15)) n (path, most)
+                   WHERE CASE jsonb_typeof(used #> n.path::text[]) WHEN 'number' THEN NOT (used #>> n.path::text[])::numeric BETWEEN 0 AND n.most WHEN 'null' THEN false ELSE used #> n.path::text[] IS NOT NULL END)
+        OR EXISTS (SELECT FROM (VALUES ('object', '{settings}'), ('object', '{options}'), ('array', '{chosen}'), ('array', '{chosen_there}'),
+                                       ('boolean', '{keep}'), ('boolean', '{force}'), ('boolean', '{options,unlogged}'), ('boolean', '{options,crash}'), ('boolean', '{options,leader}'),
+                                       ('string', '{options,cache}'), ('string', '{options,data}'), ('number', '{options,sustain}'), ('number', '{seed}')) k (type, path)
+                   WHERE jsonb_typeof(used #> k.path::text[]) NOT IN (k.type, 'null'))
+        OR EXISTS (SELECT FROM jsonb_each(CASE jsonb_typeof(used -> 'settings') WHEN 'object' THEN used -> 'settings' ELSE '{}' END) s WHERE jsonb_typeof(s.value) NOT IN ('string', 'null'))
+    $$;
+COMMENT ON FUNCTION fsbench._is_odd_used IS 'Whether the parameters of a run have a value of a wrong kind or out of range, in what is read of them later. Private';
+
 -- How a value of a column has to be written in JSON, so that a cast can go wrong in a clear way only; and what values no run has.
 CREATE FUNCTION fsbench._import_column(relation name, attname name, type oid, given text, words text, OUT value text, OUT wrong text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -94,6 +111,7 @@ BEGIN
                     -- Each look is gone through whenever somebody asks for verdicts.
                     CASE WHEN attname IN ('looks', 'run_order', 'durability_codes', 'open_because') THEN 50 ELSE 10000 END)
                 WHEN relation = 'scan' THEN format('jsonb_typeof(%s) NOT IN (''array'', ''object'', ''null'')', given)
+                WHEN (relation, attname) = ('run_log', 'used') THEN format('fsbench._is_odd_used(%s)', given)
                 ELSE format('jsonb_typeof(%s) NOT IN (''object'', ''null'')', given) END;
         WHEN type IN ('smallint[]'::regtype, 'bigint[]'::regtype, 'text[]'::regtype) THEN
             value := format('CASE WHEN jsonb_typeof(%s) = ''array'' THEN ARRAY(SELECT e.x FROM jsonb_array_elements_text(%s) WITH ORDINALITY e (x, o) ORDER BY e.o)::%s END',
@@ -202,6 +220,7 @@ CREATE FUNCTION fsbench._import_whole(relation name, runs bigint[], rows bigint,
 DECLARE
     there bigint;
 BEGIN
+    runs := ARRAY(SELECT x FROM unnest(runs) x WHERE x IS NOT NULL GROUP BY x);
     IF cardinality(runs) > 0 AND relation IN (SELECT x.relation FROM fsbench._exported() x) THEN
         EXECUTE format('SELECT count(*) FROM fsbench.%I t WHERE t.run_id = ANY ($1)', relation) INTO there USING runs;
         IF there <> rows THEN
@@ -239,6 +258,17 @@ DECLARE
     fresh jsonb := '{}';        -- the same, of those that were not here
     known_experiments jsonb := '{}';
     fresh_experiments jsonb := '{}';
+    -- Those above are copied whenever they grow: they take these up by the thousand.
+    recent jsonb := '{}';
+    recent_fresh jsonb := '{}';
+    recent_count integer := 0;
+    places text[];              -- of the rows in hand: numbers there
+    ids bigint[];               -- and here
+    are_fresh boolean[];
+    in_hand jsonb;
+    fresh_in_hand jsonb;
+    run_count integer := 0;
+    experiment_count integer := 0;
     part record;
     columns text;
     expressions text;
@@ -307,7 +337,17 @@ BEGIN
             PERFORM fsbench._import_problem(n, 'It is not where it should be: lines are missing, or there is one too many.');
         END IF;
         hash := fsbench._line_hash(hash, lines[n]);
+        CASE fsbench._line_member(lines[n], 'table')
+            WHEN '"run_log"' THEN run_count := run_count + coalesce(fsbench._line_count(lines[n]), 0);
+            WHEN '"experiment"' THEN experiment_count := experiment_count + coalesce(fsbench._line_count(lines[n]), 0);
+            ELSE
+        END CASE;
     END LOOP;
+    IF run_count > 100000 OR experiment_count > 1000 THEN
+        RAISE EXCEPTION 'the file has % runs and % experiments, which are too many', run_count, experiment_count
+            USING ERRCODE = 'program_limit_exceeded', DETAIL = 'At most 100000 runs and 1000 experiments are read of one file.',
+                  HINT = 'Export its runs in several files: fsbench.export(run_ids => ...).';
+    END IF;
     n := cardinality(lines);
     stated := substring(lines[n] FROM '"sha256": "([0-9a-f]{64})"\}\}$');
     IF stated IS NULL OR lines[n] NOT LIKE format('{"n": %s, "end": {"lines": %s, ', n, n - 1) || '%' THEN
@@ -343,7 +383,13 @@ BEGIN
             place := part.place;
             IF of_relation IS DISTINCT FROM part.relation THEN
                 PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n - 1);
+                IF of_relation = 'run_log' THEN
+                    known := known || recent; fresh := fresh || recent_fresh;
+                ELSIF of_relation = 'experiment' THEN
+                    known_experiments := known_experiments || recent; fresh_experiments := fresh_experiments || recent_fresh;
+                END IF;
                 of_relation := part.relation; compared := '{}'; compared_rows := 0;
+                recent := '{}'; recent_fresh := '{}'; recent_count := 0;
             END IF;
             attributes := fsbench._import_line(fsbench._line_member(lines[n], 'columns'));
             -- Counted before any row is parsed.
@@ -397,11 +443,11 @@ BEGIN
             END IF;
             IF part.relation IN ('run_log', 'experiment') THEN
                 names := ARRAY(SELECT c.name FROM jsonb_array_elements_text(attributes) WITH ORDINALITY c (name, o) ORDER BY c.o);
-                brought := '{}';
+                brought := '{}'; places := '{}'; ids := '{}'; are_fresh := '{}';
                 FOR item IN SELECT r FROM unnest(rows) r LOOP
                     SELECT jsonb_object_agg(names[v.o], v.value) FILTER (WHERE v.value <> 'null') INTO object FROM jsonb_array_elements(item) WITH ORDINALITY v (value, o);
                     name := object ->> part.parent;
-                    IF name IS NULL OR (CASE part.relation WHEN 'run_log' THEN known ELSE known_experiments END) ? name THEN
+                    IF name IS NULL OR (CASE part.relation WHEN 'run_log' THEN known ELSE known_experiments END) ? name OR recent ? name OR name = ANY (places) THEN
                         PERFORM fsbench._import_problem(n, format('There are two rows of one %s.', part.parent));
                     ELSIF coalesce(object ->> 'status' NOT IN ('done', 'cancelled'), true) AND (part.relation = 'experiment' OR object ->> 'status' IS DISTINCT FROM 'failed') THEN
                         PERFORM fsbench._import_problem(n, 'It tells of something that is not over.');
@@ -418,40 +464,40 @@ BEGIN
                                       HINT = 'Nothing was changed. Take the file once more from where fsbench.export() has written it; fsbench.drop_imported() forgets what is here of the host.';
                         END IF;
                         id := coalesce(old, nextval('fsbench.run_id_seq'));
-                        known := known || jsonb_build_object(name, id);
-                        IF old IS NOT NULL THEN
-                            already_here := already_here + 1;
-                            CONTINUE;
-                        END IF;
-                        fresh := fresh || jsonb_build_object(name, id);
-                        runs := runs + 1;
                     ELSE
                         SELECT i.experiment_id INTO old FROM fsbench.imported_experiment i JOIN fsbench.imported_file f USING (import_id) WHERE i.sha256 = digest AND f.host = called;
                         id := coalesce(old, nextval('fsbench.experiment_id_seq'));
-                        known_experiments := known_experiments || jsonb_build_object(name, id);
-                        IF old IS NOT NULL THEN
-                            already_here := already_here + 1;
-                            CONTINUE;
-                        END IF;
-                        IF EXISTS (SELECT FROM fsbench.experiment e WHERE e.experiment = (object ->> 'experiment') || suffix) THEN
+                        IF old IS NULL AND EXISTS (SELECT FROM fsbench.experiment e WHERE e.experiment = (object ->> 'experiment') || suffix) THEN
                             RAISE EXCEPTION 'experiment "%" already exists', (object ->> 'experiment') || suffix
                                 USING ERRCODE = 'duplicate_object', DETAIL = 'Nothing was changed: it is another one, or what it was when it was not over yet.',
                                       HINT = 'Drop it with fsbench.drop_experiment(), or call the host something else: fsbench.import(..., host => ...).';
                         END IF;
-                        fresh_experiments := fresh_experiments || jsonb_build_object(name, id);
-                        experiments := experiments + 1;
                     END IF;
-                    brought := brought || jsonb_build_object(name, digest);
+                    places := places || name; ids := ids || id; are_fresh := are_fresh || (old IS NULL);
+                    IF old IS NULL THEN
+                        brought := brought || jsonb_build_object(name, digest);
+                    END IF;
                 END LOOP;
+                SELECT jsonb_object_agg(r.place, r.id), coalesce(jsonb_object_agg(r.place, r.id) FILTER (WHERE r.is_fresh), '{}'),
+                       already_here + count(*) FILTER (WHERE NOT r.is_fresh),
+                       runs + count(*) FILTER (WHERE r.is_fresh AND part.relation = 'run_log'), experiments + count(*) FILTER (WHERE r.is_fresh AND part.relation = 'experiment')
+                INTO in_hand, fresh_in_hand, already_here, runs, experiments
+                FROM unnest(places, ids, are_fresh) r (place, id, is_fresh);
                 -- At once: a statement for each row takes five times as long.
                 EXECUTE format('INSERT INTO fsbench.%I (%s, requested_by%s) SELECT %s, $4%s FROM (SELECT fsbench._import_texts(u) AS r FROM unnest($1) u OFFSET 0) t_r WHERE $5 ? (r ->> %s)', part.relation, columns,
                         CASE part.relation WHEN 'experiment' THEN ', mark' ELSE '' END, expressions, CASE part.relation WHEN 'experiment' THEN ', ''''' ELSE '' END,
                         array_position(names, part.parent) - 1)
-                    USING rows, known, CASE part.relation WHEN 'run_log' THEN fresh ELSE fresh_experiments END, caller, brought;
+                    USING rows, known, fresh_in_hand, caller, brought;
                 IF part.relation = 'run_log' THEN
-                    INSERT INTO fsbench.imported_run SELECT (fresh ->> b.key)::bigint, this_import, b.key::bigint, b.value FROM jsonb_each_text(brought) b;
+                    INSERT INTO fsbench.imported_run SELECT (fresh_in_hand ->> b.key)::bigint, this_import, b.key::bigint, b.value FROM jsonb_each_text(brought) b;
                 ELSE
-                    INSERT INTO fsbench.imported_experiment SELECT (fresh_experiments ->> b.key)::bigint, this_import, b.value FROM jsonb_each_text(brought) b;
+                    INSERT INTO fsbench.imported_experiment SELECT (fresh_in_hand ->> b.key)::bigint, this_import, b.value FROM jsonb_each_text(brought) b;
+                END IF;
+                recent := recent || in_hand; recent_fresh := recent_fresh || fresh_in_hand;
+                recent_count := recent_count + cardinality(places);
+                IF recent_count > 2000 AND part.relation = 'run_log' THEN
+                    known := known || recent; fresh := fresh || recent_fresh;
+                    recent := '{}'; recent_fresh := '{}'; recent_count := 0;
                 END IF;
             ELSE
                 SELECT a.o - 1 INTO id FROM jsonb_array_elements_text(attributes) WITH ORDINALITY a (name, o) WHERE a.name = part.parent;
@@ -471,7 +517,7 @@ BEGIN
                     IF old IS NOT NULL THEN
                         PERFORM fsbench._import_differs(ARRAY[old], called, n, format('a row of table %s is another one', part.relation));
                     END IF;
-                    compared := ARRAY(SELECT x FROM unnest(compared || old_runs) x WHERE x IS NOT NULL GROUP BY x);
+                    compared := compared || old_runs;
                     compared_rows := compared_rows + old_rows;
                 END IF;
                 EXECUTE format('INSERT INTO fsbench.%I (%s) SELECT %s FROM (SELECT fsbench._import_texts(u) AS r FROM unnest($1) u OFFSET 0) t_r WHERE $3 ? (r ->> %s)', part.relation, columns, expressions, id)

@@ -49,13 +49,6 @@ CREATE FUNCTION fsbench.study_report(study text)
     AS 'MODULE_PATHNAME', 'fsbench_study_report_wrapper';
 COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question; of figures by which its experiment does not decide of the medians, and of the ranges of their runs. A knee is a degree with its interval. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
 
-CREATE FUNCTION fsbench.study_pairs(study text)
-    RETURNS TABLE (question text, variant text, compared_with text, metric text, published_ratio float8, there text, ratio float8, low float8, high float8,
-        here text, compared text)
-    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 40
-    AS 'MODULE_PATHNAME', 'fsbench_study_pairs_wrapper';
-COMMENT ON FUNCTION fsbench.study_pairs IS 'Each two variants of which the author has published figures: how they stood to each other there (more, less, or not told apart: their runs overlap), how they do here, and what that comes to (compared): same order, reversed, not told apart there or here, or not tested. By figures that the experiment does not decide by, only where all runs of one are above all of the other. Pairs without the baseline were not declared: all of them together are wrong as rarely as one comparison, so that their intervals are the wider the more they are';
-
 CREATE FUNCTION fsbench.define_study(definition jsonb) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_define_study_wrapper';

@@ -41,11 +41,11 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench.wait(bigint), fsbench._ended(bigint, integer), fsbench._block_devices(), fsbench.doctor(), fsbench.judge(bigint),
     fsbench.wait_profile(bigint, integer, integer), fsbench.knee(integer[], float8[]), fsbench._check_scan(bigint),
     fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench._some_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(),
-    fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan, fsbench.chart_experiment, fsbench._metric, fsbench._on_seconds, fsbench._seconds_left,
-    fsbench._seconds_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench._history, fsbench._differs_in_words, fsbench.history, fsbench.check_history, fsbench.chart_history,
+    fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_experiment, fsbench._metric, fsbench._on_seconds, fsbench._seconds_left,
+    fsbench._seconds_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench._history, fsbench._differs_in_words, fsbench.history, fsbench.check_history,
     fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._exported, fsbench._export_line, fsbench._line_hash,
     fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench._compared(text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text),
-    fsbench._builtin_studies(), fsbench._claims(text), fsbench._published(text), fsbench.study_claims(text), fsbench.study_report(text), fsbench.study_pairs(text)
+    fsbench._builtin_studies(), fsbench._claims(text), fsbench._published(text), fsbench.study_claims(text), fsbench.study_report(text)
     TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment TO pg_monitor;
 
@@ -60,8 +60,30 @@ CREATE FUNCTION fsbench._operator_routines() RETURNS SETOF regprocedure
     $$;
 COMMENT ON FUNCTION fsbench._operator_routines IS 'Functions that operators may call, and monitors may not. Private';
 
--- What operators get: whatever monitors may read, by the catalog, and what they may do besides. Names are complete, and the
--- role is quoted by its type. Monitors keep their own rights whatever is taken back.
+-- Operators get what monitors may read, by the catalog, and what _operator_routines() adds. Monitors keep their own rights whatever is taken back.
+CREATE FUNCTION fsbench._operator_rights_of(role regrole) RETURNS TABLE (what text, name text, held boolean)
+    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+    AS $$
+    WITH routine AS (
+        SELECT p.oid, p.proname, p.proacl, r IS NULL AS is_of_monitors
+        FROM pg_proc p LEFT JOIN fsbench._operator_routines() r ON r = p.oid
+        WHERE p.pronamespace = 'fsbench'::regnamespace
+          AND (r IS NOT NULL OR EXISTS (SELECT FROM aclexplode(p.proacl) a WHERE a.grantee = 'pg_monitor'::regrole AND a.privilege_type = 'EXECUTE')))
+    SELECT g.what, g.name, NOT EXISTS (SELECT FROM unnest(g.privileges) x (privilege)
+                                       WHERE NOT EXISTS (SELECT FROM aclexplode(g.acl) a WHERE a.grantee = role AND a.privilege_type = x.privilege))
+    FROM (
+        SELECT 'USAGE ON SCHEMA fsbench', 'schema', '{USAGE}'::text[], n.nspacl, true FROM pg_namespace n WHERE n.nspname = 'fsbench'
+        UNION ALL SELECT format('SELECT ON TABLE fsbench.%I', c.relname), 'read ' || c.relname, '{SELECT}', c.relacl, true
+        FROM pg_class c WHERE c.relnamespace = 'fsbench'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+        UNION ALL SELECT 'INSERT, UPDATE ON TABLE fsbench.acknowledgement', 'change acknowledgement', '{INSERT,UPDATE}', c.relacl, false
+        FROM pg_class c WHERE c.oid = 'fsbench.acknowledgement'::regclass
+        UNION ALL SELECT format('EXECUTE ON ROUTINE %s', r.oid::regprocedure), 'call ' || r.proname, '{EXECUTE}', r.proacl, r.is_of_monitors FROM routine r
+    ) g (what, name, privileges, acl, is_of_monitors)
+    WHERE NOT (g.is_of_monitors AND role = 'pg_monitor'::regrole)
+    $$;
+COMMENT ON FUNCTION fsbench._operator_rights_of IS 'The rights of an operator, and whether a role has each one by a grant of its own. An upgrade may make an object again, so that the name stands for it. Private';
+
+-- Names are complete, and the role is quoted by its type.
 CREATE FUNCTION fsbench._operator_rights(verb text, preposition text, role regrole) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
@@ -83,17 +105,7 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'The function is private.',
                   HINT = 'Call fsbench.grant_operator() or fsbench.revoke_operator().';
     END IF;
-    FOR what IN
-        SELECT r.what FROM (
-            SELECT 'USAGE ON SCHEMA fsbench'
-            UNION ALL SELECT 'SELECT ON ALL TABLES IN SCHEMA fsbench'
-            UNION ALL SELECT format('EXECUTE ON ROUTINE %s', p.oid::regprocedure)
-            FROM pg_proc p, aclexplode(p.proacl) a
-            WHERE p.pronamespace = 'fsbench'::regnamespace AND a.grantee = 'pg_monitor'::regrole AND a.privilege_type = 'EXECUTE') r (what)
-        WHERE role <> 'pg_monitor'::regrole
-        UNION ALL SELECT 'INSERT, UPDATE ON TABLE fsbench.acknowledgement'
-        UNION ALL SELECT format('EXECUTE ON ROUTINE %s', r) FROM fsbench._operator_routines() r
-    LOOP
+    FOR what IN SELECT o.what FROM fsbench._operator_rights_of(role) o LOOP
         EXECUTE format('%s %s %s %s', verb, what, preposition, role);
     END LOOP;
 END
@@ -109,7 +121,34 @@ CREATE FUNCTION fsbench._operators() RETURNS SETOF regrole
     WHERE a.grantee <> 0 AND a.grantee <> p.proowner AND a.privilege_type = 'EXECUTE'
     GROUP BY a.grantee HAVING count(DISTINCT p.oid) = (SELECT count(*) FROM fsbench._operator_routines())
     $$;
-COMMENT ON FUNCTION fsbench._operators IS 'Roles that may call all functions of operators. Private: the library asks before ALTER EXTENSION UPDATE of pgfsbench and pgfsbench_report, and CREATE EXTENSION pgfsbench_report, and grants these roles what is new. A grant of an upgrade script would be in no dump';
+COMMENT ON FUNCTION fsbench._operators IS 'Roles that may call all functions of operators. Private';
+
+CREATE FUNCTION fsbench._operators_have() RETURNS jsonb
+    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT jsonb_object_agg(o.role::oid, (SELECT jsonb_object_agg(r.name, r.held)
+        FROM (SELECT r.name, bool_and(r.held) AS held FROM fsbench._operator_rights_of(o.role) r GROUP BY 1) r))
+    FROM fsbench._operators() o (role)
+    $$;
+COMMENT ON FUNCTION fsbench._operators_have IS 'Which rights each operator has; NULL without an operator. Private: the library asks before ALTER EXTENSION UPDATE of pgfsbench and pgfsbench_report, and CREATE EXTENSION pgfsbench_report';
+
+-- A grant of an upgrade script would be in no dump.
+CREATE FUNCTION fsbench._renew_operators(before jsonb) RETURNS void
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    due record;
+BEGIN
+    FOR due IN
+        SELECT r.what, o.key::oid::regrole AS role
+        FROM jsonb_each(before) o, fsbench._operator_rights_of(o.key::oid::regrole) r
+        WHERE NOT r.held AND coalesce((o.value ->> r.name)::boolean, true)
+    LOOP
+        EXECUTE format('GRANT %s TO %s', due.what, due.role);
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION fsbench._renew_operators IS 'Grants operators what is new, and what was made again. A right that an operator did not have before stays away. Private: the library calls it after the statements of _operators_have()';
 
 CREATE FUNCTION fsbench.grant_operator(role regrole) RETURNS void
     LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -122,4 +161,4 @@ CREATE FUNCTION fsbench.revoke_operator(role regrole) RETURNS void
 COMMENT ON FUNCTION fsbench.revoke_operator IS 'Takes back what fsbench.grant_operator gave';
 
 -- They only work for the owner of the extension, who can grant; nobody else needs to see them fail.
-REVOKE ALL ON FUNCTION fsbench._operator_rights, fsbench._operator_routines, fsbench._operators, fsbench.grant_operator, fsbench.revoke_operator FROM PUBLIC;
+REVOKE ALL ON FUNCTION fsbench._operator_rights, fsbench._operator_routines, fsbench._operators, fsbench._operator_rights_of, fsbench._operators_have, fsbench._renew_operators, fsbench.grant_operator, fsbench.revoke_operator FROM PUBLIC;

@@ -60,28 +60,28 @@ pub fn check_report() -> Result<(), ErrorReport> {
     .into())
 }
 
-/// Before functions are new: which roles are operators. Gives what grants them the functions that are new.
+/// Before an upgrade: which rights each operator has. Gives what grants operators the rights that are new then.
 pub fn before_update() -> Result<Option<AfterUpdate>, ErrorReport> {
     // A function of that name counts only as a member of the extension: a schema fsbench of another role may have one of its own. CREATE
     // EXTENSION IF NOT EXISTS succeeds for every role where there is nothing to do.
     let may_call = sql::read(
         "SELECT 1 FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e' \
-         WHERE e.extname = 'pgfsbench' AND d.classid = 'pg_proc'::regclass AND d.objid = to_regprocedure('fsbench._operators()') \
+         WHERE e.extname = 'pgfsbench' AND d.classid = 'pg_proc'::regclass AND d.objid = to_regprocedure('fsbench._operators_have()') \
            AND has_function_privilege(d.objid, 'EXECUTE')",
         &[],
     )?;
     if may_call.is_none() {
         return Ok(None);
     }
-    let operators = sql::read("SELECT array_agg(o::oid) FROM fsbench._operators() o", &[])?;
-    let grant = |operators: String| -> AfterUpdate {
+    let before = sql::read("SELECT fsbench._operators_have()", &[])?;
+    let renew = |before: String| -> AfterUpdate {
         Box::new(move || {
             sql::write(
-                "SELECT fsbench.grant_operator(o.role::regrole) FROM unnest($1::oid[]) o (role)",
-                &[Some(&operators)],
+                "SELECT fsbench._renew_operators($1::jsonb)",
+                &[Some(&before)],
             )?;
             Ok(())
         })
     };
-    Ok(operators.map(grant))
+    Ok(before.map(renew))
 }

@@ -1,4 +1,4 @@
-//! `study`, `study_plan`, `study_report`, `study_pairs`, `study_claims`, `define_study` and `drop_study`.
+//! `study`, `study_plan`, `study_report`, `study_claims`, `define_study` and `drop_study`.
 
 mod change;
 mod evidence;
@@ -8,7 +8,7 @@ mod starting;
 use pgfsbench_core::{
     experiment::state::State,
     refusal::quoted,
-    study::{asked, builtin, claims, definition::Study, left_out::Here, pairs, report},
+    study::{asked, builtin, claims, definition::Study, left_out::Here, report},
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
@@ -164,47 +164,6 @@ fn fsbench_study_report(
             row.high,
             row.order.map(Said::from),
             row.remark.map(Said),
-        )
-    })))
-}
-
-#[allow(clippy::type_complexity)]
-#[pg_extern(sql = false)]
-fn fsbench_study_pairs(
-    study: Option<Text>,
-) -> Result<
-    TableIterator<
-        'static,
-        (
-            name!(question, Said),
-            name!(variant, Said),
-            name!(compared_with, Said),
-            name!(metric, Said),
-            name!(published_ratio, Option<f64>),
-            name!(there, Said),
-            name!(ratio, Option<f64>),
-            name!(low, Option<f64>),
-            name!(high, Option<f64>),
-            name!(here, Said),
-            name!(compared, Said),
-        ),
-    >,
-    ErrorReport,
-> {
-    let rows = with_evidence(study, pairs::pairs)?;
-    Ok(TableIterator::new(rows.into_iter().map(|row| {
-        (
-            row.question.into(),
-            row.variant.into(),
-            row.with.into(),
-            row.metric.into(),
-            row.published_ratio,
-            row.there.into(),
-            row.ratio,
-            row.low,
-            row.high,
-            row.here.into(),
-            row.compared.into(),
         )
     })))
 }

@@ -36,16 +36,6 @@ type Columns = (
     String,
 );
 
-/// Columns of a terminal of the usual width.
-const TERMINAL: usize = 120;
-/// Characters of a row for the names of the columns beside run_id, target, tps and findings, with the lines between all of them.
-const NAMES: usize = "latency_p99_ms".len()
-    + "latency_max_ms".len()
-    + "commit_p99_ms".len()
-    + "stall_seconds".len()
-    + 8 * " | ".len()
-    - 1;
-
 /// The row as a set of one.
 pub fn narrow(row: Row) -> TableIterator<'static, Columns> {
     // Rounded for a terminal; the tables have all digits.
@@ -53,17 +43,8 @@ pub fn narrow(row: Row) -> TableIterator<'static, Columns> {
         value.map(|value| (value * 10f64.powi(digits)).round() / 10f64.powi(digits))
     };
     let tps = round(row.tps, if row.tps >= Some(1000.0) { 0 } else { 1 });
-    let width = |name: &str, text: &str| name.len().max(text.chars().count());
-    let taken = NAMES
-        + width("run_id", &row.run_id.to_string())
-        + width("target", &row.target)
-        + width("tps", &tps.map(|tps| tps.to_string()).unwrap_or_default());
-    let findings = summary(
-        row.findings,
-        row.worst,
-        &row.worst_codes,
-        TERMINAL.saturating_sub(taken),
-    );
+    let heaviest = row.worst_codes.first().map_or("", String::as_str);
+    let findings = summary(row.findings, row.worst, heaviest);
     TableIterator::once((
         row.run_id,
         row.target,

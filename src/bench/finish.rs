@@ -80,7 +80,7 @@ fn facts(run: &Run) -> RunFacts {
     let promises = run.observed.promises.as_ref();
     let checkpoints = run.checkpoints.outcome.as_ref();
     let difference = run.statistics.difference.as_ref();
-    let place = |location: Option<location::Location>| location.and_then(|l| l.place());
+    let (data, wal) = (location::data_location(), location::wal_location());
     let observed = run.observed.surroundings.facts();
     RunFacts {
         reset_views: difference.map(|difference| difference.reset.clone()),
@@ -90,8 +90,9 @@ fn facts(run: &Run) -> RunFacts {
         full_page_writes: promises.map(|p| p.full_page_writes),
         synchronous_commit: promises.map(|p| p.synchronous_commit(&run.spec.settings)),
         xmin_holders: Some(run.observed.old_xmin.holders().to_vec()),
-        data_place: place(location::data_location()),
-        wal_place: place(location::wal_location()),
+        data_place: data.as_ref().and_then(location::Location::place),
+        wal_place: wal.as_ref().and_then(location::Location::place),
+        other_storage: storage::others(data.as_ref(), wal.as_ref()),
         wal: run
             .observed
             .wal(checkpoints.and_then(|outcome| outcome.recycled())),

@@ -16,7 +16,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, Sample, is_sampled_alternately},
+    board::{ClientSlot, Sample},
     checkpoint::Window,
     run::plan::Course,
     spec::{Bound, Spec},
@@ -242,12 +242,7 @@ impl Run {
         {
             // Seconds without a look are left out.
             *next += SECOND * (1 + late.as_secs() as u32);
-            let start = self.observed.measure_start_ns;
-            if !self.spec.options.sample_alternately
-                || is_sampled_alternately(clock::now_ns(), start)
-            {
-                self.observed.each_second(&mut self.checkpoints)?;
-            }
+            self.observed.each_second(&mut self.checkpoints)?;
         }
         Ok(())
     }

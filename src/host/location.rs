@@ -184,6 +184,39 @@ pub fn wal_location() -> Option<Location> {
     Location::of(&session::data_directory().join("pg_wal"))
 }
 
+/// Directories that commits and checkpoints write to besides `base` and `pg_wal`: of pg_control, and of the states of transactions.
+const OTHERS: [&str; 6] = [
+    "",
+    "global",
+    "pg_xact",
+    "pg_multixact",
+    "pg_commit_ts",
+    "pg_twophase",
+];
+
+/// Those directories that are on other filesystems than tables and WAL, one a filesystem; None for what cannot be reached.
+pub fn other_locations(data: Option<&Location>, wal: Option<&Location>) -> Vec<Option<Location>> {
+    let known: Vec<&Location> = data.into_iter().chain(wal).collect();
+    let mut others: Vec<Option<Location>> = Vec::new();
+    for directory in OTHERS {
+        let found = Location::of(&session::data_directory().join(directory));
+        let is_same = |known: &Location| {
+            found
+                .as_ref()
+                .is_some_and(|found| same_filesystem(known, found))
+        };
+        let is_known = known.iter().any(|known| is_same(known));
+        if !is_known
+            && !others
+                .iter()
+                .any(|other| other.as_ref().map_or(found.is_none(), is_same))
+        {
+            others.push(found);
+        }
+    }
+    others
+}
+
 /// Whether both are on the same filesystem.
 pub fn same_filesystem(a: &Location, b: &Location) -> bool {
     match (a.place(), b.place()) {

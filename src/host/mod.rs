@@ -7,6 +7,5 @@ pub mod flush_probe;
 pub mod location;
 pub mod machine;
 pub mod own_log;
-pub mod processor_probe;
 pub mod storage;
 pub mod tree;

@@ -6,6 +6,9 @@ use std::{
     path::Path,
 };
 
+use pgfsbench_core::target::server_log;
+use rustix::process::getppid;
+
 use crate::{errors::Fault, pg::session, pg::sql};
 
 /// Bytes that are read.
@@ -13,14 +16,21 @@ const MOST: u64 = 256 << 10;
 /// Without the logging collector a process writes to where the postmaster does: often a file, else a terminal or the system's journal.
 const STANDARD_ERROR: &str = "/proc/self/fd/2";
 
-/// The end of the log; None where it is no file, or cannot be read. In a transaction, with the rights of a superuser.
+/// What the postmaster says at the end of the log; None where it is no file, or cannot be read. Sessions write there, too: their lines do not
+/// count. In a transaction, with the rights of a superuser.
 pub fn end() -> Result<Option<String>, Fault> {
+    let prefix = sql::read("SELECT current_setting('log_line_prefix')", &[])?.unwrap_or_default();
     let collected = sql::read("SELECT pg_current_logfile()", &[])?;
     let read = match collected {
         Some(path) => end_of(&session::data_directory().join(path)),
         None => end_of_standard_error(),
     };
-    Ok(read.ok())
+    let Some(postmaster) = getppid() else {
+        return Ok(None);
+    };
+    let postmaster = postmaster.as_raw_nonzero().get().unsigned_abs();
+    let own = |log: String| server_log::lines_of_postmaster(&log, &prefix, postmaster);
+    Ok(read.ok().map(own))
 }
 
 fn end_of_standard_error() -> io::Result<String> {

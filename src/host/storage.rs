@@ -2,6 +2,7 @@
 
 use pgfsbench_core::{
     environment::Device,
+    finding::StorageFacts,
     sys::{self, Layer, LayerKind},
 };
 use rustix::fs::statvfs;
@@ -50,6 +51,26 @@ pub fn look(data: Option<&Location>, wal: Option<&Location>) -> Device {
         layers: of_data,
         wal_layers,
     }
+}
+
+/// The filesystems that commits and checkpoints depend on besides those of tables and WAL.
+pub fn others(data: Option<&Location>, wal: Option<&Location>) -> Vec<StorageFacts> {
+    let facts = |location: Option<Location>| {
+        let Some((location, mount)) = location.as_ref().and_then(|l| Some((l, l.mount()?))) else {
+            return StorageFacts::default();
+        };
+        let mut facts = StorageFacts {
+            filesystem: Some(mount.fs_type.clone()),
+            mount_options: Some(mount.options.clone()),
+            layers: Some(sys::layers_below(&ThisMachine, &location.below())),
+            zfs_flushes: zfs_flushes(),
+            ..StorageFacts::default()
+        };
+        facts.complete();
+        facts
+    };
+    let locations = location::other_locations(data, wal);
+    locations.into_iter().map(facts).collect()
 }
 
 /// The layers of a block device, itself included; none where they cannot be seen.

@@ -48,68 +48,96 @@ unsafe fn text(pointer: *const c_char) -> String {
 
 /// The name of a user; None when it has none.
 pub fn name_of(uid: u32) -> io::Result<Option<String>> {
+    Ok(user_of(uid)?.map(|(name, _)| name))
+}
+
+/// Name and first group of a user.
+fn user_of(uid: u32) -> io::Result<Option<(String, u32)>> {
     entry_of::<libc::passwd, _>(
         // SAFETY: an entry, and a buffer of the given length to write to.
         |entry, buffer, length, found| unsafe {
             libc::getpwuid_r(uid, entry, buffer, length, found)
         },
         // SAFETY: a text of an entry that was found.
-        |entry| unsafe { text(entry.pw_name) },
+        |entry| (unsafe { text(entry.pw_name) }, entry.pw_gid),
     )
 }
 
 /// The name of a group; None when it has none.
 pub fn group_name(gid: u32) -> io::Result<Option<String>> {
-    Ok(group_of(gid)?.map(|(name, _)| name))
-}
-
-/// Name and listed members of a group.
-fn group_of(gid: u32) -> io::Result<Option<(String, Vec<String>)>> {
     entry_of::<libc::group, _>(
         // SAFETY: an entry, and a buffer of the given length to write to.
         |entry, buffer, length, found| unsafe {
             libc::getgrgid_r(gid, entry, buffer, length, found)
         },
-        |entry| {
-            let mut members = Vec::new();
-            let mut next = entry.gr_mem;
-            // SAFETY: texts of an entry that was found; a null pointer ends the list of its members.
-            unsafe {
-                while !next.is_null() && !(*next).is_null() {
-                    members.push(text(*next));
-                    next = next.add(1);
-                }
-                (text(entry.gr_name), members)
-            }
-        },
+        // SAFETY: a text of an entry that was found.
+        |entry| unsafe { text(entry.gr_name) },
     )
 }
 
-/// The members of a group but root and the user `own`: those that the group lists, and the users whose first group it is. A service of
-/// users that does not list them (LDAP as many configure it) tells the former only.
-pub fn members_of(gid: u32, own: u32) -> io::Result<Vec<String>> {
-    let mut others = group_of(gid)?.map_or_else(Vec::new, |(_, members)| members);
-    let mut known = vec!["root".to_owned()];
-    // SAFETY: nothing else in this process, which has one thread, goes through the users; each entry stays until the next call.
-    unsafe {
-        libc::setpwent();
-        loop {
-            let entry = libc::getpwent();
-            if entry.is_null() {
-                break;
-            }
-            let name = text((*entry).pw_name);
-            match (*entry).pw_uid {
-                uid if uid == 0 || uid == own => known.push(name),
-                _ if (*entry).pw_gid == gid => others.push(name),
-                _ => {}
-            }
+/// Hands each entry to `take` until there is none. A list that ends with an error is not complete.
+fn each<E>(next: impl Fn() -> *mut E, mut take: impl FnMut(&E)) -> io::Result<()> {
+    loop {
+        // SAFETY: the error number of this thread.
+        unsafe { *libc::__errno_location() = 0 };
+        let entry = next();
+        if !entry.is_null() {
+            // SAFETY: it stays until the next call.
+            take(unsafe { &*entry });
+            continue;
         }
+        let error = io::Error::last_os_error();
+        return match error.raw_os_error() {
+            // There is no such file, and so no entry in it.
+            Some(0 | libc::ENOENT) => Ok(()),
+            _ => Err(error),
+        };
+    }
+}
+
+/// Members of a group but root and the user `own`, as far as the system lists them: those that any entry of that number lists, and
+/// the users whose first group it is.
+pub fn members_of(gid: u32, own: u32) -> io::Result<Vec<String>> {
+    let mut others = Vec::new();
+    let mut known = vec!["root".to_owned()];
+    // SAFETY: nothing else in this process, which has one thread, goes through users and groups; texts of an entry end with null
+    // bytes, and a null pointer ends the list of a group's members.
+    unsafe {
+        libc::setgrent();
+        let groups = each(
+            || libc::getgrent(),
+            |group| {
+                let mut next = group.gr_mem;
+                while group.gr_gid == gid && !next.is_null() && !(*next).is_null() {
+                    others.push(text(*next));
+                    next = next.add(1);
+                }
+            },
+        );
+        libc::endgrent();
+        groups?;
+        libc::setpwent();
+        let users = each(
+            || libc::getpwent(),
+            |user| match user.pw_uid {
+                uid if uid == 0 || uid == own => known.push(text(user.pw_name)),
+                _ if user.pw_gid == gid => others.push(text(user.pw_name)),
+                _ => {}
+            },
+        );
         libc::endpwent();
+        users?;
     }
     known.extend(name_of(own)?);
     others.retain(|name| !known.contains(name));
     others.sort();
     others.dedup();
     Ok(others)
+}
+
+/// Whether a group is the private one of a user: the first group, with the user's name.
+pub fn is_private(gid: u32, user: u32) -> io::Result<bool> {
+    let group = group_name(gid)?;
+    let user = user_of(user)?;
+    Ok(user.is_some_and(|(name, first)| first == gid && group == Some(name)))
 }

@@ -16,7 +16,6 @@ use std::{
 use pgfsbench_core::{
     board::Home,
     experiment::{
-        probe,
         state::{Made, Outcome, State},
         steps::{self, End, Next, Place},
     },
@@ -26,7 +25,6 @@ use crate::{
     board::{self, Board},
     clock,
     errors::{Fault, sqlstate},
-    host::processor_probe,
     pg::{
         guc,
         process::{self, Database},
@@ -350,9 +348,6 @@ impl Conductor {
         versions: &str,
     ) -> Result<After, Fault> {
         let id = on.experiment_id;
-        let Some(probe) = self.probe(on, state)? else {
-            return Ok(After::Leave);
-        };
         // Other runs go between two blocks.
         let is_first = !state.runs.iter().any(|made| made.block == place.block);
         self.board
@@ -361,10 +356,9 @@ impl Conductor {
             .store(u32::from(!is_first), Release);
         let (made, label) = (place.made(), place.label(state));
         let is_on = xact::transaction(|| {
-            let waited = on.probe_waited_seconds;
-            let is_on = store::intend(id, place, boot_id, versions, probe)?;
+            let is_on = store::intend(id, place, boot_id, versions)?;
             if is_on {
-                store::note_end(id, place.block, &steps::why_moved(state, waited))?;
+                store::note_end(id, place.block, &steps::why_moved(state))?;
             }
             Ok(is_on)
         })?;
@@ -393,28 +387,6 @@ impl Conductor {
             Err(fault) => {
                 self.again_as_owner()?;
                 self.not_started(on, &made, fault)
-            }
-        }
-    }
-
-    /// Probes the processor. None if its result is unlike that before the other runs, so that the conductor waits a while; Some(None) without a probe.
-    fn probe(&self, on: &store::Steered, state: &State) -> Result<Option<Option<f64>>, Fault> {
-        let e = &state.experiment;
-        if e.probe_wait_seconds == Some(0.0) {
-            return Ok(Some(None));
-        }
-        let now = processor_probe::probe();
-        let others: Vec<f64> = state.runs.iter().filter_map(|made| made.probe).collect();
-        let wait =
-            probe::wait_seconds(e.run_seconds, on.probe_waited_seconds, e.probe_wait_seconds);
-        match wait.filter(|_| probe::is_off(&others, now)) {
-            None => Ok(Some(Some(now))),
-            Some(seconds) => {
-                while_on(on.experiment_id, || {
-                    store::wait_for_probe(on.experiment_id, seconds, now)
-                })?;
-                self.look_after(Duration::from_secs_f64(seconds));
-                Ok(None)
             }
         }
     }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, Figures, Sample, Waits, Work, is_sampled_alternately, second_after},
+    board::{ClientSlot, Figures, Sample, Waits, Work, second_after},
     hist::Histogram,
     proc::Snapshot,
 };
@@ -52,7 +52,7 @@ pub fn main(clients: i32, serial: u32) {
             let spec = job.board.specification(job.request)?;
             let slots = &shmem::clients()[..clients as usize];
             let watched = Watched::new(run, slots, spec.workload.clients_do());
-            xact::catch(|| sample(run, &watched, spec.options.sample_alternately))
+            xact::catch(|| sample(run, &watched))
         },
     );
 }
@@ -106,7 +106,7 @@ fn wait_for_start(run: &RunArea) -> Option<u64> {
 
 // One loop over the seconds of a run, told from its beginning to its end.
 #[allow(clippy::too_many_lines)]
-fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
+fn sample(run: &RunArea, watched: &Watched) {
     let Some(start) = wait_for_start(run) else {
         return;
     };
@@ -137,8 +137,7 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
         ..Counted::default()
     };
     // Of a run that is over by now nobody knows what the machine had done when it began.
-    let is_late = stopped(run);
-    if !is_late {
+    if !stopped(run) {
         before.machine = machine.look();
         before.io = IoBytes::now();
     }
@@ -148,27 +147,16 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
     loop {
         let mut waits = Waits::new();
         let until = start + (u64::from(second) + 1) * SECOND_NS;
-        let is_on = !alternately || is_sampled_alternately(until - 1, start);
-        if is_on && alternately && !is_late {
-            before.machine = machine.look();
-            before.io = IoBytes::now();
-        }
         while clock::now_ns() < until && !stopped(run) {
-            if is_on {
-                watched.look(&mut waits);
-                next_look = (next_look + LOOK_NS).max(clock::now_ns());
-                sleep_until(run, next_look.min(until));
-            } else {
-                sleep_until(run, until);
-            }
+            watched.look(&mut waits);
+            next_look = (next_look + LOOK_NS).max(clock::now_ns());
+            sleep_until(run, next_look.min(until));
         }
         // Read before counting: what is counted after the stop is complete.
         let last = stopped(run);
         let mut now = Counted::now(slots);
-        if is_on {
-            now.machine = machine.look();
-            now.io = IoBytes::now();
-        }
+        now.machine = machine.look();
+        now.io = IoBytes::now();
         let mut record = difference(second, start, &before, &now, slots);
         record.waits = waits;
         let mut is_empty = record.interval_ns < LOOK_NS;

@@ -14,7 +14,7 @@ use pgfsbench_core::{
         metric::Metric,
         recommend::{self, Facts},
         state::State,
-        steps, throttled,
+        conditions, steps, throttled,
     },
     finding::Durability,
     verdict::Reason,
@@ -50,7 +50,7 @@ pub fn versions() -> Result<String, Fault> {
         server.unwrap_or_default(),
         super::cleanup::VERSION
     );
-    Ok(steps::conditions(&versions, &settings))
+    Ok(conditions::conditions(&versions, &settings))
 }
 
 /// Ends an experiment after its last complete block: looks, status, and what is said of it; `by` is the role that does. In a transaction.
@@ -149,17 +149,15 @@ pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
     Ok(beside)
 }
 
-/// Findings of a target's runs, how many were made while the processor was not as usual, and what has changed between them.
+/// Findings of a target's runs, and what has changed between them.
 fn warnings(
     row: &rows::BesideRow,
     changed: Option<&String>,
     throttled: Option<&String>,
 ) -> Option<String> {
-    let off = (row.probes_off > 0)
-        .then(|| format!("processor_probe ({} of {} runs)", row.probes_off, row.runs));
     let carry_over = row.carries_over.then(|| "carry_over".to_owned());
     let changed = changed.map(|names| format!("changed between blocks: {names}"));
-    let parts = row.warnings.clone().into_iter().chain(off).chain(changed);
+    let parts = row.warnings.clone().into_iter().chain(changed);
     let parts = parts.chain(throttled.cloned()).chain(carry_over);
     let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| parts.join(", "))

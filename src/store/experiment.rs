@@ -41,7 +41,6 @@ pub struct Steered {
     /// OID of that role; None when it is gone.
     pub role: Option<u32>,
     pub seed: i64,
-    pub probe_waited_seconds: f64,
     /// Parameters of its runs, JSON. Read only where a run is started: whatever they hold, the experiment can be cancelled.
     parameters: String,
 }
@@ -55,8 +54,7 @@ impl Steered {
 
 /// These columns alone, and a number for whatever a column of floats holds: an odd row is still found, paused and dropped.
 const STEERED: &str = "SELECT jsonb_build_object('experiment_id', e.experiment_id, 'experiment', e.experiment, 'status', e.status, 'mark', e.mark, \
-     'requested_by', e.requested_by, 'role', r.oid::bigint, 'seed', e.seed, 'parameters', e.parameters::text, \
-     'probe_waited_seconds', CASE WHEN e.probe_waited_seconds BETWEEN 0 AND 1e9 THEN e.probe_waited_seconds ELSE 0 END) \
+     'requested_by', e.requested_by, 'role', r.oid::bigint, 'seed', e.seed, 'parameters', e.parameters::text) \
      FROM fsbench.experiment e LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by";
 
 /// The experiment that is on or is next; None when there is none.
@@ -439,18 +437,6 @@ pub fn has_looked(experiment_id: i64, block: u32) -> Result<bool, Fault> {
         &[Some(&experiment_id.to_string()), Some(&block.to_string())],
     )?;
     Ok(found.is_some())
-}
-
-/// Notes that it is waited a while before the run that is next.
-pub fn wait_for_probe(experiment_id: i64, seconds: f64, probe: f64) -> Result<(), Fault> {
-    sql::write(
-        "UPDATE fsbench.experiment SET probe_waited_seconds = probe_waited_seconds + $2::float8 WHERE experiment_id = $1::bigint",
-        &[Some(&experiment_id.to_string()), Some(&seconds.to_string())],
-    )?;
-    let message = format!(
-        "{seconds:.0} s: the processor probe is {probe:.1}, which is not what it was before the other runs"
-    );
-    log(experiment_id, "waits", None, Some(&message), None)
 }
 
 /// Names of its targets that are still there and begin so; None where there are none.

@@ -21,9 +21,6 @@ pub struct BesideRow {
     /// What its runs promised, each kind once.
     pub durability: Option<Vec<Durability>>,
     pub warnings: Option<String>,
-    pub runs: u32,
-    /// How many of its runs had a processor probe far from the median of all.
-    pub probes_off: u32,
     /// Checkpoints that began in the window of a run because of WAL, and all that did: means.
     pub forced_checkpoints: Option<f64>,
     pub checkpoints: Option<f64>,

@@ -29,19 +29,18 @@ pub fn intend(
     place: Place,
     boot_id: &str,
     versions: &str,
-    probe: Option<f64>,
 ) -> Result<bool, Fault> {
     if !stays_running(experiment_id)? {
         return Ok(false);
     }
     // Its row changes with its runs: whoever has seen it before, and keeps one snapshot, does not see this run, and is not to cancel it.
     sql::write(
-        "UPDATE fsbench.experiment SET probe_waited_seconds = 0 WHERE experiment_id = $1::bigint",
+        "UPDATE fsbench.experiment SET status = status WHERE experiment_id = $1::bigint",
         &[Some(&experiment_id.to_string())],
     )?;
     sql::write(
-        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, boot_id, versions, processor_probe) \
-         VALUES ($1::bigint, $2::integer, $3::integer, $4::integer, $5::integer, $6, $7, $8::float8)",
+        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, boot_id, versions) \
+         VALUES ($1::bigint, $2::integer, $3::integer, $4::integer, $5::integer, $6, $7)",
         &[
             Some(&experiment_id.to_string()),
             Some(&place.block.to_string()),
@@ -50,7 +49,6 @@ pub fn intend(
             Some(&place.attempt.to_string()),
             Some(boot_id),
             Some(versions),
-            probe.map(|probe| probe.to_string()).as_deref(),
         ],
     )?;
     Ok(true)

@@ -38,8 +38,7 @@ pub fn tables() -> Vec<ResultTable> {
 
 /// Refuses figures that no run has. `document` and `tables` are as [`import`] takes them.
 pub fn check(document: &str, tables: &[Vec<String>]) -> Result<(), Fault> {
-    let run =
-        "SELECT fsbench._odd_column('run_log', jsonb_build_array($1::jsonb -> 'run'), $2::name[])";
+    let run = "SELECT fsbench._odd_column('run_log', jsonb_build_array($1::jsonb -> 'run'), array_remove($2::name[], 'used'))";
     refuse_odd("run_log", sql::read(run, &[Some(document), Some(OF_HERE)])?)?;
     for (table, slices) in self::tables().iter().zip(tables) {
         for slice in slices {

@@ -98,20 +98,28 @@ pub fn is_trustworthy(path: &Path) -> Result<(), String> {
 /// The attribute that holds an access control list, whose mask then stands in the place of the group's rights.
 const LIST: &str = "system.posix_acl_access";
 
+/// Where the C library reads which services know users and groups.
+const NSSWITCH: &str = "/etc/nsswitch.conf";
+
 fn group_of(directory: &Path, gid: u32) -> Result<Group, String> {
     let own = geteuid().as_raw();
     let groups = getgroups().unwrap_or_default();
     let is_own = getegid().as_raw() == gid || groups.iter().any(|group| group.as_raw() == gid);
-    let name = passwd::group_name(gid).map_err(|e| format!("The system says: {e}."))?;
+    let said =
+        |e: std::io::Error| format!("The system cannot list the members of group {gid}: {e}.");
+    let name = passwd::group_name(gid).map_err(said)?;
     let others = match is_own {
-        true => passwd::members_of(gid, own).map_err(|e| format!("The system says: {e}."))?,
+        true => passwd::members_of(gid, own).map_err(said)?,
         false => Vec::new(),
     };
+    let lists_all = || fs::read_to_string(NSSWITCH).is_ok_and(|text| trust::lists_all(&text));
+    let has_no_more = passwd::is_private(gid, own).map_err(said)? || lists_all();
     let list = getxattr(directory, LIST, &mut [0_u8; 0]);
     Ok(Group {
         name: name.unwrap_or_else(|| gid.to_string()),
         is_own,
         others,
+        has_no_more,
         has_list: list.is_ok_and(|bytes| bytes > 0),
     })
 }

@@ -83,7 +83,7 @@ pub const READERS: &[Reader] = &[
             (
                 "fsbench.experiment('new disk', filesystems => '{ext4,xfs,btrfs}', device => '/dev/disk/by-id/nvme-EXAMPLE', size => '2x ram', clients => 32);",
                 "fsbench.create_target(name, directory => '{directory}') FROM unnest('{a,b}'::text[]) AS name; \
-                 SELECT fsbench.experiment('new disk', '{a,b}', scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0');",
+                 SELECT fsbench.experiment('new disk', '{a,b}', scale => 1, clients => 1, transactions => 20, max_blocks => 3);",
             ),
         ],
         ..NOTHING
@@ -110,7 +110,7 @@ pub const READERS: &[Reader] = &[
         before: "SELECT fsbench.create_target(name, directory => '{directory}') FROM unnest('{ext4,xfs,btrfs}'::text[]) AS name;",
         instead: &[(
             "size => '2x ram', clients => 32",
-            "scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0'",
+            "scale => 1, clients => 1, transactions => 20, max_blocks => 3",
         )],
         ..NOTHING
     },
@@ -152,7 +152,7 @@ pub const READERS: &[Reader] = &[
         page: "docs/report.md",
         before: r#"
             SELECT fsbench.create_target(name, directory => '{directory}') FROM unnest('{a,b}'::text[]) AS name;
-            SELECT fsbench.experiment('new server', '{a,b}', scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0');
+            SELECT fsbench.experiment('new server', '{a,b}', scale => 1, clients => 1, transactions => 20, max_blocks => 3);
             CALL fsbench.wait_experiment('new server');"#,
         ..NOTHING
     },

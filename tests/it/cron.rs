@@ -75,7 +75,7 @@ fn jobs_run(settings: &[(&str, &str)], by_connections: bool) {
         (
             "experiment",
             format!(
-                "SELECT fsbench.experiment('nightly', '{{a,b}}', max_blocks => 3, probe_wait => '0', {QUICK}) \
+                "SELECT fsbench.experiment('nightly', '{{a,b}}', max_blocks => 3, {QUICK}) \
                      WHERE NOT EXISTS (SELECT FROM fsbench.experiments)"
             ),
         ),

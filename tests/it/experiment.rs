@@ -21,12 +21,10 @@ use postgres::Client;
 use std::path::Path;
 
 /// Arguments of an experiment of the shortest runs that there are.
-const SHORT: &str =
-    "scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0'";
+const SHORT: &str = "scale => 1, clients => 1, transactions => 20, max_blocks => 3";
 
 /// The same with runs that can be met while they measure.
-const LONGER: &str =
-    "scale => 1, clients => 1, duration => '2 s', warmup => '0', rate => 20, probe_wait => '0'";
+const LONGER: &str = "scale => 1, clients => 1, duration => '2 s', warmup => '0', rate => 20";
 
 /// Targets of those names, directories of this machine.
 fn targets(client: &mut Client, names: &[&str]) -> Vec<OwnedDirectory> {
@@ -143,7 +141,7 @@ fn the_rate_that_a_search_finds_is_a_metric() {
     execute(
         &mut client,
         r#"SELECT fsbench.experiment('e', '{a,b}', baseline => 'a', metric => 'sustainable_rate', latency_limit_ms => 1000000, options => '{"sustain": 99}',
-            scale => 1, clients => 1, duration => '1 s', warmup => '0', max_blocks => 3, probe_wait => '0')"#,
+            scale => 1, clients => 1, duration => '1 s', warmup => '0', max_blocks => 3)"#,
     );
     wait_for(&mut client, "e");
     assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
@@ -181,7 +179,7 @@ fn what_cannot_keep_a_rate_without_a_limit_says_so() {
     execute(
         &mut client,
         &format!(
-            "SELECT fsbench.experiment('e', '{{a,b}}', baseline => 'a', start => false, max_blocks => 3, probe_wait => '0', {arguments}); \
+            "SELECT fsbench.experiment('e', '{{a,b}}', baseline => 'a', start => false, max_blocks => 3, {arguments}); \
              UPDATE fsbench.experiment SET too_short = false; \
              INSERT INTO fsbench.run_log SELECT p.* FROM fsbench.run_log r, generate_series(0, 5) n, \
                 jsonb_populate_record(r, jsonb_build_object('run_id', 100 + n, 'behind', CASE n % 2 WHEN 0 THEN 1 ELSE r.behind END)) p \
@@ -257,7 +255,7 @@ fn windows_without_two_cycles_decide_nothing() {
     let _places = targets(&mut client, &["a", "b"]);
     execute(
         &mut client,
-        "SELECT fsbench.experiment('e', '{a,b}', baseline => 'a', max_blocks => 3, scale => 1, clients => 1, duration => '1 s', warmup => '0', probe_wait => '0')",
+        "SELECT fsbench.experiment('e', '{a,b}', baseline => 'a', max_blocks => 3, scale => 1, clients => 1, duration => '1 s', warmup => '0')",
     );
     wait_for(&mut client, "e");
     assert_columns(
@@ -467,44 +465,13 @@ fn a_parameter_of_a_target_is_varied_on_targets_of_its_own() {
 }
 
 #[test]
-fn a_run_waits_while_the_processor_probe_is_off() {
-    let server = server(&[]);
-    let mut client = server.connect("postgres");
-    let _places = targets(&mut client, &["a", "b"]);
-    execute(
-        &mut client,
-        "SELECT fsbench.experiment('e', '{a,b}', start => false, max_blocks => 3, scale => 1, clients => 1, transactions => 20, probe_wait => '1 s')",
-    );
-    // Four runs before a machine that was ten times as fast.
-    execute(
-        &mut client,
-        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, outcome, processor_probe) \
-         SELECT 1, block, 1, number, 1, 'interrupted', 1e6 FROM generate_series(1, 2) block, generate_series(0, 1) number; \
-         SELECT fsbench.resume_experiment('e')",
-    );
-    wait_for_runs(&mut client, "e", 6);
-    execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
-    wait_for_no_run(&mut client);
-    let waited = rows(
-        &mut client,
-        "SELECT message ~ '^1 s: the processor probe is' FROM fsbench.experiment_log WHERE event = 'waits'",
-    );
-    assert!(
-        !waited.is_empty() && waited.iter().all(|said| said == "t"),
-        "{waited:?}"
-    );
-    let probed = "SELECT bool_and(processor_probe > 1) FROM fsbench.experiment_run WHERE outcome = 'measured'";
-    assert_eq!(row(&mut client, probed), "t");
-}
-
-#[test]
 fn each_run_finds_the_wal_of_a_checkpoint_cycle_ready() {
     let server = server(&[("max_wal_size", "32MB"), ("min_wal_size", "32MB")]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
         &mut client,
-        "SELECT fsbench.experiment('e', '{a,b}', start => false, cycle => '30 s', max_blocks => 3, scale => 1, clients => 1, probe_wait => '0')",
+        "SELECT fsbench.experiment('e', '{a,b}', start => false, cycle => '30 s', max_blocks => 3, scale => 1, clients => 1)",
     );
     // As it was planned, but for its length; and so none is made again because others were busy.
     execute(

@@ -621,7 +621,8 @@ fn scripts_give_the_servers_owner_nothing_of_roots_terminal() {
         return skip(test, "needs root");
     }
     let script = format!(
-        ". {}; as_server sh -c \"$1\"; as_server sh -c \"$1\" >&2; echo piped | as_server cat",
+        ". {}; as_server sh -c \"$1\"; as_server sh -c \"$1\" >&2; echo piped | as_server cat; \
+         as_server sh -c 'sleep 600 & echo left: $!'",
         root().join("tools/lib.sh").display()
     );
     let mut bash = Command::new("bash");
@@ -631,4 +632,9 @@ fn scripts_give_the_servers_owner_nothing_of_roots_terminal() {
     assert_apart(&said);
     assert_eq!(said.matches("escape: ").count(), 2, "{said}");
     assert!(said.contains("piped"), "{said}");
+    // The script has ended, though a process that was left keeps the pipe open.
+    let left = said.lines().find_map(|line| line.strip_prefix("left: "));
+    let left: i32 = left.expect("it was told").trim().parse().expect("a number");
+    let ended = Command::new("kill").arg(left.to_string()).status();
+    assert!(ended.expect("kill").success(), "{said}");
 }

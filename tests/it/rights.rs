@@ -152,9 +152,12 @@ fn operators_get_pages_whenever_they_became_operators() {
     }
     assert_eq!(as_role("stranger", &page), "42501");
 
-    // What an update brings, he gets, too; and he may say what is so already.
+    // An update grants what is new, and not what the owner has revoked.
     let update = "REVOKE EXECUTE ON FUNCTION fsbench._page FROM early; ALTER EXTENSION pgfsbench_report UPDATE";
     execute(&mut server.connect("postgres"), update);
+    assert_eq!(as_role("early", &page), "42501");
+    let again = "DROP EXTENSION pgfsbench_report; CREATE EXTENSION pgfsbench_report";
+    execute(&mut server.connect("postgres"), again);
     assert_eq!(as_role("early", &page), "<!DOCTYPE html>");
     let mut early = server.connect("postgres");
     execute(

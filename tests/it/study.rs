@@ -54,7 +54,7 @@ fn a_study_is_carried_out_and_its_claims_are_judged() {
     // What the processor does meanwhile is nothing to wait for in a test.
     execute(
         &mut client,
-        "UPDATE fsbench.experiment SET probe_wait_seconds = 0; SELECT fsbench.resume_experiment('tiny q'); SELECT fsbench.resume_experiment('other q')",
+        "SELECT fsbench.resume_experiment('tiny q'); SELECT fsbench.resume_experiment('other q')",
     );
     execute(&mut client, "CALL fsbench.wait_experiment('tiny q')");
     wait_until("the other study is on", LONG, || {

@@ -22,58 +22,6 @@ fn assert_fits(server: &TestServer, sql: &str) -> String {
 }
 
 #[test]
-fn the_row_of_a_run_fits_a_terminal_and_names_the_worst_finding() {
-    let server = server(&[]);
-    let mut client = server.connect("postgres");
-    execute(
-        &mut client,
-        "SELECT fsbench.create_target('xfs-tuned', directory => '/tmp')",
-    );
-    let id = run(
-        &mut client,
-        &format!("{QUICK}, workload => 'tpcb-simple-update'"),
-    );
-    assert_fits(&server, &format!("SELECT * FROM fsbench.run({QUICK})"));
-    // With as wide figures and as long words as there are.
-    let wide = "tps = 123456.789, latency_p99_ms = 12345.6789, latency_max_ms = 123456.789, commit_p99_ms = 12345.6789, stall_seconds = 12345";
-    for (target, code, severity, told) in [
-        (
-            "default",
-            "noisy_neighbour",
-            "warning",
-            "2: noisy_neighbour",
-        ),
-        (
-            "xfs-tuned",
-            "noisy_neighbour",
-            "warning",
-            "2: noisy_neighbour",
-        ),
-        ("xfs-tuned", "data_fits_ram", "warning", "2: data_fits_ram"),
-        ("default", "statements_not_recorded", "info", "2 (info)"),
-        (
-            "xfs-tuned",
-            "fsync_off",
-            "invalid",
-            "2 (invalid: fsync_off)",
-        ),
-        ("default", "failed_transactions", "invalid", "2 (invalid)"),
-    ] {
-        execute(
-            &mut client,
-            &format!(
-                "UPDATE fsbench.run_log SET {wide}, target = '{target}' WHERE run_id = {id}; \
-                 DELETE FROM fsbench.finding WHERE run_id = {id}; \
-                 INSERT INTO fsbench.finding (run_id, code, severity, weight, message, hint) \
-                   VALUES ({id}, '{code}', '{severity}', 9, '', ''), ({id}, 'atime', 'info', 1, '', '')"
-            ),
-        );
-        let said = assert_fits(&server, &format!("SELECT * FROM fsbench.wait({id})"));
-        assert!(said.contains(&format!("| {told}\n")), "{told}:\n{said}");
-    }
-}
-
-#[test]
 fn lists_fit_a_terminal() {
     let server = server(&[]);
     assert_fits(&server, "SELECT * FROM fsbench.help()");
@@ -96,7 +44,7 @@ fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> Str
         )
         .replace(
             "'new', '{ext4,xfs}'",
-            &format!("'new', '{{a,default}}', max_blocks => 3, probe_wait => '0', {QUICK}"),
+            &format!("'new', '{{a,default}}', max_blocks => 3, {QUICK}"),
         )
         .replace(
             ":'file'",

@@ -7,7 +7,7 @@ SELECT format('SELECT fsbench.study(%L, device => %L, part => %s, quick => true,
 :study_call
 -- A guest is slow where many processes take turns, and what its processor does meanwhile is nothing to wait for: the runs are a tenth of
 -- what is quick on a machine.
-UPDATE fsbench.experiment SET probe_wait_seconds = 0, parameters = parameters
+UPDATE fsbench.experiment SET parameters = parameters
     || CASE WHEN parameters ? 'transactions' THEN '{"transactions": 10}' ELSE '{}' END::jsonb
     || CASE WHEN parameters ? 'duration_us' THEN '{"duration_us": 2000000, "warmup_us": 500000}' ELSE '{}' END::jsonb;
 \echo 'Each run is a tenth of that here: about a quarter of the time.'
@@ -20,7 +20,6 @@ SELECT question, variant, published, round(published_percent::numeric, 1) AS "% 
        round(measured_percent::numeric, 1) AS "% of best there", runs, compared, remark
 FROM fsbench.study_report(:'study') WHERE question IS NOT NULL;
 \echo 'Of each two that were published:'
-SELECT question, compared, count(*) FROM fsbench.study_pairs(:'study') GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT claim, says, here, why FROM fsbench.study_claims(:'study') \gx
 \echo 'What it took:'
 SELECT experiment, count(*) AS runs, date_trunc('second', max(r.ended_at) - min(r.started_at)) AS time

@@ -61,14 +61,6 @@ pub fn second_after(second: u32, elapsed_ns: u64) -> u32 {
     current.max(second.saturating_add(1))
 }
 
-/// Which seconds are sampled when what sampling costs is looked for: of four the first and the last, so that what changes
-/// steadily weighs on both sides alike. Whether that of `now_ns` is; for a window that starts at `start_ns`.
-#[inline]
-pub fn is_sampled_alternately(now_ns: u64, start_ns: u64) -> bool {
-    let second = now_ns.saturating_sub(start_ns) / SECOND_NS;
-    matches!(second % 4, 0 | 3)
-}
-
 impl Sample {
     /// Transactions a second in this interval; 0 when it has no length.
     pub fn tps(&self) -> f64 {
@@ -316,17 +308,6 @@ mod tests {
         // It never goes back.
         assert_eq!(second_after(3, 0), 4);
         assert_eq!(second_after(u32::MAX, u64::MAX), u32::MAX);
-    }
-
-    #[test]
-    fn of_four_seconds_the_first_and_the_last_are_sampled() {
-        let sampled = |ms: u64| is_sampled_alternately(ms * 1_000_000, 5_000_000_000);
-        let seconds = [5_000, 5_999, 6_000, 7_999, 8_000, 8_999, 9_000, 10_000];
-        assert_eq!(
-            seconds.map(sampled),
-            [true, true, false, false, true, true, true, false]
-        );
-        assert!(sampled(0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{
-    Bar, Interval, Seconds, Style,
+    Interval, Seconds, Style,
     number::{round_up, short},
 };
 
@@ -132,33 +132,6 @@ fn nothing_to_show() {
 }
 
 #[test]
-fn scans() {
-    let bar = |degree: &str, values: &[f64], remark: &str| Bar {
-        label: degree.into(),
-        values: values.to_vec(),
-        remark: remark.into(),
-    };
-    assert_chart(
-        &super::bars(
-            "run 9: GB/s by degree",
-            &[
-                bar("1", &[1.0, 1.0, 1.0], ""),
-                bar("2", &[1.5, 1.8, 2.0], "knee"),
-                bar("16", &[], ""),
-            ],
-            STYLE,
-        ),
-        "
-run 9: GB/s by degree
- 1 │███████████████████████▌                        1
- 2 │███████████████████████████████████▒▒▒▒▒▒▒░░░░░ 1.8 knee
-16 │                                                none
-█ up to the lowest, ▒ to the median, ░ to the highest
-",
-    );
-}
-
-#[test]
 fn an_experiment() {
     let row = |label: &str, ratio, low, high, remark: &str| Interval {
         label: label.into(),
@@ -209,10 +182,9 @@ proptest! {
             tps: stalled,
         };
         let known: Vec<f64> = values.iter().flatten().copied().collect();
-        let bars = [Bar { label: label.clone(), values: known.clone(), remark: label.clone() }];
         let at = |n: usize| known.get(n).copied();
         let rows = [Interval { label: label.clone(), ratio: at(0), low: at(1), high: at(2), remark: label.clone() }];
-        let all = [super::seconds(&chart, style), super::bars("bars", &bars, style), super::intervals("rows", &rows, 0.05, "the baseline", style)];
+        let all = [super::seconds(&chart, style), super::intervals("rows", &rows, 0.05, "the baseline", style)];
         for line in all.iter().flatten() {
             prop_assert!(line.chars().count() <= width, "{line}");
             prop_assert!(!ascii || !label.is_ascii() || line.is_ascii(), "{line}");

@@ -109,7 +109,7 @@ const PARAMETERS: &[Rule] = &[
     rule(
         Maybe,
         "what is looked at takes processor time",
-        "options.sample options.sample_alternately",
+        "options.sample",
     ),
     rule(
         Maybe,

@@ -49,7 +49,6 @@ pub struct Asked {
     pub factors: Option<Value>,
     pub grid: Option<bool>,
     pub cycle_us: Option<i64>,
-    pub probe_wait_us: Option<i64>,
     /// Time from which cycle, windows and blocks follow; they take its place once they are known.
     pub budget_us: Option<i64>,
     pub neighbours: Option<String>,
@@ -78,7 +77,6 @@ pub struct Checked {
     pub max_blocks: u32,
     pub max_seconds: Option<f64>,
     pub cycle_seconds: Option<f64>,
-    pub probe_wait_seconds: Option<f64>,
     pub budget_seconds: Option<f64>,
     pub neighbours: Neighbours,
 }
@@ -274,7 +272,6 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
             "'8 h'",
         )?,
         cycle_seconds: cycle(asked)?,
-        probe_wait_seconds: probe_wait(asked.probe_wait_us)?,
         budget_seconds: budget(asked)?,
         neighbours: neighbours(asked.neighbours.as_deref())?,
     })
@@ -509,15 +506,6 @@ fn positive(what: &str, us: Option<i64>, why: &str, example: &str) -> Result<Opt
             .hint(format!(
                 "Give an interval such as {example}, or leave it out."
             ))),
-        us => Ok(us.map(|us| us as f64 / 1e6)),
-    }
-}
-
-fn probe_wait(us: Option<i64>) -> Result<Option<f64>, Refusal> {
-    match us {
-        Some(us) if us < 0 => Err(Refusal::argument("probe_wait is below zero")
-            .detail("A run waits so long while the processor is slower or faster than before the other runs.")
-            .hint("Give an interval such as '2 min', or '0' for no processor probe.")),
         us => Ok(us.map(|us| us as f64 / 1e6)),
     }
 }

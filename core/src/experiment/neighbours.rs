@@ -7,7 +7,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::{Made, Neighbours, Outcome, State};
+use super::{
+    conditions,
+    state::{Made, Neighbours, Outcome, State},
+};
 
 /// Attempts of a run that neighbours disturb.
 const ATTEMPTS: usize = 3;
@@ -52,13 +55,14 @@ pub fn attempts(
     boot_id: &str,
     versions: &str,
 ) -> Vec<usize> {
-    let is_now = |then: &Option<String>, now: &str| then.as_deref().is_none_or(|then| then == now);
+    let has_booted = |then: &str| then != boot_id;
+    let has_changed = |then: &str| conditions::change(then, versions).is_some();
     let is_one = |made: &Made| {
         made.block == block
             && made.number == number
             && made.outcome == Some(Outcome::Disturbed)
-            && is_now(&made.boot_id, boot_id)
-            && is_now(&made.versions, versions)
+            && !made.boot_id.as_deref().is_some_and(has_booted)
+            && !made.versions.as_deref().is_some_and(has_changed)
     };
     let runs = state.runs.iter().enumerate();
     runs.filter(|(_, made)| is_one(made))

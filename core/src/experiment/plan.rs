@@ -17,7 +17,7 @@ use crate::{
 
 /// Blocks whose order is drawn: as many as an experiment can be extended to.
 pub const MOST_BLOCKS: usize = 24;
-/// By this factor runs are reckoned longer where they must fit into a time: waits for the processor probe, and what lies between runs.
+/// By this factor runs are reckoned longer where they must fit into a time: for what lies between runs.
 const SLACK: f64 = 1.2;
 /// Seconds that a run takes beside its warm-up and window: making a filesystem, copying data, a checkpoint, storing the result.
 const OVERHEAD_SECONDS: f64 = 5.0;

@@ -140,9 +140,6 @@ pub struct Experiment {
     /// Whether an uncounted run is made first, which burns the disk in.
     #[serde(default)]
     pub burn_in: bool,
-    /// How long it may be waited for the processor probe; None: as long as is usual.
-    #[serde(default)]
-    pub probe_wait_seconds: Option<f64>,
     /// Fewest cycles of checkpoints in a window that is decided by; the windows have fewer when this is set.
     #[serde(default)]
     pub too_short: bool,
@@ -200,9 +197,6 @@ pub struct Made {
     pub cpu_others: Option<f64>,
     /// Share of its window in which others kept the disk busy; None when it is not known.
     pub device_others: Option<f64>,
-    /// Operations of the processor in the probe before it.
-    #[serde(rename = "processor_probe")]
-    pub probe: Option<f64>,
     /// Transactions that were due in the window, and those that were not done in time.
     pub scheduled: Option<u64>,
     pub not_in_time: Option<u64>,

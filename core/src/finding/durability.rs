@@ -336,10 +336,11 @@ impl Durability {
     }
 }
 
-/// The codes of all layers below data and WAL, in the order of their words.
+/// The codes of all layers below data, WAL and the server's other files, in the order of their words.
 fn below(facts: &RunFacts) -> Vec<Code> {
     let places = [Some(&facts.storage), facts.wal_storage.as_ref()];
-    let codes = places.into_iter().flatten().flat_map(of_storage);
+    let places = places.into_iter().flatten().chain(&facts.other_storage);
+    let codes = places.flat_map(of_storage);
     let mut codes = Durability::of_codes(codes).0;
     codes.sort_by_key(Code::words);
     codes

@@ -76,6 +76,8 @@ pub struct RunFacts {
     pub storage: StorageFacts,
     /// The storage of WAL, when that is on another filesystem.
     pub wal_storage: Option<StorageFacts>,
+    /// Further filesystems that commits and checkpoints depend on: those of pg_control, pg_xact and the like.
+    pub other_storage: Vec<StorageFacts>,
     pub scan: ScanFacts,
     /// The data after the crash, in a run with the option `crash`.
     pub crash: CrashFacts,

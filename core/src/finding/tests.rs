@@ -153,6 +153,7 @@ fn clean() -> RunFacts {
         },
         storage: storage(),
         wal_storage: None,
+        other_storage: Vec::new(),
         flush: FlushFacts {
             before_us: Some(400.0),
             after_us: Some(450.0),
@@ -308,6 +309,7 @@ fn no_complete_checkpoint() {
     finds_nothing!(checkpoints: None);
     finds_nothing!(checkpoints: Some(0), workload: Workload::parse("fsync"));
     finds_nothing!(checkpoints: Some(0), workload: Workload::parse("select-only"));
+    finds_nothing!(checkpoints: Some(0), workload: Workload::parse("commit"));
 }
 
 #[test]

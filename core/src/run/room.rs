@@ -31,9 +31,14 @@ pub struct Wal {
 }
 
 impl Wal {
-    /// Bytes of a number of segments that are ready, and of the one that is written.
-    fn ready_bytes(self, segments: u32) -> u64 {
-        (u64::from(segments) + 1).saturating_mul(self.segment_bytes)
+    /// Bytes of a number of segments, and of the one that is written.
+    fn segments(self, number: u64) -> u64 {
+        (number + 1).saturating_mul(self.segment_bytes)
+    }
+
+    /// Files of so many bytes of WAL: whole segments, at least one.
+    fn files(self, bytes: u64) -> u64 {
+        self.segments(bytes.div_ceil(self.segment_bytes.max(1)).max(1))
     }
 }
 
@@ -71,7 +76,8 @@ pub fn needed_on_target(spec: &Spec, wal: Wal) -> u64 {
     let data = loaded + spec.added_bytes(DISK_TPS) + maintenance;
     let written = loaded + maintenance + spec.window_wal_bytes(DISK_TPS);
     let kept = written.min(wal.max_bytes.max(USUAL_WAL_BYTES));
-    let in_wal = kept.max(wal.ready_bytes(spec.options.wal_segments));
+    let ready = wal.segments(spec.options.wal_segments.into());
+    let in_wal = wal.files(kept).max(ready);
     // Instead of tables: one file, as large as a segment.
     let tested = match spec.workload.uses_database() {
         true => 0,
@@ -174,7 +180,7 @@ mod tests {
         let spec = spec();
         let needed = needed_on_target(&spec, USUAL);
         let least = spec.data_bytes() + spec.added_bytes(DISK_TPS) + EMPTY_CLUSTER_BYTES;
-        assert!(needed > least && needed <= least + USUAL.max_bytes);
+        assert!(needed > least && needed <= least + USUAL.max_bytes + USUAL.segment_bytes);
         let wide = Wal {
             max_bytes: 1 << 50,
             ..USUAL
@@ -187,12 +193,12 @@ mod tests {
         let mut spec = spec();
         let before = needed_on_target(&spec, USUAL);
         // As many as are written anyway are the same files.
-        spec.options.wal_segments = 63;
+        spec.options.wal_segments = 64;
         assert_eq!(needed_on_target(&spec, USUAL), before);
         spec.options.wal_segments = 65_535;
         assert_eq!(
             needed_on_target(&spec, USUAL),
-            before - USUAL.max_bytes + (1 << 40)
+            before - USUAL.max_bytes - USUAL.segment_bytes + (1 << 40)
         );
         spec.options.wal_segments = u32::MAX;
         let largest = Wal {
@@ -209,6 +215,30 @@ mod tests {
             ..Asked::default()
         });
         let of_file = needed_on_target(&fsync, largest) - needed_on_target(&fsync, USUAL);
-        assert_eq!(of_file, 2 * ((1 << 30) - (16 << 20)));
+        assert_eq!(of_file, 3 * ((1 << 30) - (16 << 20)));
+    }
+
+    #[test]
+    fn wal_takes_whole_segments() {
+        let small = resolved(Asked {
+            scale: Some(1),
+            clients: Some(1),
+            transactions: Some(10),
+            ..Asked::default()
+        });
+        let with = |segment_bytes| {
+            let max_bytes = 64 * segment_bytes;
+            needed_on_target(
+                &small,
+                Wal {
+                    segment_bytes,
+                    max_bytes,
+                },
+            )
+        };
+        // Some MB of WAL are in one segment, and the next one is made while it is written.
+        assert!(with(1 << 30) > 2 << 30 && with(1 << 30) < 3 << 30);
+        assert_eq!(with(1 << 30) - with(64 << 20), 2 * ((1 << 30) - (64 << 20)));
+        assert!(with(1 << 20) < with(64 << 20));
     }
 }

@@ -103,6 +103,11 @@ pub trait Definition: Sync {
     /// Whether it runs transactions that write.
     fn writes(&self) -> bool;
 
+    /// Whether checkpoints write much of what its transactions have written: a verdict then needs windows of whole checkpoint cycles.
+    fn depends_on_checkpoints(&self) -> bool {
+        self.writes()
+    }
+
     /// The clients' work in the measured window.
     fn clients_do(&self) -> ClientsDo {
         ClientsDo::Transactions

@@ -169,9 +169,64 @@ fn walk_below(tree: &dyn Tree, filesystem: &Below, depth: usize, layers: &mut Ve
             None => layers.push(unknown("the upper layer of overlay", depth)),
         }
     }
+    let before = layers.len();
     for number in devices(tree, filesystem) {
         walk(tree, &number, depth, layers);
     }
+    // If the device of the data cannot be seen, the others say nothing.
+    if layers.len() == before {
+        return;
+    }
+    for (path, what) in further_devices(filesystem) {
+        match number_of(tree, path) {
+            Some(number) => walk(tree, &number, depth, layers),
+            None => layers.push(unknown(what, depth)),
+        }
+    }
+    if has_hidden_devices(tree, filesystem) {
+        layers.push(unknown("another device of f2fs", depth));
+    }
+}
+
+/// The devices that mount options of xfs name, by their paths: the log and the real-time section.
+fn further_devices(filesystem: &Below) -> impl Iterator<Item = (&str, &'static str)> {
+    let is_xfs = filesystem.filesystem == "xfs";
+    let options = filesystem.options.split(',').filter(move |_| is_xfs);
+    options.filter_map(|option| match option.split_once('=')? {
+        ("logdev", path) => Some((path, "the log of xfs")),
+        ("rtdev", path) => Some((path, "the real-time section of xfs")),
+        _ => None,
+    })
+}
+
+/// True if the kernel tells of a f2fs that it has an aliased device. The kernel does not tell which one.
+fn has_hidden_devices(tree: &dyn Tree, filesystem: &Below) -> bool {
+    let [mounted] = &filesystem.devices[..] else {
+        return false;
+    };
+    let is_f2fs = filesystem.filesystem == "f2fs";
+    let name = is_f2fs.then(|| Block::of(tree, mounted)?.name(tree));
+    name.flatten().is_some_and(|name| {
+        let feature = format!("/sys/fs/f2fs/{name}/feature_list/device_alias");
+        line(tree, &feature).as_deref() == Some("supported")
+    })
+}
+
+/// The number of the block device at a path, by its name: this process may not see the path itself.
+fn number_of(tree: &dyn Tree, path: &str) -> Option<String> {
+    const DEVICES: &str = "/sys/class/block";
+    let of = |name: &str| line(tree, &format!("{DEVICES}/{name}/dev"));
+    if let Some(link) = tree.link(path) {
+        return of(link.rsplit('/').next()?);
+    }
+    let name = path.strip_prefix("/dev/")?;
+    if let Some(mapped) = name.strip_prefix("mapper/") {
+        let is_it = |name: &String| {
+            line(tree, &format!("{DEVICES}/{name}/dm/name")).as_deref() == Some(mapped)
+        };
+        return of(&tree.list(DEVICES).into_iter().find(is_it)?);
+    }
+    of(&name.replace('/', "!"))
 }
 
 /// The filesystem that holds a file, called `what`, and what that lies on.

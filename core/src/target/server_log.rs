@@ -1,5 +1,9 @@
 //! The log of a server that has ended or crashed: what it says of the reason.
 
+mod prefix;
+
+use crate::escape;
+
 /// Bytes of a program's output that go into an error message.
 const OUTPUT: usize = 400;
 /// The line of a server that begins again by itself after one of its processes has died.
@@ -65,6 +69,34 @@ pub fn cause_of_recovery(log: &str) -> Option<String> {
         .or_else(|| first("exited with exit code"))
         .unwrap_or(REINITIALIZING);
     Some(first_of(cause))
+}
+
+/// The lines of a log in which sessions write, too, that a session cannot have forged: those of the postmaster, and the PANIC of a process that by
+/// its word was terminated by a signal. `format` is log_line_prefix. None of them where it does not name the process.
+pub fn lines_of_postmaster(log: &str, format: &str, postmaster: u32) -> String {
+    fn begins<'a>(message: Option<&'a str>, severity: &str) -> Option<&'a str> {
+        message.filter(|message| message.starts_with(severity))
+    }
+    let words = |line| begins(prefix::message_of(line, format, postmaster), "LOG:  ");
+    let ended = |message: &str| {
+        let (_, rest) = message.split_once(" (PID ")?;
+        let (pid, how) = rest.split_once(") ")?;
+        how.starts_with("was terminated by signal")
+            .then_some(pid.parse::<u32>().ok()?)
+    };
+    let ended: Vec<u32> = log.lines().filter_map(words).filter_map(ended).collect();
+    let is_panic = |line: &str| {
+        let message = |pid| prefix::message_of(line, format, pid);
+        ended
+            .iter()
+            .any(|&pid| begins(message(pid), "PANIC:  ").is_some())
+    };
+    let lines = log
+        .lines()
+        .filter(|&line| words(line).is_some() || is_panic(line));
+    lines
+        .map(|line| escape::blanked(line, &[]) + "\n")
+        .collect()
 }
 
 /// The parts of a log before and after the last time that the server began again by itself.
@@ -163,6 +195,35 @@ pub fn last_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_postmaster_tells_of_a_crash() {
+        let log = "\
+2026-11-28 11:00:00.000 UTC [10] LOG:  database system is ready to accept connections
+2026-11-28 11:00:01.000 UTC [77] LOG:  all server processes terminated; reinitializing
+2026-11-28 11:00:01.000 UTC [77] ERROR:  x
+\t2026-11-28 11:00:01.000 UTC [10] LOG:  all server processes terminated; reinitializing
+2026-11-28 11:00:02.000 UTC [10] LOG:  server process (PID 78) was terminated by signal 6: Aborted\u{1b}[2J
+2026-11-28 11:00:02.000 UTC [10] DETAIL:  Failed process was running: SELECT 'PANIC:'
+2026-11-28 11:00:02.000 UTC [77] PANIC:  forged
+";
+        let format = "%m [%p] ";
+        let kept = lines_of_postmaster(log, format, 10);
+        assert_eq!(kept.lines().count(), 2, "{kept}");
+        assert_eq!(cause_of_recovery(&kept), None);
+        assert!(!kept.contains('\u{1b}'));
+        let crashed = format!(
+            "{log}2026-11-28 11:00:03.000 UTC [10] LOG:  all server processes terminated; reinitializing\n"
+        );
+        let kept = lines_of_postmaster(&crashed, format, 10);
+        let cause = cause_of_recovery(&kept).expect("it crashed");
+        assert!(cause.contains("was terminated by signal 6"), "{cause}");
+        let panicked = crashed.replace("[77] PANIC:  forged", "[78] PANIC:  could not fdatasync");
+        let cause = cause_of_recovery(&lines_of_postmaster(&panicked, format, 10));
+        assert!(cause.is_some_and(|cause| cause.contains("could not fdatasync")));
+        // Who wrote a line cannot be seen.
+        assert_eq!(lines_of_postmaster(log, "%m ", 10), "");
+    }
     use proptest::prelude::*;
 
     const PANIC: &str = "PANIC:  could not fdatasync file \"0001\": Input/output error";

@@ -20,6 +20,8 @@ pub struct Group {
     pub is_own: bool,
     /// Its members but root and the server's user.
     pub others: Vec<String>,
+    /// Whether these are known to be all: the group is the server's user's own, or the system lists every user and group.
+    pub has_no_more: bool,
     /// Whether an access control list gives others the rights of the group.
     pub has_list: bool,
 }
@@ -55,9 +57,43 @@ pub fn check(path: &str, directory: &Directory, own: u32) -> Result<(), String> 
             group.name,
             shown(&group.others)
         ),
+        () if !group.has_no_more => format!(
+            "The system cannot list all members of group \"{}\" (nsswitch.conf names more than files), and members can",
+            group.name
+        ),
         () => return Ok(()),
     };
     Err(format!("{reason} exchange what is in \"{path}\"."))
+}
+
+/// Whether all users and groups can be listed, by nsswitch.conf: only files have them. Directory services list none, or a part.
+pub fn lists_all(nsswitch: &str) -> bool {
+    let services = |database: &str| {
+        let lines = nsswitch
+            .lines()
+            .filter_map(|line| line.split('#').next()?.trim().split_once(':'));
+        let of = lines.filter(|(name, _)| name.trim() == database);
+        let services: Vec<String> = of.map(|(_, services)| without_actions(services)).collect();
+        services.join(" ")
+    };
+    let is_files = |database: &str| services(database).split_whitespace().eq(["files"]);
+    let initgroups = services("initgroups");
+    let other_way = !initgroups.trim().is_empty() && !is_files("initgroups");
+    is_files("passwd") && is_files("group") && !other_way
+}
+
+/// Services without what is done after each, which stands in brackets.
+fn without_actions(services: &str) -> String {
+    let mut depth = 0_u32;
+    let is_outside = |c: &char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    };
+    services.chars().filter(is_outside).collect()
 }
 
 /// A few of them.
@@ -85,6 +121,7 @@ mod tests {
             name: "postgres".into(),
             is_own,
             others: others.iter().map(|&name| name.into()).collect(),
+            has_no_more: true,
             has_list: false,
         })
     }
@@ -114,8 +151,43 @@ mod tests {
                     .into()
             )
         );
+        let unlisted = group(true, &[]).map(|group| Group {
+            has_no_more: false,
+            ..group
+        });
+        assert_eq!(
+            checked(0, 0o42775, unlisted),
+            Err(
+                "The system cannot list all members of group \"postgres\" (nsswitch.conf names more than files), and members can exchange what is in \"/data\"."
+                    .into()
+            )
+        );
         // What is not known of the group is no reason to trust it.
         assert!(checked(0, 0o42775, None).is_err());
+    }
+
+    #[test]
+    fn only_files_list_all_users_and_groups() {
+        for text in [
+            "passwd: files\ngroup: files\n",
+            "# passwd: sss\npasswd:\t files  # more\ngroup:files [!SUCCESS=return]\ninitgroups: files\nhosts: dns\n",
+        ] {
+            assert!(lists_all(text), "{text}");
+        }
+        for text in [
+            "",
+            "passwd: files\n",
+            "group: files\n",
+            "passwd: files systemd\ngroup: files systemd\n",
+            "passwd: files\ngroup: files [SUCCESS=merge] systemd\n",
+            "passwd: files sss\ngroup: files\n",
+            "passwd: compat\ngroup: compat\n",
+            "passwd: files\npasswd: ldap\ngroup: files\n",
+            "passwd: files\ngroup: files\ninitgroups: files sss\n",
+            "passwd: files\ngroup: [files\n",
+        ] {
+            assert!(!lists_all(text), "{text}");
+        }
     }
 
     #[test]

@@ -51,7 +51,6 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "fillfactor" => options.fillfactor = values::whole_number(name, value, 10, 100)? as u8,
             "unlogged" => options.unlogged = values::boolean(name, value)?,
             "sample" => options.sample = values::boolean(name, value)?,
-            "sample_alternately" => options.sample_alternately = values::boolean(name, value)?,
             "maintenance" => options.maintenance = values::boolean(name, value)?,
             "sustain" => {
                 options.sustain = values::number(name, value, FEWEST_PERCENT, MOST_PERCENT)?
@@ -76,13 +75,6 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "wait_turn" => options.wait_turn = values::boolean(name, value)?,
             _ => return Err(unknown_option(name)),
         }
-    }
-    if options.sample_alternately && !options.sample {
-        return Err(
-            Refusal::argument("option \"sample_alternately\" needs option \"sample\"")
-                .detail("Of every four seconds two are sampled then; without a sampler none is.")
-                .hint("Leave out one of them."),
-        );
     }
     Ok(options)
 }

@@ -1,6 +1,7 @@
 //! Drops what the kernel has cached of files, so that a run begins cold.
 
 use super::{Engine, Tell};
+use crate::config::Config;
 use pgfsbench_core::helper::line_that_allows;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -13,14 +14,7 @@ impl Engine {
     /// Writes back everything, so that nothing is kept because it is dirty; then has caches and inodes forgotten. Of all
     /// filesystems, which is why the configuration has to allow it.
     pub fn drop_caches(&self, tell: Tell) -> Result<Value, Refusal> {
-        if !self.config.drop_caches {
-            return Err(Refusal::new(
-                Kind::NotAllowed,
-                "dropping caches is not allowed by the helper's configuration",
-            )
-            .detail("It makes everything on this machine slower for a while.")
-            .hint(format!("Add to it {}.", line_that_allows("drop_caches"))));
-        }
+        check_allowed(&self.config)?;
         let began = Instant::now();
         rustix::fs::sync();
         let outcome = std::fs::write(FILE, "3\n");
@@ -40,5 +34,35 @@ impl Engine {
             Refusal::new(Kind::System, format!("could not write {FILE}")).detail(format!("{e}."))
         })?;
         Ok(json!({"dropped": true, "ms": ms}))
+    }
+}
+
+fn check_allowed(config: &Config) -> Result<(), Refusal> {
+    match config.drop_caches {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Kind::NotAllowed,
+            "dropping caches is not allowed by the helper's configuration",
+        )
+        .detail("It makes everything on this machine slower for a while.")
+        .hint(format!("Add to it {}.", line_that_allows("drop_caches")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropping_caches_has_to_be_allowed() {
+        let refusal = check_allowed(&Config::parse("").unwrap()).unwrap_err();
+        assert!(
+            refusal
+                .message
+                .starts_with("dropping caches is not allowed")
+        );
+        assert!(refusal.hint.unwrap().contains("drop_caches = true"));
+        let allowing = Config::parse("drop_caches = true").unwrap();
+        assert_eq!(check_allowed(&allowing), Ok(()));
     }
 }

@@ -5,7 +5,7 @@
 use super::steps::Work;
 use super::{Tell, facts};
 use crate::journal::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_ZFS, claim_name};
-use crate::plan::{On, Part, Step, check_device, check_identity};
+use crate::plan::{On, Part, Plan, Step, check_device, check_identity};
 use crate::probe;
 use crate::probe::contents::{self, Contents};
 use crate::probe::device::{self, Access, DeviceFacts, Identity};
@@ -177,30 +177,32 @@ impl Work<'_> {
         journal.end_erasing(&identity)
     }
 
-    /// Which argument of the target mkfs has failed for: its options, if it does without them.
-    fn hint_of_mkfs(&self, step: &Step, tell: Tell) -> Result<String, Refusal> {
-        if let (Some(plain), Step::Mkfs { program, .. }) = (&self.plan.plain_mkfs, step) {
-            let plain = Step::Mkfs {
-                program: program.clone(),
-                options: plain.clone(),
-            };
-            let argv = plain.argv(&self.devices).expect("a step with a program");
-            if self.run_argv(step, &argv, tell)?.succeeded() {
-                return Ok("Change the target's mkfs_options: without them it can be made.".into());
-            }
-        }
-        let of = |on: &On, size: &str, device: &str| match on {
-            On::Image { .. } => size.to_owned(),
-            On::Device { .. } => device.to_owned(),
+    /// Tries mkfs once more, without the target's options. True if it succeeds; None if the target has no options, or the devices may
+    /// not be written to once more.
+    fn tries_plain_mkfs(&mut self, step: &Step, tell: Tell) -> Option<bool> {
+        let (Some(plain), Step::Mkfs { program, .. }) = (&self.plan.plain_mkfs, step) else {
+            return None;
         };
-        let main = of(&self.plan.on, "image_size", "device");
-        Ok(match &self.plan.log {
-            None => format!("Change the target's {main}."),
-            Some(log) => format!(
-                "Change the target's {main} or {}.",
-                of(log, "log_size", "log_device")
-            ),
-        })
+        let plain = Step::Mkfs {
+            program: program.clone(),
+            options: plain.clone(),
+        };
+        // Others may have begun to use the devices since the first try.
+        self.look_at_targets_of_mkfs().ok()?;
+        let argv = plain.argv(&self.devices)?;
+        Some(self.run_argv(step, &argv, tell).ok()?.succeeded())
+    }
+
+    /// Looks at the devices that mkfs writes to: the filesystem's, and for xfs the log's.
+    fn look_at_targets_of_mkfs(
+        &mut self,
+    ) -> Result<(Option<DeviceFacts>, Option<DeviceFacts>), Refusal> {
+        let filesystem = self.look_at_wiped(Part::Filesystem)?;
+        let log = match self.plan.filesystem {
+            Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
+            _ => None,
+        };
+        Ok((filesystem, log))
     }
 
     /// Learns the sizes of sectors. Those of an image's loop device are known only now.
@@ -219,16 +221,14 @@ impl Work<'_> {
 
     /// Runs mkfs, and claims the new filesystem by its UUID, which some mkfs choose themselves.
     pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        let now = self.look_at_wiped(Part::Filesystem)?;
-        // mkfs.xfs makes the log, too.
-        let log = match self.plan.filesystem {
-            Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
-            _ => None,
-        };
+        let (now, log) = self.look_at_targets_of_mkfs()?;
         self.look_at_sectors();
         let said = match self.run(step, tell) {
             Ok(said) => said,
-            Err(refusal) => return Err(refusal.hint(self.hint_of_mkfs(step, tell)?)),
+            Err(refusal) => {
+                let without_options = self.tries_plain_mkfs(step, tell);
+                return Err(refusal.hint(hint_of_mkfs(self.plan, without_options)));
+            }
         };
         self.geometry = geometry(self.plan.filesystem, &said);
         if let Some(DeviceFacts { identity, .. }) = now {
@@ -240,5 +240,61 @@ impl Work<'_> {
             self.claim_filesystem(uuid, &identity)?;
         }
         self.claim_log(log)
+    }
+}
+
+/// The arguments of the target that mkfs may have failed for. They are its options alone if mkfs succeeds without them.
+fn hint_of_mkfs(plan: &Plan, without_options: Option<bool>) -> String {
+    let of = |on: &On, size: &'static str, device: &'static str| match on {
+        On::Image { .. } => size,
+        On::Device { .. } => device,
+    };
+    let mut places = vec![of(&plan.on, "image_size", "device")];
+    places.extend(
+        plan.log
+            .as_ref()
+            .map(|log| of(log, "log_size", "log_device")),
+    );
+    hint_of_arguments(plan.plain_mkfs.is_some(), without_options, &places)
+}
+
+fn hint_of_arguments(has_options: bool, without_options: Option<bool>, places: &[&str]) -> String {
+    if without_options == Some(true) {
+        return "Change the target's mkfs_options: without them it can be made.".into();
+    }
+    let may_be_options = has_options && without_options.is_none();
+    let mut arguments = places.to_vec();
+    arguments.extend(may_be_options.then_some("mkfs_options"));
+    format!("Change the target's {}.", arguments.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_of_a_failed_mkfs_names_what_may_be_at_fault() {
+        for (has_options, without_options, places, hint) in [
+            (
+                true,
+                Some(true),
+                &["device"][..],
+                "mkfs_options: without them it can be made",
+            ),
+            (true, Some(false), &["device"], "device"),
+            // The second try was not possible, or failed for a reason of its own.
+            (true, None, &["image_size"], "image_size or mkfs_options"),
+            (
+                false,
+                None,
+                &["device", "log_device"],
+                "device or log_device",
+            ),
+        ] {
+            assert_eq!(
+                hint_of_arguments(has_options, without_options, places),
+                format!("Change the target's {hint}.")
+            );
+        }
     }
 }

@@ -208,4 +208,18 @@ mod tests {
         assert_eq!(find::<()>(&asked, &mut |_| Ok(false)), Ok(Refused::None));
         assert_eq!(find::<()>(&[], &mut |_| Ok(false)), Ok(Refused::None));
     }
+
+    #[test]
+    fn options_are_named_with_what_to_do() {
+        let (said, hint) = Refused::Each(all("bad=1")).in_words().unwrap();
+        assert_eq!(said, "option \"bad=1\" of {fs}");
+        assert!(hint.starts_with("Change the target's mount_options: leave it out"));
+        let (said, hint) = Refused::Each(all("bad=1,bad=2")).in_words().unwrap();
+        assert_eq!(said, "options \"bad=1\", \"bad=2\" of {fs}");
+        assert!(hint.contains("leave them out"));
+        let (said, hint) = Refused::Together(all("a,b")).in_words().unwrap();
+        assert_eq!(said, "options \"a\", \"b\" of {fs} together");
+        assert!(hint.contains("leave one of them out"));
+        assert_eq!(Refused::None.in_words(), None);
+    }
 }

@@ -121,7 +121,7 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
     }
     for (part, kept) in parts(entry) {
         let opened = match kept {
-            Kept::Image { path, .. } => match loops::of_file(path).as_slice() {
+            Kept::Image { path, .. } => match loops::of_file(path)?.as_slice() {
                 [device] => device::open(&device.display().to_string(), Access::Glance)?,
                 others => {
                     return Err(Refusal::new(
@@ -156,15 +156,16 @@ fn parts(entry: &Entry) -> impl Iterator<Item = (Part, &Kept)> {
 
 /// Checks that the target is mounted again, with the options that it had. Returns these.
 fn check_mounted_again(entry: &Entry, before: &str) -> Result<String, Refusal> {
-    let after = mounted(entry)?
-        .filter(|mount| undo::is_ours(mount, entry))
-        .ok_or_else(|| {
-            Refusal::new(
+    let after = match mounted(entry)? {
+        Some(mount) if undo::is_ours(&mount, entry)? => mount,
+        _ => {
+            return Err(Refusal::new(
                 Kind::System,
                 format!("{} is not mounted again", entry.mount_point.display()),
             )
-            .detail("Nothing of the target's is mounted there, though mount succeeded.")
-        })?;
+            .detail("Nothing of the target's is mounted there, though mount succeeded."));
+        }
+    };
     steps::check_confined(&after.options, &entry.mount_point)?;
     if after.options == before {
         return Ok(after.options);

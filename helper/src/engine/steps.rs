@@ -223,15 +223,15 @@ impl<'a> Work<'a> {
     fn attach(&mut self, step: &Step, image: &Path, part: Part, tell: Tell) -> Result<(), Refusal> {
         let mut argv = step.argv(&self.devices).expect("a step with a program");
         let mut outcome = self.run_argv(step, &argv, tell)?;
-        if !outcome.succeeded() && loops::of_file(image).is_empty() {
+        if !outcome.succeeded() && loops::of_file(image)?.is_empty() {
             argv.retain(|argument| argument != "--direct-io=on");
             outcome = self.run_argv(step, &argv, tell)?;
         }
-        match loops::of_file(image).as_slice() {
+        match loops::of_file(image)?.as_slice() {
             [device] => {
                 // Held open like a disk; and looked at once more, since it may have been another's a moment ago.
                 let opened = device::open(&device.display().to_string(), Access::Glance)?;
-                if loops::of_file(image) != [device.clone()] {
+                if loops::of_file(image)? != [device.clone()] {
                     return Err(outcome.refusal());
                 }
                 self.held.push((part, opened));

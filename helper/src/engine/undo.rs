@@ -112,7 +112,7 @@ impl Undoing<'_> {
             let Some(mount) = mounts.last() else {
                 return Ok(());
             };
-            if !is_ours(mount, entry) {
+            if !is_ours(mount, entry)? {
                 let message = format!(
                     "something else is mounted on {}",
                     entry.mount_point.display()
@@ -198,7 +198,7 @@ impl Undoing<'_> {
     }
 
     fn detach(&mut self, image: &Path) -> Result<(), Refusal> {
-        for device in loops::of_image(image) {
+        for device in loops::of_image(image)? {
             let losetup = exec::require("losetup", "mount")?.display().to_string();
             if let Some(number) = probe::device_number(&device)
                 && let Some(mount) = probe::mount_of_device(number)?
@@ -217,7 +217,7 @@ impl Undoing<'_> {
             }
             // While it is open here its number becomes nobody else's.
             let held = File::open(&device);
-            if held.is_err() || !loops::of_image(image).contains(&device) {
+            if held.is_err() || !loops::of_image(image)?.contains(&device) {
                 continue;
             }
             let detached = self.run(
@@ -225,13 +225,13 @@ impl Undoing<'_> {
                 &[losetup, "-d".into(), device.display().to_string()],
             );
             drop(held);
-            if loops::of_image(image).contains(&device) {
+            if loops::of_image(image)?.contains(&device) {
                 detached?;
             }
         }
         // A loop device that somebody has open goes only when it is closed; blkid of udev's opens it for a moment.
         let began = Instant::now();
-        while let Some(device) = loops::of_image(image).first() {
+        while let Some(device) = loops::of_image(image)?.first() {
             if began.elapsed() > Duration::from_secs(60) {
                 let message = format!("{} is in use", device.display());
                 return Err(Refusal::new(Kind::NotInThisState, message)
@@ -263,12 +263,12 @@ impl Undoing<'_> {
     }
 }
 
-pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> bool {
+pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> Result<bool, Refusal> {
     if let Some(pool) = &entry.pool {
-        return mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name);
+        return Ok(mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name));
     }
-    match &entry.on {
-        Kept::Image { path, .. } => loops::of_image(path)
+    Ok(match &entry.on {
+        Kept::Image { path, .. } => loops::of_image(path)?
             .iter()
             .filter_map(|device| probe::device_number(device))
             .any(|number| probe::is_of_device(mount, number)),
@@ -277,7 +277,7 @@ pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> bool {
             probe::boot_id().is_ok_and(|boot| boot == entry.boot)
                 && probe::is_of_device(mount, (identity.major, identity.minor))
         }
-    }
+    })
 }
 
 fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
@@ -291,4 +291,42 @@ fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
     )
     .detail(format!("It is used by {}.", users.join(", ")))
     .hint("End them first; the helper ends nobody.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::place::Place;
+    use crate::probe::device::Identity;
+    use pgfsbench_core::helper::Filesystem;
+    use pgfsbench_core::proc::parse_mountinfo;
+
+    #[test]
+    fn the_number_of_a_device_means_nothing_after_a_reboot() {
+        let on = Kept::Device {
+            path: "/dev/x".into(),
+            identity: Identity {
+                major: 255,
+                minor: 17,
+                bytes: 1,
+                sequence: None,
+                serial: None,
+                wwn: None,
+                partition_uuid: None,
+            },
+        };
+        let place = Place::of_key("bench@d").unwrap();
+        let mount_point = place.mount_point(&Config::parse("").unwrap());
+        let mut entry = Entry::new(&place, Filesystem::Ext4, "u", on, mount_point).unwrap();
+        let mount = |number: &str| {
+            let text = format!("2 1 {number} / /m rw - ext4 /dev/x rw\n");
+            let mounts = parse_mountinfo(&text).unless_odd(|_| true).unwrap();
+            mounts.into_iter().next().unwrap()
+        };
+        assert_eq!(is_ours(&mount("255:17"), &entry), Ok(true));
+        assert_eq!(is_ours(&mount("255:18"), &entry), Ok(false));
+        entry.boot = "00000000-0000-0000-0000-000000000000".into();
+        assert_eq!(is_ours(&mount("255:17"), &entry), Ok(false));
+    }
 }

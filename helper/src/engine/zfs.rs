@@ -76,7 +76,7 @@ impl Undoing<'_> {
         let Some(pool) = pools::look(&kept.name)? else {
             return Ok(());
         };
-        if !is_ours(&pool, kept, entry) {
+        if !is_ours(&pool, kept, entry)? {
             return match kept.guid {
                 // It never came to be made.
                 None => Ok(()),
@@ -101,15 +101,17 @@ impl Undoing<'_> {
     }
 }
 
-fn is_ours(pool: &Pool, kept: &KeptPool, entry: &Entry) -> bool {
+fn is_ours(pool: &Pool, kept: &KeptPool, entry: &Entry) -> Result<bool, Refusal> {
+    let attached = match &entry.on {
+        Kept::Image { path, .. } => loops::of_image(path)?,
+        Kept::Device { .. } => Vec::new(),
+    };
     let is_on = |device: &PathBuf| match &entry.on {
-        Kept::Image { path, .. } => loops::of_image(path)
-            .iter()
-            .any(|ours| partition_of(ours) == *device),
+        Kept::Image { .. } => attached.iter().any(|ours| partition_of(ours) == *device),
         Kept::Device { identity, .. } => {
             probe::device_number(device) == Some((identity.major, identity.minor))
         }
     };
     let is_known = kept.guid.as_ref().is_none_or(|guid| *guid == pool.guid);
-    is_known && !pool.devices.is_empty() && pool.devices.iter().all(is_on)
+    Ok(is_known && !pool.devices.is_empty() && pool.devices.iter().all(is_on))
 }

@@ -185,6 +185,16 @@ fn limits_of_images() {
             .contains("11 GB is not allowed in /srv/small"),
         "{refusal}"
     );
+    let refusal = refused(with(images(1, 0, 100), images(10, 3, 100)), 1);
+    let detail = refusal.detail.unwrap();
+    assert!(detail.ends_with("and 1024 MB are in use."), "{detail}");
+    // The largest size that a request can have.
+    let storage = Storage::Image {
+        bytes: 8_388_607 << 40,
+        sparse: true,
+    };
+    let refusal = planned(&request(Filesystem::Ext4, storage), &facts()).unwrap_err();
+    assert!(refusal.message.contains("is not allowed in"), "{refusal}");
     let refusal = refused(with(images(0, 1, 100), images(10, 3, 100)), 1);
     assert!(
         refusal.message.contains("too many images in /srv/small"),
@@ -240,6 +250,20 @@ fn what_the_machine_or_the_configuration_lacks() {
     );
 }
 
+/// Nothing is erased for an option that Linux no longer has: there is no plan.
+#[test]
+fn an_option_that_linux_has_no_more_is_refused_before_anything_is_made() {
+    let xfs = Prepare {
+        mkfs_options: None,
+        mount_options: Some("noatime,nobarrier".into()),
+        filesystem: Filesystem::Xfs,
+        ..image_of(1)
+    };
+    let refusal = planned(&xfs, &facts()).unwrap_err();
+    assert_eq!(refusal.message, "mount option \"nobarrier\" of xfs is gone");
+    assert!(refusal.detail.unwrap().contains("since 4.19"));
+}
+
 #[test]
 fn devices_that_are_refused() {
     let with = |device: DeviceFacts, is_ours: bool| Facts {
@@ -258,6 +282,11 @@ fn devices_that_are_refused() {
         |path: &str, facts: Facts| planned(&on_device(path), &facts).map(|_| ()).unwrap_err();
 
     let refusal = says("/dev/sdb", facts());
+    assert!(
+        refusal
+            .message
+            .ends_with("is not allowed by the helper's configuration")
+    );
     assert!(refusal.hint.unwrap().contains("path = \"/dev/sdb\""));
     let refusal = says(listed, with(a_device(foreign()), false));
     assert_eq!(

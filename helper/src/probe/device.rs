@@ -181,3 +181,27 @@ fn has_partitions(number: (u32, u32)) -> Result<bool, Refusal> {
     let mut entries = entries(&sysfs(number))?.into_iter();
     Ok(entries.any(|entry| entry.join("partition").exists()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_to_something_else_is_refused() {
+        // A name that leads out of /dev, and a device that is no block device.
+        for (path, words) in [
+            (
+                "/proc/version",
+                "leads to /proc/version, which is not below /dev",
+            ),
+            ("/dev/null", "/dev/null is not a block device"),
+            (
+                "/dev/no-such-device",
+                "there is no device /dev/no-such-device",
+            ),
+        ] {
+            let refusal = open(path, Access::Glance).map(|_| ()).unwrap_err();
+            assert!(refusal.message.ends_with(words), "{refusal}");
+        }
+    }
+}

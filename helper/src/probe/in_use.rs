@@ -6,7 +6,7 @@ mod open;
 mod related;
 
 use super::identity::sysfs;
-use super::{device_number, is_of_device, loops};
+use super::{device_number, is_of_device, loops, number_of};
 use pgfsbench_core::proc::{MOUNTINFO, OddMount, SWAPS, parse_mountinfo, parse_swaps};
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use related::{Related, Which};
@@ -101,7 +101,7 @@ fn swaps(text: &str) -> Result<HashSet<Number>, Refusal> {
 /// The number of a device by its name in sysfs, where "!" stands for "/".
 fn by_name(path: &Path) -> Option<Number> {
     let name = path.strip_prefix("/dev").ok()?.to_str()?.replace('/', "!");
-    related::number_of(&Path::new("/sys/class/block").join(name))
+    number_of(&Path::new("/sys/class/block").join(name))
 }
 
 /// The device that is made of it: md, dm, bcache.
@@ -114,20 +114,17 @@ fn holder(number: Number) -> Result<Option<String>, Refusal> {
 /// A loop device whose file is this device (the kernel does not count it as a holder), or one with the same file as this loop device.
 fn loop_over(one: &Related, related: &[Related]) -> Result<Option<String>, Refusal> {
     let is_known = |number| related.iter().any(|r| Some(r.number) == number);
-    let file = loops::backing_file(one.number);
+    let file = loops::backing(one.number)?;
     for (device, backing) in loops::all()? {
         if is_known(device_number(&device)) {
             continue;
         }
         let name = device.file_name().unwrap_or_default().to_string_lossy();
-        if loops::backing_device(&backing) == Some(one.number) {
+        if backing.device() == Some(one.number) {
             return Ok(Some(format!("{name} holds {}.", one.object())));
         }
-        if file
-            .as_ref()
-            .is_some_and(|file| loops::is_same_file(file, &backing))
-        {
-            let file = quoted(&backing.display().to_string());
+        if file.as_ref().is_some_and(|file| file.is_same(&backing)) {
+            let file = quoted(&backing.name.display().to_string());
             return Ok(Some(format!("{name} has the same file, {file}.")));
         }
     }
@@ -139,20 +136,41 @@ fn mounted(related: &[Related]) -> Result<Option<String>, Refusal> {
     if let Some((subject, place)) = mounted_by(&super::read(Path::new(MOUNTINFO))?, related)? {
         return Ok(Some(format!("{subject} is mounted on {place}.")));
     }
-    for process in in_other_namespaces()? {
-        let path = process.join("mountinfo");
-        let text = match std::fs::read(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            // It has ended: of one that nobody has waited for yet, the kernel shows no mounts (EINVAL).
-            Err(e) if open::is_gone(&e) || e.kind() == ErrorKind::InvalidInput => continue,
-            Err(e) => return Err(mounts_not_readable(&process, &e)),
+    mounted_elsewhere(Path::new("/proc"), related)
+}
+
+/// The mount of one of them in another mount namespace. Each thread of a process may have a namespace of its own. A namespace is known
+/// when its mounts have been read: the first of its threads may end before.
+fn mounted_elsewhere(proc: &Path, related: &[Related]) -> Result<Option<String>, Refusal> {
+    let namespace = |task: &Path| std::fs::read_link(task.join("ns/mnt"));
+    let mut known: HashSet<PathBuf> = namespace(&proc.join("self")).into_iter().collect();
+    for process in open::processes(proc)? {
+        let threads = match open::threads(&process) {
+            Err(e) if open::is_gone(&e) => continue,
+            threads => threads.map_err(|e| mounts_not_readable(&process, &e))?,
         };
-        if let Some((subject, place)) = mounted_by(&text, related)? {
-            return Ok(Some(format!(
-                "{subject} is mounted on {} in the mount namespace of process {}.",
-                quoted(&place),
-                open::named(&process)
-            )));
+        for thread in threads {
+            let namespace = namespace(&thread);
+            match &namespace {
+                Ok(namespace) if known.contains(namespace) => continue,
+                Err(e) if open::is_gone(e) => continue,
+                // A namespace that cannot be told may be another one.
+                _ => {}
+            }
+            let text = match std::fs::read(thread.join("mountinfo")) {
+                Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                // This thread has ended: the kernel shows no mounts (EINVAL) until its parent has waited for it.
+                Err(e) if open::is_gone(&e) || e.kind() == ErrorKind::InvalidInput => continue,
+                Err(e) => return Err(mounts_not_readable(&process, &e)),
+            };
+            if let Some((subject, place)) = mounted_by(&text, related)? {
+                return Ok(Some(format!(
+                    "{subject} is mounted on {} in the mount namespace of process {}.",
+                    quoted(&place),
+                    open::named(&process)
+                )));
+            }
+            known.extend(namespace);
         }
     }
     Ok(None)
@@ -170,26 +188,6 @@ fn mounted_by(text: &str, related: &[Related]) -> Result<Option<(String, String)
     Ok(found.map(|(r, mount)| (r.subject(), mount.mount_point.clone())))
 }
 
-/// A process in each mount namespace but this; each process whose namespace is not known.
-fn in_other_namespaces() -> Result<Vec<PathBuf>, Refusal> {
-    let namespace = |process: &Path| std::fs::read_link(process.join("ns/mnt"));
-    let mut seen: HashSet<PathBuf> = namespace(Path::new("/proc/self")).into_iter().collect();
-    let mut found = Vec::new();
-    for process in open::processes()? {
-        match namespace(&process) {
-            Ok(namespace) => {
-                if seen.insert(namespace) {
-                    found.push(process);
-                }
-            }
-            Err(e) if open::is_gone(&e) => {}
-            // A namespace that is not known may be another one: its mounts are looked at, too.
-            Err(_) => found.push(process),
-        }
-    }
-    Ok(found)
-}
-
 /// A process that cannot be looked at may have the device mounted in a namespace of its own.
 fn mounts_not_readable(process: &Path, error: &std::io::Error) -> Refusal {
     open::not_readable(process, error, "mounted", "mounts")
@@ -201,6 +199,79 @@ mod tests {
 
     fn device() -> Vec<Related> {
         related::to((255, 17)).unwrap()
+    }
+
+    /// A thread in a recorded /proc: its namespace, and its mounts if it still shows any.
+    fn record(proc: &Path, thread: &str, namespace: Option<&str>, mounts: Option<&str>) {
+        let directory = proc.join(thread);
+        std::fs::create_dir_all(directory.join("ns")).unwrap();
+        if let Some(namespace) = namespace {
+            std::os::unix::fs::symlink(namespace, directory.join("ns/mnt")).unwrap();
+        }
+        if let Some(mounts) = mounts {
+            std::fs::write(directory.join("mountinfo"), mounts).unwrap();
+        }
+    }
+
+    #[test]
+    fn mounts_of_each_thread_are_looked_at() {
+        let ours = "2 1 255:17 / /srv rw - ext4 /dev/sdb1 rw\n";
+        let others = "2 1 255:33 / / rw - ext4 /dev/sdc1 rw\n";
+        let own = Some("mnt:[1]");
+        for (case, threads) in [
+            (
+                "the first thread has ended",
+                [(None, None), (Some("mnt:[2]"), Some(ours))],
+            ),
+            (
+                "a namespace of its own",
+                [(own, Some(others)), (Some("mnt:[2]"), Some(ours))],
+            ),
+            (
+                "the first thread ends while it is looked at",
+                [(Some("mnt:[2]"), None), (Some("mnt:[2]"), Some(ours))],
+            ),
+        ] {
+            let proc = tempfile::tempdir().unwrap();
+            record(proc.path(), "self", own, None);
+            for (number, (namespace, mounts)) in threads.into_iter().enumerate() {
+                record(proc.path(), &format!("7/task/{number}"), namespace, mounts);
+            }
+            std::fs::write(proc.path().join("7/comm"), "holder\n").unwrap();
+            let user = mounted_elsewhere(proc.path(), &device()).unwrap();
+            let user = user.unwrap_or_else(|| panic!("{case}"));
+            assert!(
+                user.ends_with(
+                    "mounted on \"/srv\" in the mount namespace of process 7 (\"holder\")."
+                ),
+                "{case}: {user}"
+            );
+        }
+    }
+
+    #[test]
+    fn mounts_that_cannot_be_read_are_never_left_out() {
+        let proc = tempfile::tempdir().unwrap();
+        record(proc.path(), "self", Some("mnt:[1]"), None);
+        record(proc.path(), "7/task/7", Some("mnt:[1]"), None);
+        // Nothing is looked at twice.
+        assert_eq!(mounted_elsewhere(proc.path(), &device()), Ok(None));
+        record(proc.path(), "7/task/8", Some("mnt:[2]"), None);
+        std::fs::create_dir(proc.path().join("7/task/8/mountinfo")).unwrap();
+        let refusal = mounted_elsewhere(proc.path(), &device()).unwrap_err();
+        assert_eq!(refusal.message, "could not see who has devices mounted");
+    }
+
+    /// Any user may choose the name of a mount point.
+    #[test]
+    fn a_mount_point_that_is_not_utf_8_hides_no_other() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text =
+            b"1 1 0:40 / /x/\xff\xfe rw - tmpfs x rw\n2 1 255:17 / /srv rw - ext4 /dev/sdb1 rw\n";
+        std::fs::write(file.path(), text).unwrap();
+        let text = crate::probe::read(file.path()).unwrap();
+        let found = mounted_by(&text, &device()).unwrap();
+        assert_eq!(found.map(|(_, place)| place).as_deref(), Some("/srv"));
     }
 
     #[test]

@@ -79,12 +79,14 @@ fn of_storage(data: Option<Location>, wal: Option<Location>, device: &Device) ->
         ..StorageFacts::default()
     };
     wal_storage.complete();
+    let other_storage = storage::others(data.as_ref(), wal.as_ref());
     let place = |location: Option<Location>| location.and_then(|location| location.place());
     RunFacts {
         data_place: place(data),
         wal_place: place(wal),
         storage,
         wal_storage: Some(wal_storage),
+        other_storage,
         ..RunFacts::default()
     }
 }

@@ -86,7 +86,7 @@ fn asked_for(call: FunctionCallInfo) -> Result<Asked, Fault> {
             run.insert(in_microseconds(name).into(), value);
         }
     }
-    for name in ["max_duration", "cycle", "probe_wait", "budget"] {
+    for name in ["max_duration", "cycle", "budget"] {
         if let Some(value) = given.remove(name) {
             given.insert(in_microseconds(name).into(), value);
         }
@@ -104,7 +104,6 @@ fn in_microseconds(name: &str) -> &str {
         "warmup" => "warmup_us",
         "max_duration" => "max_duration_us",
         "cycle" => "cycle_us",
-        "probe_wait" => "probe_wait_us",
         "budget" => "budget_us",
         other => other,
     }

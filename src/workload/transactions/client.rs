@@ -9,7 +9,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, ClientState, Work, add, is_sampled_alternately},
+    board::{ClientSlot, ClientState, Work, add},
     pacing::{Pacer, is_behind, is_missed},
     random::{Purpose, Stream},
     spec::{Bound, Spec},
@@ -43,8 +43,7 @@ pub fn run<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> 
     let slot = context.slot;
     let ran = prepare::<T>(context, spec).and_then(|transaction| {
         xact::report_statistics(true);
-        // Of an alternating run no figure is whole.
-        if spec.options.sample && !spec.options.sample_alternately {
+        if spec.options.sample {
             slot.counts.store(usage::counts().bits(), Relaxed);
         }
         if spec.searched_percentile().is_some() {
@@ -103,8 +102,6 @@ struct Client<'a, T> {
     /// Sends the statistics what was done before the window.
     reporter: Reporter<'a>,
     end_ns: u64,
-    /// Whether this process's own counters are only read in seconds that are sampled.
-    counts_alternately: bool,
 }
 
 /// A transaction that is due.
@@ -143,7 +140,6 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                 quiet_until_ns: 0,
             },
             end_ns: run.end_ns.load(Acquire),
-            counts_alternately: spec.options.sample_alternately,
         }
     }
 
@@ -186,7 +182,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                     }
                     now = clock::now_ns();
                     let measured = current.is_some_and(|due: Due| due.measured);
-                    self.count_work(now, measured);
+                    self.count_work(measured);
                     if measured {
                         add(&self.slot.failed, 1);
                         self.slot.last_end_ns.store(now, Relaxed);
@@ -216,7 +212,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             xact::commit();
             *now = clock::now_ns();
             self.count(due, commit_ns, *now);
-            self.count_work(*now, due.measured);
+            self.count_work(due.measured);
             self.reporter.report(*now);
             process::check_interrupts();
         }
@@ -287,12 +283,8 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
 
     /// Adds the cost of the transaction that is over, by this process's own counters.
     #[inline]
-    fn count_work(&mut self, now: u64, measured: bool) {
+    fn count_work(&mut self, measured: bool) {
         if let Some(counted) = &mut self.reporter.counted {
-            let start_ns = self.reporter.start_ns;
-            if self.counts_alternately && !is_sampled_alternately(now, start_ns) {
-                return;
-            }
             let now = usage::work();
             if measured {
                 self.slot.work.add(&now.since(counted));

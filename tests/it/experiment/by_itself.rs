@@ -96,7 +96,7 @@ fn what_is_cut_off_ten_times_is_paused_and_goes_on_with_that_run() {
     // No run ends by itself; none comes before the first block, since the windows are too short for a verdict.
     execute(
         &mut client,
-        "SELECT fsbench.experiment('e', '{a,b}', scale => 1, clients => 1, duration => '2 min', warmup => '0', rate => 20, probe_wait => '0')",
+        "SELECT fsbench.experiment('e', '{a,b}', scale => 1, clients => 1, duration => '2 min', warmup => '0', rate => 20)",
     );
     for done in 1..=10 {
         crate::common::wait_for_phase(&mut client, "measure");

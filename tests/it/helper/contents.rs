@@ -1,10 +1,7 @@
 //! Contents of a device: seen wherever they are, never taken for none if they cannot be read, and known as ours after a kill.
 
-use super::bench::{Bench, ask, wait_for_job};
 use super::disk::{Disk, MEGABYTES};
 use super::lab::system;
-use crate::common::row;
-use pgfsbench_tests::attach;
 use std::fs::OpenOptions;
 use std::os::unix::fs::symlink;
 
@@ -167,57 +164,4 @@ fn a_device_that_is_not_the_one_of_the_configuration_is_refused() {
     assert_eq!(described.matches("are the same device").count(), 2);
     assert!(before == disk.first_bytes());
     disk.succeeds();
-}
-
-#[test]
-fn a_device_that_is_not_the_one_of_the_target_is_refused() {
-    let Some(bench) = Bench::new("a_device_that_is_not_the_one_of_the_target_is_refused") else {
-        return;
-    };
-    let file = bench.lab.path("disk");
-    std::fs::File::create(&file)
-        .and_then(|f| f.set_len(64 << 20))
-        .expect("a file");
-    let device = attach(&file);
-    bench.configure(&format!("[[device]]\npath = {device:?}\n"));
-    let mut client = bench.client();
-    let request = |further: &str| {
-        format!(
-            r#"{{"storage": {{"device": {{"path": "{device}"{further}}}}}, "filesystem": "ext4"}}"#
-        )
-    };
-    let bytes = format!(", \"bytes\": {}", 64 << 20);
-    let jobs = [
-        ask(&mut client, "t", "prepare", &request(", \"bytes\": 4096")),
-        ask(
-            &mut client,
-            "t",
-            "prepare",
-            &request(", \"serial\": \"S-1\""),
-        ),
-        ask(&mut client, "t", "prepare", &request(&bytes)),
-    ];
-    bench.lab.ok(&["run-once"]);
-    let said = |client: &mut _, job: &str| {
-        row(
-            client,
-            &format!(
-                "SELECT status, error, error_detail, error_hint FROM fsbench.helper_job WHERE job_id = {job}"
-            ),
-        )
-    };
-    let other_size = said(&mut client, &jobs[0]);
-    assert!(
-        other_size.contains("is not the one that was meant")
-            && other_size.contains("\"4096\"; it has bytes \"67108864\"")
-            && other_size.contains("create it again"),
-        "{other_size}"
-    );
-    let other_disk = said(&mut client, &jobs[1]);
-    assert!(
-        other_disk.contains("By the target it should have serial \"S-1\"; it has no serial"),
-        "{other_disk}"
-    );
-    wait_for_job(&mut client, &jobs[2], "done");
-    bench.lab.ok(&["cleanup"]);
 }

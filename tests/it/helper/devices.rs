@@ -1,12 +1,10 @@
 //! Devices: only those that the configuration names, only while nobody uses them, and only over what may be erased.
 
-use super::disk::{Disk, MEGABYTES, on_device};
+use super::disk::{Disk, MEGABYTES};
 use super::lab::system;
-use pgfsbench_tests::{OwnedDirectory, program, skip};
+use pgfsbench_tests::{program, skip};
 use serde_json::Value;
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::Path;
+use std::fs;
 
 #[test]
 fn an_empty_device_and_what_pgfsbench_wrote_may_be_erased() {
@@ -46,32 +44,6 @@ fn an_empty_device_and_what_pgfsbench_wrote_may_be_erased() {
         disk.assert_released();
         disk.succeeds();
     }
-}
-
-#[test]
-fn a_device_that_is_not_listed_is_refused() {
-    let Some(disk) = Disk::new("a_device_that_is_not_listed_is_refused") else {
-        return;
-    };
-    disk.lab.configure(&disk.lab.usual());
-    disk.refused(&[
-        "is not allowed by the helper's configuration",
-        &format!("path = \"{}\"", disk.device),
-    ]);
-    for path in [
-        "/dev/../etc/passwd",
-        "/etc/passwd",
-        "/dev/loop0 /dev/loop1",
-        "loop0",
-    ] {
-        let arguments = on_device(path);
-        disk.lab.refused(&arguments, &["invalid device path"]);
-    }
-    // Another name of the same device is not what the configuration says.
-    disk.allow(false);
-    let other = format!("/dev/./{}", disk.device.trim_start_matches("/dev/"));
-    let arguments = on_device(&other);
-    disk.lab.refused(&arguments, &["invalid device path"]);
 }
 
 #[test]
@@ -160,83 +132,6 @@ fn a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped()
     }
     drop(mapped);
     disk.succeeds();
-}
-
-#[test]
-fn what_somebody_else_wrote_is_erased_only_if_the_configuration_says_so() {
-    let Some(disk) =
-        Disk::new("what_somebody_else_wrote_is_erased_only_if_the_configuration_says_so")
-    else {
-        return;
-    };
-    let foreign: [(&dyn Fn(), &str); 3] = [
-        (
-            &|| {
-                drop(system(
-                    "mkfs.ext4",
-                    &["-q", "-F", "-L", "precious", &disk.device],
-                ))
-            },
-            "holds ext4, label \"precious\"",
-        ),
-        (
-            &|| disk.write(4096, b"precious"),
-            "holds data without a known signature",
-        ),
-        (
-            &|| disk.write((MEGABYTES << 20) - 8, b"precious"),
-            "holds data without a known signature",
-        ),
-    ];
-    for (write, words) in foreign {
-        disk.allow(false);
-        disk.blank();
-        write();
-        disk.refused(&[words, "pgfsbench did not write that.", "wipe = true"]);
-        disk.allow(true);
-        disk.succeeds();
-    }
-}
-
-#[test]
-fn a_disk_with_a_partition_table_is_never_erased() {
-    let Some(disk) = Disk::new("a_disk_with_a_partition_table_is_never_erased") else {
-        return;
-    };
-    disk.write_table();
-    for wipe in [false, true] {
-        disk.allow(wipe);
-        disk.refused(&["holds a partition table", "never erased"]);
-    }
-}
-
-#[test]
-fn a_path_to_something_else_is_refused() {
-    let Some(disk) = Disk::new("a_path_to_something_else_is_refused") else {
-        return;
-    };
-    // Something in /dev that is no block device, and a name there that leads out of it.
-    let link = format!("/dev/pgfsbench-test-{}", std::process::id());
-    let place = OwnedDirectory::new("pgfsbench-file.");
-    let file = place.path().join("file");
-    File::create(&file)
-        .and_then(|mut f| f.write_all(b"precious"))
-        .expect("a file");
-    std::os::unix::fs::symlink(&file, &link).expect("symlink");
-    for (path, words) in [
-        (link.as_str(), "not below /dev"),
-        ("/dev/null", "is not a block device"),
-    ] {
-        let device = format!("[[device]]\npath = {path:?}\nwipe = true\n");
-        disk.lab.configure(&format!("{}{device}", disk.lab.usual()));
-        let arguments = on_device(path);
-        let output = disk.lab.run(&arguments);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && said.contains(words), "{said}");
-    }
-    fs::remove_file(&link).expect("remove");
-    assert_eq!(fs::read_to_string(&file).expect("it is there"), "precious");
-    assert!(Path::new("/dev/null").exists());
 }
 
 #[test]

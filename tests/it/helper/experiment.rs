@@ -96,7 +96,7 @@ fn filesystems_on_images_are_compared_and_nothing_is_left() {
         &mut client,
         &format!(
             "SELECT fsbench.experiment('new disk', filesystems => '{{{a},{b}}}', image_size => '1GB', baseline => '{a}', \
-               max_blocks => 3, scale => 1, clients => 2, transactions => 30, warmup => '0', probe_wait => '0')"
+               max_blocks => 3, scale => 1, clients => 2, transactions => 30, warmup => '0')"
         ),
     );
     execute(&mut client, "CALL fsbench.wait_experiment('new disk')");
@@ -170,7 +170,7 @@ fn what_the_helper_cannot_make_is_told_before_the_night() {
     ];
     for (place, message, hint) in &on {
         let asked = format!(
-            "'e', filesystems => '{{ext4}}', {place}, factors => '{{\"clients\": [1, 2]}}', scale => 1, transactions => 30, probe_wait => '0'"
+            "'e', filesystems => '{{ext4}}', {place}, factors => '{{\"clients\": [1, 2]}}', scale => 1, transactions => 30"
         );
         let error = refusal(&mut client, &format!("SELECT fsbench.experiment({asked})"));
         assert_eq!(error.code().code(), "55000");

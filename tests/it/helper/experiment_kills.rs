@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const TEST: &str = "after_kills_at_random_moments_an_experiment_goes_on_and_counts_no_run_twice";
 
 /// Of two targets: each block has two runs.
-const EXPERIMENT: &str = r#"max_blocks => 12, scale => 1, clients => 1, transactions => 20, warmup => '0', probe_wait => '0',
+const EXPERIMENT: &str = r#"max_blocks => 12, scale => 1, clients => 1, transactions => 20, warmup => '0',
     options => '{"wait_for_helper_ms": 600000}'"#;
 
 const MEASURED: &str = "SELECT count(*) FROM fsbench.experiment_run WHERE outcome = 'measured'";

@@ -2,16 +2,11 @@
 //! though the configuration says that it may be wiped. Who only pretends to use one is in nobody's way.
 
 use super::disk::{Disk, on_device};
-use super::lab::{copy_program, detach, on_image, system, unmount};
-use pgfsbench_tests::{
-    LET_GO_OF_OTHERS_DEVICES, LONG, Partition, attach, program, skip, wait_until,
-};
-use std::ffi::OsStr;
+use super::lab::{detach, on_image, system, unmount};
+use pgfsbench_tests::{LONG, Partition, attach, program, skip, wait_until};
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 /// An action that is carried out when the test ends, in whichever way.
 struct Undone<F: FnMut()>(F);
@@ -148,28 +143,6 @@ fn a_device_that_a_process_has_open_is_refused() {
 }
 
 #[test]
-fn what_a_process_calls_itself_is_shown_harmlessly() {
-    let Some(disk) = Disk::new("what_a_process_calls_itself_is_shown_harmlessly") else {
-        return;
-    };
-    // A program of this name is a process of this name.
-    let evil = disk.lab.path("x\u{1b}[2J\nok");
-    copy_program(&program("sleep").expect("sleep"), &evil);
-    let mut command = Command::new(&evil);
-    let file = File::open(&disk.device).expect("the device");
-    let child = command.arg("600").stdin(file).spawn().expect("it runs");
-    let _holder = Holder(child);
-    drop(command);
-    let output = disk.lab.run(&disk.prepare());
-    assert!(!output.stderr.contains(&0x1b), "{output:?}");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        said.contains(r"\u{1b}[2J") && !said.contains("\nok"),
-        "{said}"
-    );
-}
-
-#[test]
 fn disks_and_their_partitions_are_used_together() {
     let test = "disks_and_their_partitions_are_used_together";
     let Some(disk) = Disk::new(test) else {
@@ -213,40 +186,6 @@ fn disks_and_their_partitions_are_used_together() {
     drop(removed);
 }
 
-#[test]
-fn a_device_that_is_mounted_in_another_namespace_is_refused() {
-    let Some(disk) = Disk::new("a_device_that_is_mounted_in_another_namespace_is_refused") else {
-        return;
-    };
-    disk.allow(true);
-    system("mkfs.ext4", &["-q", "-F", &disk.device]);
-    let (place, _unmounted) = place(&disk, "elsewhere");
-    // Read only, so that it writes nothing by itself. It is unmounted before the namespace ends, which lets go of it only some time after that.
-    let script = format!(
-        "{LET_GO_OF_OTHERS_DEVICES} mount -o ro {} {place} && echo mounted && {{ read -r _; umount {place}; }}",
-        disk.device
-    );
-    let mut hidden = Command::new("unshare")
-        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("unshare");
-    let mut said = String::new();
-    let mut output = BufReader::new(hidden.stdout.take().expect("a pipe"));
-    output.read_line(&mut said).expect("a line");
-    assert_eq!(said, "mounted\n");
-    assert_eq!(disk.lab.mounts(), [""; 0], "it is not hidden");
-    let words = format!(
-        "It is mounted on \"{place}\" in the mount namespace of process {} (\"sh\").",
-        hidden.id()
-    );
-    disk.refused(&["is in use", &words]);
-    drop(hidden.stdin.take());
-    let _ = hidden.wait();
-    disk.succeeds();
-}
-
 /// Mounts something that says that it is this device, and is not.
 fn pretend(device: &str, place: &str) {
     system("mount", &["-t", "tmpfs", device, place]);
@@ -283,29 +222,4 @@ fn a_mount_that_only_has_the_name_of_a_device_is_in_nobodys_way() {
     for _ in 0..2 {
         quietly("umount", &["-l", &place]);
     }
-}
-
-#[test]
-fn a_mount_point_that_is_not_utf_8_is_in_nobodys_way() {
-    let Some(disk) = Disk::new("a_mount_point_that_is_not_utf_8_is_in_nobodys_way") else {
-        return;
-    };
-    let name = OsStr::from_bytes(b"\xff\xfe");
-    let place = disk.lab.path("").join(name);
-    fs::create_dir(&place).expect("a directory");
-    let plan = [&["plan"], &disk.prepare()[1..]].concat();
-    let helper = disk.lab.command(&plan);
-    // In a namespace of its own, so that no other test reads it.
-    let mut command = Command::new("unshare");
-    command
-        .args(["--mount", "--propagation", "private", "sh", "-c"])
-        .arg(format!(
-            "{LET_GO_OF_OTHERS_DEVICES} place=$1; shift; mount -t tmpfs x \"$place\" && exec \"$@\""
-        ))
-        .arg("sh")
-        .arg(&place)
-        .arg(helper.get_program())
-        .args(helper.get_args());
-    let output = command.output().expect("unshare");
-    assert!(output.status.success(), "{output:?}");
 }

@@ -2,12 +2,10 @@
 //! are not believed. They cost the affected job only.
 
 use super::disk::Disk;
-use super::lab::{Lab, copy_program, go_on, helper, on_image, system, wait_until_held};
-use pgfsbench_tests::server_owner;
+use super::lab::{Lab, go_on, on_image, system, wait_until_held};
 use serde_json::Value;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, chown};
-use std::process::{Command, Stdio};
+use std::fs;
+use std::process::Stdio;
 
 #[test]
 fn an_image_that_somebody_has_removed_is_detached_all_the_same() {
@@ -179,69 +177,4 @@ fn what_changes_nothing_does_not_wait_for_what_does() {
     assert!(helper.wait().expect("it ends").success());
     disk.lab.ok(&["release", "--target", "d"]);
     disk.assert_released();
-}
-
-#[test]
-fn the_number_of_a_device_means_nothing_after_a_reboot() {
-    let Some(disk) = Disk::new("the_number_of_a_device_means_nothing_after_a_reboot") else {
-        return;
-    };
-    disk.lab.ok(&disk.prepare());
-    let entry = disk.lab.path("state/journal/bench@d.json");
-    let good = fs::read_to_string(&entry).expect("an entry");
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("a boot id");
-    let other = good.replace(boot.trim(), "00000000-0000-0000-0000-000000000000");
-    assert_ne!(other, good);
-    fs::write(&entry, other).expect("write");
-    disk.lab.refused(
-        &["release", "--target", "d"],
-        &["something else is mounted on"],
-    );
-    assert_eq!(disk.lab.mounts().len(), 1);
-    fs::write(&entry, good).expect("write");
-    disk.lab.ok(&["release", "--target", "d"]);
-    disk.assert_released();
-}
-
-#[test]
-fn setup_has_only_a_program_started_that_nobody_else_can_change() {
-    let Some(lab) = Lab::new("setup_has_only_a_program_started_that_nobody_else_can_change") else {
-        return;
-    };
-    let (directory, prefix) = (lab.path("bin"), lab.path("prefix"));
-    let program = directory.join("pgfsbench-helper");
-    fs::create_dir(&directory).expect("a directory");
-    copy_program(&helper(), &program);
-    let setup = || {
-        let output = Command::new(&program)
-            .args(["setup", "--force", "--database", "bench", "--prefix"])
-            .arg(&prefix)
-            .output()
-            .expect("it runs");
-        let unit = prefix.join("etc/systemd/system/pgfsbench-helper.service");
-        let is_written = fs::remove_file(unit).is_ok();
-        assert_eq!(output.status.success(), is_written);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(
-            is_written,
-            !said.contains("can be changed by others than root"),
-            "{said}"
-        );
-        is_written
-    };
-    let mode = |path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).expect("chmod");
-    assert!(setup());
-    mode(&program, 0o775);
-    assert!(!setup());
-    mode(&program, 0o755);
-    chown(&program, server_owner(), None).expect("chown");
-    assert!(!setup());
-    chown(&program, Some(0), None).expect("chown");
-    mode(&directory, 0o777);
-    assert!(!setup());
-    mode(&directory, 0o755);
-    chown(&directory, server_owner(), None).expect("chown");
-    assert!(!setup());
-    chown(&directory, Some(0), None).expect("chown");
-    assert!(setup());
 }

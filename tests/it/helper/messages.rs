@@ -8,33 +8,6 @@ use std::process::{Command, Stdio};
 const IMAGE: &str = r#"{"storage": {"image": {"bytes": 67108864}}, "filesystem": "ext4"}"#;
 
 #[test]
-fn lines_of_the_log_have_the_time_and_the_database() {
-    let Some(bench) = Bench::new("lines_of_the_log_have_the_time_and_the_database") else {
-        return;
-    };
-    let mut serving = bench.serve();
-    let mut client = bench.client();
-    let job = ask(
-        &mut client,
-        "t",
-        "prepare",
-        &IMAGE.replace("67108864", "8589934592"),
-    );
-    wait_for_job(&mut client, &job, "failed");
-    bench.wait_for_log("bench@t: ");
-    let (log, _) = (bench.log(), serving.end(Signal::TERM));
-    let line = log.lines().find(|line| line.contains("bench@t: "));
-    let line = line.expect("a line");
-    let (time, said) = line.split_once(" pgfsbench-helper ").expect(line);
-    let shape: String = time
-        .chars()
-        .map(|c| if c.is_ascii_digit() { '0' } else { c })
-        .collect();
-    assert_eq!(shape, "0000-00-00 00:00:00.000 UTC", "{line}");
-    assert!(said.starts_with("[bench]: bench@t: "), "{line}");
-}
-
-#[test]
 fn who_has_read_enough_is_no_trouble() {
     let Some(lab) = Lab::new("who_has_read_enough_is_no_trouble") else {
         return;
@@ -94,20 +67,6 @@ fn a_configuration_is_found_from_the_current_directory() {
         .expect("the helper runs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("helper.toml, for database bench"), "{said}");
-}
-
-#[test]
-fn setup_knows_the_users_of_the_machine() {
-    let Some(lab) = Lab::new("setup_knows_the_users_of_the_machine") else {
-        return;
-    };
-    let setup = ["setup", "--database", "bench", "--no-unit", "--force"];
-    let user = ["--server-user", "nobody-of-that-name"];
-    let words = ["there is no user \"nobody-of-that-name\"", "--server-user"];
-    let before = std::fs::read_to_string(lab.path("helper.toml")).expect("it is there");
-    lab.refused(&[&setup[..], &user].concat(), &words);
-    let after = std::fs::read_to_string(lab.path("helper.toml")).expect("it is there");
-    assert_eq!(before, after);
 }
 
 #[test]

@@ -1,62 +1,12 @@
 //! Options that mkfs or this kernel does not take: they are named, before a run if it is asked for, and without a page of usage.
 
 use super::bench::Bench;
-use super::disk::Disk;
-use super::lab::{Lab, on_image};
 use crate::common::{assert_refused, execute, row};
 use pgfsbench_tests::assert_columns;
 use postgres::Client;
 
-/// Of ext4: numbers that are none to the kernel, whichever it is.
+/// A mount option of ext4 with a number that no kernel takes.
 const BAD: &str = "commit=999999999999";
-const BAD_TOO: &str = "max_batch_time=999999999999";
-
-#[test]
-fn the_options_that_a_kernel_does_not_take_are_named() {
-    let Some(lab) = Lab::new("the_options_that_a_kernel_does_not_take_are_named") else {
-        return;
-    };
-    for (options, words) in [
-        (
-            format!("noatime,{BAD},nobarrier"),
-            format!("this kernel does not take mount option \"{BAD}\" of ext4"),
-        ),
-        (
-            format!("{BAD_TOO},noatime,{BAD}"),
-            format!("this kernel does not take mount options \"{BAD_TOO}\", \"{BAD}\" of ext4"),
-        ),
-    ] {
-        let given = format!("--mount-options={options}");
-        let prepare = [&on_image("t", "ext4", "32MB")[..], &[&given]].concat();
-        lab.refused(&prepare, &[&words, "wrong fs type", "mount_options"]);
-        lab.nothing_is_left_at_once();
-    }
-}
-
-/// Options that Linux no longer has are not tried: nothing is erased for them.
-#[test]
-fn what_linux_has_no_more_is_refused_before_anything_is_made() {
-    let Some(disk) = Disk::new("what_linux_has_no_more_is_refused_before_anything_is_made") else {
-        return;
-    };
-    if !disk.lab.has("xfs") {
-        return;
-    }
-    let prepare = [
-        "prepare",
-        "--target",
-        "d",
-        "--filesystem",
-        "xfs",
-        "--device",
-        &disk.device,
-    ];
-    let said = disk.lab.refused(
-        &[&prepare[..], &["--mount-options", "noatime,nobarrier"]].concat(),
-        &["mount option \"nobarrier\" of xfs is gone", "since 4.19"],
-    );
-    assert!(!said.contains("wipefs"), "{said}");
-}
 
 fn create(target: &str, options: &str) -> String {
     format!("SELECT fsbench.create_target('{target}', filesystem => 'ext4', {options})")

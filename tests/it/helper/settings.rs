@@ -278,27 +278,6 @@ fn what_the_kernel_does_not_take_is_refused_and_nothing_is_changed() {
 }
 
 #[test]
-fn what_is_the_whole_machines_has_to_be_allowed() {
-    let Some(lab) = Lab::new("what_is_the_whole_machines_has_to_be_allowed") else {
-        return;
-    };
-    let machine = Machine::new();
-    let wanted = on_image("t", "ext4", "64MB");
-    lab.refused(
-        &[&wanted[..], &KERNEL].concat(),
-        &["kernel settings are not allowed", "kernel_settings = true"],
-    );
-    lab.refused(
-        &["drop-caches"],
-        &["dropping caches is not allowed", "drop_caches = true"],
-    );
-    machine.assert_as_before("refused");
-    lab.nothing_is_left_at_once();
-    lab.configure(&format!("drop_caches = true\n{}", lab.usual()));
-    assert!(lab.ok(&["drop-caches"]).contains("\"dropped\": true"));
-}
-
-#[test]
 fn an_images_settings_are_put_back_before_others_get_its_loop_device() {
     let Some(lab) = Lab::new("an_images_settings_are_put_back_before_others_get_its_loop_device")
     else {

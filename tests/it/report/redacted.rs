@@ -10,6 +10,7 @@ const SECRETS: &str = r#"
     UPDATE fsbench.environment SET hostname = 'db', host_fingerprint = 'fp-' || run_id, kernel_command_line = 'root=LABEL=payroll-' || run_id,
         device = '/dev/disk/by-id/ata-MAKER_SECRET-part' || run_id, mount_options = 'rw,noatime,logbufs=8,addr=10.9.8.' || run_id % 3 || ',username=bob,domain=ACME,unc=//fs1/share',
         layers = '[{"kind": "lvm", "name": "vg_acme-lv_payroll"}, {"kind": "partition", "name": "nvme0n1p2"}, {"kind": "disk", "name": "nvme0n1", "serial": "S-123456", "wwn": "eui.0025"}]',
+        limits = '{"processors": 2.5, "io": [{"device": "8:7007", "name": "md_payroll", "write_bytes": 12345678}]}',
         storage = '{"result": {"partition_uuid": "8f14e45f-ceea-467a-9575-0123456789ab", "mount_point": "/srv/my disk"}}',
         settings = (SELECT jsonb_object_agg(name, jsonb_build_object('setting', CASE WHEN right(value, 1) = '_' THEN value || run_id % 3 ELSE value END))
             FROM (VALUES ('shared_buffers', '4GB'), ('fsync', 'on'), ('synchronous_standby_names', 'standby_bob_'), ('primary_slot_name', 'slot_bob_'), ('bonjour_name', 'bonjour_bob_'),
@@ -23,7 +24,8 @@ const SECRETS: &str = r#"
         ('raid_degraded', 'md/acme lacks 1 of its disks'), ('recovery_failed', 'recovery failed after the crash, and what was committed could not be compared: payroll'),
         ('of_another_version', 'payroll')) v (code, message)
     WHERE run_id BETWEEN 200 AND 299"#;
-const WORDS: [&str; 15] = [
+const WORDS: [&str; 16] = [
+    "8:7007",
     "bob",
     "payroll",
     "acme",
@@ -77,6 +79,7 @@ pub(super) fn tell_neither_who_nor_where(client: &mut Client) {
         }
         for word in [
             "Maker Disk 9",
+            "12345678",
             "rw,noatime,logbufs=8,addr=[removed],username=[removed],",
             "setting shared_buffers",
             "setting of_version_99",

@@ -128,7 +128,8 @@ pub fn of(state: &State, said: &[Row]) -> Open {
     Open { reasons, next }
 }
 
-fn reason(state: &State, row: &Row) -> Option<Why> {
+/// The reason why a row decides nothing.
+pub fn reason(state: &State, row: &Row) -> Option<Why> {
     let e = &state.experiment;
     let target = || row.target.clone();
     let reason = row.reason.as_deref().unwrap_or_default();
@@ -186,19 +187,4 @@ fn extension(state: &State, reasons: &[Why]) -> Option<String> {
         "SELECT fsbench.extend_experiment({}, {blocks});",
         sql_literal(&e.experiment)
     ))
-}
-
-/// The reason of a row in words, for a choice that is not made.
-pub fn in_words(reason: &str) -> String {
-    // After how many blocks may stand behind it.
-    match reason.split(", ").next().unwrap_or(reason) {
-        "too_short" => "the windows have fewer than two checkpoint cycles, and what is slow about a filesystem mostly comes with checkpoints (too_short); leave duration out, or make the checkpoint cycles shorter".into(),
-        "max_blocks" => "it was still open after the last block (max_blocks)".into(),
-        "too_noisy" => "the runs differ so much among themselves that more of them would hardly decide it (too_noisy)".into(),
-        "max_duration" => "the time was over before it was decided (max_duration)".into(),
-        "no_reference" => "what the others are compared with was not run any more (no_reference)".into(),
-        "cancelled" => "it was cancelled before it was decided".into(),
-        "noise_floor" => "two names of one target differ as much (noise_floor)".into(),
-        _ => reason.to_owned(),
-    }
 }

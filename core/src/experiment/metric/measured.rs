@@ -55,7 +55,7 @@ impl Intended<'_> {
     }
 
     fn is_sampled(&self) -> bool {
-        !self.has("sample", &false.into()) && !self.has("sample_alternately", &true.into())
+        !self.has("sample", &false.into())
     }
 
     /// Whether each of its runs loads data itself: on a target they are copied there unless an option says otherwise.
@@ -119,8 +119,8 @@ impl Metric {
                 "metric \"{}\" needs all seconds of a run",
                 self.name
             ))
-            .detail("The options \"sample\" and \"sample_alternately\" leave out some or all of them.")
-            .hint("Leave these options out, or use another metric.")),
+            .detail("The option \"sample\" leaves them out.")
+            .hint("Leave this option out, or use another metric.")),
             By::Option(option) => self.has_option(option, run),
             // Whether there is a search is looked at for itself.
             By::Transactions | By::Seconds | By::Writes | By::Search => Ok(()),
@@ -197,12 +197,6 @@ mod tests {
                 "tps_cv",
                 "tpcb",
                 json!({"sample": false}),
-                "needs all seconds",
-            ),
-            (
-                "even_seconds",
-                "tpcb",
-                json!({"sample_alternately": true}),
                 "needs all seconds",
             ),
             ("commit_p99_ms", "fsync", json!({}), "is not measured by"),

@@ -3,7 +3,7 @@
 use super::{Advice, Facts, advice, is_for_comparison_only, less_durable, regime};
 use crate::{
     experiment::{
-        answer::{Row, open::in_words},
+        answer::{Row, open},
         metric::Metric,
         state::{Goal, Outcome, State},
     },
@@ -102,10 +102,16 @@ fn withheld<'a>(said: &[&'a Row]) -> Option<&'a Row> {
     said.iter().find(is_withheld).copied()
 }
 
+/// That nothing is chosen, with the words in which the answer says why a row is open.
+fn no_choice(state: &State, row: &Row) -> String {
+    let why = open::reason(state, row);
+    let why = why.map_or_else(|| "inconclusive".into(), |why| why.says());
+    format!("no choice: {why}")
+}
+
 fn best(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
     if let Some(row) = withheld(said) {
-        let why = row.reason.as_deref().unwrap_or("inconclusive");
-        return Choice::none(format!("no choice: {}", in_words(why)));
+        return Choice::none(no_choice(state, row));
     }
     let of = |verdicts: &[&str]| -> Vec<&Row> {
         let rows = said.iter().copied();
@@ -277,10 +283,9 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
             chosen: Some(only.number),
         },
         [] => {
-            let why = withheld(said).and_then(|row| row.reason.as_deref());
             let is_alone = !said.is_empty() && said.iter().all(|row| row.is_set_aside());
-            match why {
-                Some(why) => Choice::none(format!("no choice: {}", in_words(why))),
+            match withheld(said) {
+                Some(row) => Choice::none(no_choice(state, row)),
                 None if is_alone => Choice::none(format!(
                     "no choice: all that was to be compared with {name} was set aside, since its runs failed"
                 )),

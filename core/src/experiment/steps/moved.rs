@@ -5,8 +5,8 @@ use crate::{
     units::format_seconds,
 };
 
-/// Why the end has moved since the run before the next one was started. `waited` are the seconds that the processor probe has taken since.
-pub fn why_moved(state: &State, waited: f64) -> String {
+/// Why the end has moved since the run before the next one was started.
+pub fn why_moved(state: &State) -> String {
     let last = (state.runs.iter().rev()).find(|made| made.outcome.is_some());
     let of_run = last.and_then(|made| {
         let name = state
@@ -29,11 +29,5 @@ pub fn why_moved(state: &State, waited: f64) -> String {
             format_seconds(planned)
         ))
     });
-    of_run.unwrap_or_else(|| match waited > 0.0 {
-        true => format!(
-            "the next run waited {} for the processors to be as before",
-            format_seconds(waited)
-        ),
-        false => "other work came between two runs".into(),
-    })
+    of_run.unwrap_or_else(|| "other work came between two runs".into())
 }

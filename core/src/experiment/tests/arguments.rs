@@ -48,7 +48,6 @@ fn wrong_arguments_are_refused_with_detail_and_hint() {
         (json!({"experiment": " "}), "is empty"),
         (json!({"experiment": "a\nb"}), "is no name"),
         (json!({"experiment": "a\u{202e}b"}), "is no name"),
-        (json!({"probe_wait_us": -1}), "below zero"),
         (json!({"rate_share": 1.5}), "out of range"),
         (json!({"rate_share": -0.5}), "out of range"),
         (json!({"run": {"stage": "load_only"}}), "whole run"),

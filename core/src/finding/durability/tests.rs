@@ -34,6 +34,14 @@ const MACHINE: &str = "\
 /sys/dev/block/7:3/loop/backing_file\t/memfd:disk (deleted)
 /sys/dev/block/7:4/uevent\tDEVNAME=loop4
 /sys/dev/block/7:4/loop/backing_file\t/srv/on_md.img
+/sys/dev/block/8:32/uevent\tDEVNAME=sdc
+/sys/fs/f2fs/sda/feature_list/device_alias\tunsupported
+/sys/fs/f2fs/sdc/feature_list/device_alias\tsupported
+/sys/class/block/sda/dev\t8:0
+/sys/class/block/zram0/dev\t253:9
+/sys/class/block/dm-3/dev\t1:0
+/sys/class/block/dm-3/dm/name\tfast
+link:/dev/disk/by-id/fast\t../../zram0
 /sys/fs/btrfs/1234/devices/sda/dev\t8:0
 /sys/fs/btrfs/1234/devices/zram0/dev\t253:9
 below:/srv/on_volatile.img\toverlay /srv - rw,upperdir=/upper/plain,fsync=volatile
@@ -80,6 +88,19 @@ fn of(filesystem: &str, devices: &str, options: &str) -> String {
 }
 
 const BY_SETTINGS: &str = "durable by settings (not tried)";
+
+#[test]
+fn files_of_the_server_beside_tables_and_wal_are_looked_at() {
+    let mut facts = run(on("ext4", "8:0", "rw"));
+    facts.wal_storage = Some(on("xfs", "8:0", "rw"));
+    facts.other_storage = vec![on("ext4", "8:0", "rw")];
+    assert_eq!(said(&facts), BY_SETTINGS);
+    facts.other_storage.push(on("tmpfs", "-", "rw"));
+    assert_eq!(said(&facts), "not durable: tmpfs is in memory");
+    // A directory that cannot be reached.
+    facts.other_storage[1] = StorageFacts::default();
+    assert_eq!(said(&facts), "not known: the filesystem cannot be seen");
+}
 
 #[test]
 fn every_layer_is_looked_at() {
@@ -167,6 +188,46 @@ fn every_layer_is_looked_at() {
             "-",
             "rw",
             "not known: the devices below ext4 cannot be seen",
+        ),
+        // Filesystems of several devices.
+        ("xfs", "8:0", "rw,logdev=/dev/sda", BY_SETTINGS),
+        (
+            "xfs",
+            "8:0",
+            "rw,logdev=/dev/zram0",
+            "not durable: zram0 is in memory",
+        ),
+        (
+            "xfs",
+            "8:0",
+            "rw,logdev=/dev/disk/by-id/fast",
+            "not durable: zram0 is in memory",
+        ),
+        (
+            "xfs",
+            "8:0",
+            "rw,rtdev=/dev/mapper/fast",
+            "not durable: ram0 is in memory",
+        ),
+        (
+            "xfs",
+            "8:0",
+            "rw,rtdev=/dev/elsewhere",
+            "not known: the real-time section of xfs cannot be seen",
+        ),
+        ("ext4", "8:0", "rw,logdev=/dev/zram0", BY_SETTINGS),
+        ("f2fs", "8:0", "rw", BY_SETTINGS),
+        (
+            "f2fs",
+            "8:32",
+            "rw",
+            "not known: another device of f2fs cannot be seen",
+        ),
+        (
+            "xfs",
+            "8:99",
+            "rw,logdev=/dev/sda",
+            "not known: the devices below xfs cannot be seen",
         ),
         ("ext4", "8:0", "rw,nobarrier", "not durable: barriers off"),
         (

@@ -28,9 +28,8 @@ const BEHIND: f64 = 1.0;
 
 pub fn checkpoints(facts: &RunFacts) -> Option<Finding> {
     let complete = facts.checkpoints?;
-    // A workload that dirties no pages needs no checkpoint.
-    let reads_only = facts.workload.is_some_and(|w| !w.writes());
-    if reads_only || complete >= CHECKPOINTS || has_whole_cycles(&facts.checkpoints_seen) {
+    let needs_none = facts.workload.is_some_and(|w| !w.depends_on_checkpoints());
+    if needs_none || complete >= CHECKPOINTS || has_whole_cycles(&facts.checkpoints_seen) {
         return None;
     }
     let (code, message) = match complete {

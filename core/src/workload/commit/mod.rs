@@ -39,14 +39,7 @@ impl Definition for Commit {
     }
 
     fn shared_options(&self) -> &'static [&'static str] {
-        &[
-            "unlogged",
-            "sample",
-            "sample_alternately",
-            "crash",
-            "sustain",
-            "wal_segments",
-        ]
+        &["unlogged", "sample", "crash", "sustain", "wal_segments"]
     }
 
     fn lacks(&self, _name: &str) -> (&'static str, &'static str) {
@@ -71,6 +64,11 @@ impl Definition for Commit {
 
     fn writes(&self) -> bool {
         true
+    }
+
+    /// Its rows fill pages one after the other, so that WAL is nearly all of its writes.
+    fn depends_on_checkpoints(&self) -> bool {
+        false
     }
 
     /// `commit` is the name of COMMIT alone.

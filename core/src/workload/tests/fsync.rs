@@ -176,13 +176,7 @@ fn parameters_of_transactions_are_refused() {
         );
         assert_eq!(refusal.hint.unwrap().contains("writers"), name == "clients");
     }
-    for name in [
-        "fillfactor",
-        "unlogged",
-        "sample_alternately",
-        "data",
-        "cache",
-    ] {
+    for name in ["fillfactor", "unlogged", "data", "cache"] {
         assert_eq!(
             refused(asked(json!({name: 1}))).message,
             format!("workload \"fsync\" has no option \"{name}\"")

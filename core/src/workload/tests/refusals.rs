@@ -42,7 +42,6 @@ fn names_that_do_not_exist() {
     says!(options: serde_json::json!({"data": "loaded"}) => r#"option "data" needs a target"#);
     says!(options: serde_json::json!({"cache": "cold", "data": "loaded"}) => r#"option "cache" cannot be "cold" when "data" is "loaded""#);
     says!(options: serde_json::json!({"crash": true, "maintenance": true}) => r#"options "crash" and "maintenance" cannot both be given"#);
-    says!(options: serde_json::json!({"sample": false, "sample_alternately": true}) => r#"option "sample_alternately" needs option "sample""#);
     says!(options: serde_json::json!({"cache": "hot"}) => r#"invalid value of option "cache""#);
     says!(options: serde_json::json!({"wait_for_helper_ms": -1}) => r#"invalid value of option "wait_for_helper_ms""#);
     says!(workload: "tpcc".into() => r#"workload "tpcc" does not exist"#);

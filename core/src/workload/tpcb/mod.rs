@@ -82,7 +82,6 @@ impl Definition for Script {
             "fillfactor",
             "unlogged",
             "sample",
-            "sample_alternately",
             "data",
             "cache",
             "crash",

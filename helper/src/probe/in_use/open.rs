@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// A process, other than this, that has one of these devices open, in a sentence.
 pub fn user(related: &[Related]) -> Result<Option<String>, Refusal> {
-    for process in processes()? {
+    for process in processes(Path::new("/proc"))? {
         match open_by(&process, related) {
             Ok(None) => {}
             Ok(Some(one)) => {
@@ -27,14 +27,21 @@ pub fn user(related: &[Related]) -> Result<Option<String>, Refusal> {
 }
 
 /// The directories of all processes in /proc, without that of this one.
-pub fn processes() -> Result<Vec<PathBuf>, Refusal> {
+pub fn processes(proc: &Path) -> Result<Vec<PathBuf>, Refusal> {
     let own = std::process::id().to_string();
-    let mut processes = crate::probe::entries(Path::new("/proc"))?;
+    let mut processes = crate::probe::entries(proc)?;
     processes.retain(|process| {
         let name = process.file_name().unwrap_or_default().to_string_lossy();
         name.bytes().all(|b| b.is_ascii_digit()) && *name != *own
     });
     Ok(processes)
+}
+
+/// The directories of a process's threads. When the first thread has ended, only the others show descriptors and mounts.
+pub fn threads(process: &Path) -> io::Result<Vec<PathBuf>> {
+    std::fs::read_dir(process.join("task"))?
+        .map(|thread| Ok(thread?.path()))
+        .collect()
 }
 
 /// Number and name of a process.
@@ -66,11 +73,10 @@ pub fn not_readable(process: &Path, error: &io::Error, state: &str, what: &str) 
         .hint("Run pgfsbench-helper with the capability CAP_SYS_PTRACE, as its systemd unit does.")
 }
 
-/// The devices that this process has open. Each thread is looked at: it may have descriptors of its own, and when the first thread has
-/// ended, only the others show them.
+/// The devices that this process has open. Each thread may have descriptors of its own.
 fn open_by<'a>(process: &Path, related: &'a [Related]) -> io::Result<Option<&'a Related>> {
-    for thread in std::fs::read_dir(process.join("task"))? {
-        let found = match open_by_thread(&thread?.path(), related) {
+    for thread in threads(process)? {
+        let found = match open_by_thread(&thread, related) {
             Err(error) if is_gone(&error) => continue,
             found => found?,
         };
@@ -113,4 +119,20 @@ fn may_write(info: &Path) -> bool {
     let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
     flags.is_none_or(|flags| flags & ACCESS_MODE != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_a_process_gives_itself_is_shown_harmlessly() {
+        let proc = tempfile::tempdir().unwrap();
+        let process = proc.path().join("7");
+        std::fs::create_dir(&process).unwrap();
+        std::fs::write(process.join("comm"), "x\u{1b}[2J\nok\n").unwrap();
+        assert_eq!(named(&process), r#"7 ("x\u{1b}[2J")"#);
+        std::fs::write(process.join("comm"), "").unwrap();
+        assert_eq!(named(&process), r#"7 ("")"#);
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::probe::identity::{disk_of, sysfs};
 use crate::probe::in_use::Number;
-use crate::probe::{entries, line, loops};
+use crate::probe::{entries, loops, number_of};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 
@@ -60,9 +60,7 @@ pub fn to(number: Number) -> Result<Vec<Related>, Refusal> {
         if matches!(which, Which::Itself | Which::Below) {
             add_table(&mut found, number, which, &directory)?;
         }
-        if let Some(below) =
-            loops::backing_file(number).and_then(|file| loops::backing_device(&file))
-        {
+        if let Some(below) = loops::backing(number)?.and_then(|file| file.device()) {
             add(&mut found, below, Which::Below);
         }
         for member in numbers_in(&directory.join("slaves"), |_| true)? {
@@ -118,13 +116,6 @@ fn numbers_in(directory: &Path, is_one: impl Fn(&Path) -> bool) -> Result<Vec<Nu
         })
     };
     entries.into_iter().map(number).collect()
-}
-
-/// The number of the device whose directory in sysfs this is.
-pub fn number_of(directory: &Path) -> Option<Number> {
-    let text = line(&directory.join("dev"))?;
-    let (major, minor) = text.split_once(':')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::{
 
 use pgfsbench_core::{
     allowance::Allowance,
+    escape::blanked_json,
     refusal::quoted,
     run::{plan::Begun, there},
     spec::{Asked, Options, ResultTable, Stage},
@@ -99,6 +100,14 @@ impl Whose<'_> {
     fn is_other(self) -> bool {
         matches!(self, Self::Other(_))
     }
+
+    /// An answer, JSON. What another server sends is shown by psql and pages one day.
+    fn blanked(self, json: String) -> String {
+        match self {
+            Self::Own(_) => json,
+            Self::Other(_) => blanked_json(&json),
+        }
+    }
 }
 
 /// The result of a run there, read and not stored yet.
@@ -129,6 +138,7 @@ impl Run {
         let followed = self.follow(connection, &remote_id, to_the_end);
         if followed.is_err() && self.ended_there {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
+            let phases = phases.map(|told| whose.blanked(told));
             if let Some(told) = phases {
                 self.phases_there = Some(self.phases_with_those_of(&told, before_ns));
                 self.take_over_steps(steps_in(&told), before_ns);
@@ -139,13 +149,15 @@ impl Run {
         // Whatever server it is that answers.
         let seconds = clock::ms(before_ns, clock::now_ns()) / 1000.0;
         let mut allowance = Allowance::of_seconds(seconds as u64);
-        let document = self.ask(connection, ROW, &[id])?;
+        let document = whose.blanked(self.ask(connection, ROW, &[id])?);
         take(connection, &mut allowance, &document)?;
         check_done(&document)?;
         self.take_over_steps(steps_in(&document), before_ns);
         let mut tables = Vec::new();
         for table in store::tables() {
-            tables.push(self.rows_there(connection, &remote_id, table, &mut allowance)?);
+            let slices = self.rows_there(connection, &remote_id, table, &mut allowance)?;
+            let slices = slices.into_iter().map(|slice| whose.blanked(slice));
+            tables.push(slices.collect());
         }
         Ok(Measured {
             document,

@@ -150,12 +150,6 @@ fn what_loses_commits_is_not_chosen_before_what_does_not() {
 }
 
 #[test]
-fn how_many_blocks_there_were_is_no_part_of_the_reason() {
-    assert_eq!(in_words("cancelled, 0 blocks"), in_words("cancelled"));
-    assert_eq!(in_words("differs: kernel, host"), "differs: kernel, host");
-}
-
-#[test]
 fn a_choice_says_that_nothing_was_durable_and_that_others_were_there() {
     let facts = json!({"number": 0, "durability_codes": [{"code": "in_memory", "what": "tmpfs"}]});
     let facts: Vec<Facts> = vec![serde_json::from_value(facts).unwrap()];
