@@ -86,7 +86,13 @@ impl Random {
         });
         let mut script: String = commands.collect();
         if self.below(8) == 0 {
-            let places: Vec<usize> = script.char_indices().map(|(at, _)| at).collect();
+            // Not where a line begins: it would be a statement.
+            let is_inside = |at: &usize| *at > 0 && !script[..*at].ends_with('\n');
+            let places: Vec<usize> = script
+                .char_indices()
+                .map(|(at, _)| at)
+                .filter(is_inside)
+                .collect();
             let spoil = self.word(SPOILS);
             script.insert_str(places[self.below(places.len())], &spoil);
         }
