@@ -87,7 +87,7 @@ impl Random {
         let mut script: String = commands.collect();
         if self.below(8) == 0 {
             // Not where a line begins: it would be a statement.
-            let is_inside = |at: &usize| *at > 0 && !script[..*at].ends_with('\n');
+            let is_inside = |at: &usize| *at > 0 && !script[..*at].ends_with(['\n', '\\']);
             let places: Vec<usize> = script
                 .char_indices()
                 .map(|(at, _)| at)
@@ -136,7 +136,7 @@ fn of_ours(script: &str, file: &str) -> Outcome {
 /// Whether we refuse what pgbench takes: numbers that are not finite as parameters, booleans for abs(), and a character that ends a command.
 fn is_ours_alone(error: &str) -> bool {
     [
-        "abs",
+        "boolean to int or double",
         "finite",
         "unterminated",
         "unbalanced",
