@@ -160,7 +160,7 @@ pub struct IoBytes {
     /// Bytes by which files became longer.
     #[serde(rename = "io_extend_bytes")]
     pub extend: Option<u64>,
-    /// Of WAL, written.
+    /// WAL that was written.
     #[serde(rename = "io_wal_write_bytes")]
     pub wal_write: Option<u64>,
 }

@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// What a conductor does that finds no experiment, and the janitor after it.
+    /// /// Acts as a conductor that finds no experiment, then as the janitor.
     fn look(homes: &Homes, place: usize) {
         let home = &homes.places[place];
         home.heard.store(home.changes.load(Acquire), Release);

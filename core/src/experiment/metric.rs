@@ -67,7 +67,7 @@ const fn shown(name: &'static str, noun: &'static str) -> Metric {
     }
 }
 
-/// What a search finds (option `sustain`).
+/// The rate that a search finds (option `sustain`).
 pub const SUSTAINABLE_RATE: &str = "sustainable_rate";
 
 /// All of them.
@@ -192,7 +192,7 @@ impl Metric {
         }
     }
 
-    /// What the best one has: "most tps", "lowest p99 latency".
+    /// The best target in words: "most tps", "lowest p99 latency".
     pub fn superlative(self) -> String {
         let is_a_time = self.noun.starts_with("time ");
         let which = match (words::is_counted(self.noun), self.more_is_better) {

@@ -72,7 +72,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// That of a run that was made.
+    /// The place of a run that was made.
     pub fn of(made: &Made) -> Self {
         Self {
             block: made.block,

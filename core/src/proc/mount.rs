@@ -484,7 +484,7 @@ mod tests {
             parse_mountinfo(&text);
         }
 
-        /// Of those that lead to the path the one that is nearest to it; if there is none, none.
+        /// The mount found is the one nearest to the path, or none if none leads there.
         #[test]
         fn no_other_is_nearer(places in prop::collection::vec("(/[ab]{1,2}){0,3}", 0..6), path in "(/[ab]{1,2}){1,4}") {
             let line = |place: &String| format!("1 2 8:1 / /{} rw - ext4 x rw\n", place.trim_start_matches('/'));

@@ -94,7 +94,7 @@ pub struct New {
     pub has_registrar: bool,
 }
 
-/// Of a request that is new.
+/// The action for a new request.
 pub fn of_new(new: &New) -> Action {
     match new {
         _ if new.is_cancelled => Action::Cancel,
@@ -104,8 +104,8 @@ pub fn of_new(new: &New) -> Action {
     }
 }
 
-/// Of a request whose coordinator is to start; None when it has failed to, see [`Failed::at_start`]. Another one takes the place of
-/// one of an earlier janitor; should that come yet, it comes too late.
+/// The action for a request whose coordinator is to start; None when it has failed to, see [`Failed::at_start`]. A new coordinator replaces that of
+/// an earlier janitor; should the old one still start, it finds the request taken.
 pub fn of_starting(worker: Worker, errand: Errand) -> Option<Action> {
     match worker {
         Worker::Runs => Some(Action::Wait),

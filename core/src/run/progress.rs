@@ -47,7 +47,7 @@ pub struct Progress {
     pub phase: Phase,
     /// Steps that are done, or milliseconds.
     pub done: u64,
-    /// Of so many; 0: not known.
+    /// All work of the phase, in the same unit; 0: not known.
     pub total: u64,
     /// How long the phase is on.
     pub seconds: f64,

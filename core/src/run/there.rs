@@ -12,7 +12,7 @@ pub struct Window {
     pub warmup: Option<String>,
 }
 
-/// Those of a run. The quick look is one there too, with its own choice of the same length, and the checkpoint cycle of a search is that of the server there.
+/// The window of a run on the server there. That server chooses the length of a quick look again, and knows the checkpoint cycle of a search.
 pub fn window(spec: &Spec) -> Window {
     let quick = spec.is_quick();
     let own_cycle = spec.is_chosen_there("duration");

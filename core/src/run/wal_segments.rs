@@ -3,7 +3,7 @@
 /// Digits of each of the three parts of a name: timeline, and the two of the segment's number.
 const PART: usize = 8;
 
-/// What the files of pg_wal are, by the names that they have.
+/// The files of pg_wal, recognized by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
     timeline: u32,

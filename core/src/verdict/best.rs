@@ -93,8 +93,8 @@ pub fn best(targets: &[Vec<Run>], delta: f64, looks: &Looks) -> Vec<Ranked> {
     best_without(targets, &[], delta, looks)
 }
 
-/// The same where some were set aside. From its block on such a one is settled, as one that cannot keep the rate is; what was judged against it is open
-/// again, and runs.
+/// The ranking where some targets were set aside. From its block on such a target is settled, like one that cannot keep the rate. Targets that were
+/// judged against it are open again, and run.
 pub fn best_without(targets: &[Vec<Run>], gone: &[Gone], delta: f64, looks: &Looks) -> Vec<Ranked> {
     let blocks = targets.iter().map(Vec::len).min().unwrap_or(0);
     let mut play = Play::new(targets, gone, delta);
@@ -265,7 +265,7 @@ struct Pairs<'a> {
     look: Look,
     made: &'a [Vec<Run>],
     pool: Pool,
-    /// Those of R, by the lower and the higher number.
+    /// Pairs of R, by the lower and the higher number.
     of_those_that_ran: Vec<((usize, usize), Pair)>,
 }
 

@@ -41,7 +41,7 @@ impl Look {
         self.level_at(self.place)
     }
 
-    /// The same after so many blocks.
+    /// The level of the look after this many blocks.
     pub fn level_at(self, blocks: u32) -> f64 {
         level(blocks) / f64::from(self.metrics)
     }

@@ -166,7 +166,7 @@ fn what_is_published_is_made_again_with_the_settings_of_today() {
         assert!(both.contains(&("medium-today".into(), false)), "{both:?}");
         assert_eq!(second, None);
     }
-    // What is of today already is not made twice.
+    // A question that already has the settings of today is not repeated.
     let (today, second) = planned("medium,medium-today", Some(false));
     assert_eq!((today.len(), second), (first.len(), None));
 }
