@@ -66,7 +66,7 @@ fn elements(array: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
     }))
 }
 
-/// What is between the first character and the last one, if they are these.
+/// The text between these first and last characters; None without them.
 fn inside(text: &[u8], first: u8, last: u8) -> Option<&[u8]> {
     let text = text.trim_ascii();
     text.strip_prefix(&[first])?.strip_suffix(&[last])

@@ -1,4 +1,4 @@
-//! What comes from files: changed with the rights of the extension's owner, in the name of the role that asks.
+//! Import of files: it writes with the rights of the extension's owner, in the name of the calling role.
 
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 

@@ -55,7 +55,7 @@ impl Run {
         );
     }
 
-    /// What every workload does that has a work database.
+    /// Carries out the steps that all workloads with a work database share.
     pub fn carry_out_step(&mut self, act: Act) -> Result<(), Fault> {
         match act {
             Act::MakeDatabase => self.provision(),

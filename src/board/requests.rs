@@ -94,7 +94,7 @@ impl Board {
         Some(request)
     }
 
-    /// The same without taking it.
+    /// Finds the next errand for that database, without taking it.
     pub fn errand_of(&self, home: u32) -> Option<(&Request, Errand)> {
         let of_home = || {
             let requests = self.requests.iter();

@@ -12,7 +12,7 @@ use super::version::WalIo;
 /// PGSTAT_BACKEND_FLUSH_IO of pgstat_internal.h.
 const FLUSH_IO: pg_sys::bits32 = 1;
 
-// Of pgstat_internal.h, too.
+// Declared in pgstat_internal.h, too.
 unsafe extern "C-unwind" {
     fn pgstat_flush_backend(nowait: bool, flags: pg_sys::bits32) -> bool;
 }

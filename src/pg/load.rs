@@ -94,7 +94,7 @@ pub fn scanned(
     seed: i64,
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    // The same bytes in each row, however many load: each block has a stream of its own.
+    // Each block has its own stream: a row has the same bytes, however many processes load.
     let stream = |block: u64| Stream::new((seed as u64).wrapping_add(block), 0, Purpose::Payload);
     let mut random = stream(part.blocks.start);
     let per_page = part.layout.rows_per_page;

@@ -238,8 +238,8 @@ pub fn become_owner(owner: u32) -> Result<(), Fault> {
     guc::apply("default_transaction_read_only", "off")
 }
 
-/// The same for the workers whose transactions are not what is measured: settings of the server or the database that are
-/// meant for sessions of people must not end them. Autovacuum does likewise.
+/// Becomes the owner in a worker whose transactions are not measured. Settings that the server or the database has for sessions of people must not
+/// end it. Autovacuum does likewise.
 pub fn become_undisturbed_owner(owner: u32) -> Result<(), Fault> {
     become_owner(owner)?;
     guc::apply("default_transaction_isolation", "read committed")?;

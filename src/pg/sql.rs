@@ -21,7 +21,7 @@ pub fn write(sql: &str, arguments: &[Option<&str>]) -> Result<Option<String>, Fa
     execute(sql, arguments, false)
 }
 
-/// The same with texts in the encoding of the database, of which no further copy is made: a file may be long.
+/// Runs a statement that writes, with arguments in the encoding of the database. They are not copied again: a file may be long.
 pub fn write_raw(sql: &str, arguments: &[Option<&[u8]>]) -> Result<Option<String>, Fault> {
     let arguments: Vec<Option<Cow<'_, [u8]>>> =
         (arguments.iter()).map(|a| a.map(Cow::Borrowed)).collect();

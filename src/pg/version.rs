@@ -75,7 +75,7 @@ pub struct WalIo {
 /// True if each write of WAL waits until the disk has it (wal_sync_method open_sync or open_datasync). The server counts no sync then.
 #[inline]
 pub fn is_each_write_a_sync() -> bool {
-    // Of xlog.h, in all versions.
+    // Constants of xlog.h, in all versions.
     const OPEN: i32 = 2;
     const OPEN_DSYNC: i32 = 4;
     // SAFETY: settings of this process.

@@ -98,7 +98,7 @@ pub fn said(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
     said_with(state, metric, &beside(state)?)
 }
 
-/// The same, with the facts beside the metric at hand.
+/// The answer for each target, from facts that were read already.
 pub fn said_with(
     state: &State,
     metric: Metric,

@@ -65,7 +65,7 @@ impl Entry {
         }
     }
 
-    /// What it speaks of, but for a run on another server.
+    /// The things that the entry records as made. A run on another server is not among them.
     pub fn made(&self) -> Made {
         Made {
             file: self.wal_file.is_some(),

@@ -123,7 +123,7 @@ pub fn repeat_block(experiment_id: i64, block: u32, why: &str) -> Result<(), Fau
     log(experiment_id, "repeated", Some(block), Some(why), None)
 }
 
-/// The same of all blocks before one.
+/// Marks the runs of all blocks before this one as not counting.
 pub fn repeat_before(experiment_id: i64, block: u32, why: &str) -> Result<(), Fault> {
     repeat(
         experiment_id,

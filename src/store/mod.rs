@@ -231,7 +231,7 @@ pub fn insert<R: Row>(run_id: i64, rows: &[R]) -> Result<(), Fault> {
     }
 }
 
-/// The same, as an array; what it says of the number of the run does not count.
+/// Stores an array of rows of a run. A run_id within the rows is ignored.
 fn insert_array(run_id: i64, table: &str, rows: &str) -> Result<(), Fault> {
     sql::write(
         &format!(

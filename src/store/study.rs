@@ -140,7 +140,7 @@ pub fn forget_targets(study: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Of the targets of a study that were recorded already, those on images.
+/// Recorded targets of a study that are on images.
 pub fn on_images(study: &Study) -> Result<BTreeMap<String, OnImage>, Fault> {
     let targets: Vec<&String> = study
         .variants

@@ -198,7 +198,7 @@ pub fn wait_for_release(id: i64) -> Result<(), Fault> {
     }
 }
 
-/// What the helper did in the last job of this kind for a run: steps, and how many milliseconds each took. In a transaction.
+/// Steps of the helper in the last job of this kind for a run, each with its milliseconds. In a transaction.
 pub fn steps(run_id: i64, action: &str) -> Result<Vec<(String, f64)>, Fault> {
     let text = sql::read_latest(
         "SELECT coalesce(jsonb_agg(jsonb_build_array(s.report -> 'step', s.report -> 'ms') ORDER BY s.number), '[]') \

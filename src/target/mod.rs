@@ -57,7 +57,7 @@ pub enum On {
     Made {
         /// The request of a job of `prepare`.
         request: Value,
-        /// The same, checked.
+        /// The request, checked.
         prepare: Box<Prepare>,
     },
 }

@@ -59,7 +59,7 @@ struct Change {
 }
 
 impl Change {
-    /// The same with what it is once whoever is at it has let go.
+    /// Locks the experiment, and reads it again: another session may have changed it.
     fn locked(self) -> Result<Self, Fault> {
         let (is_seen, found) =
             self.as_owner(|id, _| Ok((store::lock(id)?, store::steered(id)?)))?;

@@ -8,7 +8,7 @@ use crate::{
     target::Target,
 };
 
-/// Those of a target's server.
+/// Programs of a target's server.
 pub struct Programs {
     /// Their directory.
     pub bindir: PathBuf,
@@ -17,7 +17,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Of that target. In a transaction.
+    /// Programs of that target. In a transaction.
     pub fn of(target: &Target) -> Result<Self, Fault> {
         let bindir = match &target.bindir {
             Some(bindir) => bindir.clone(),

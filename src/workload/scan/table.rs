@@ -18,7 +18,7 @@ use crate::{
 
 /// The table, in schema public of the work database.
 pub const TABLE: &str = "fsbench_scan";
-/// The same with its schema.
+/// The name with its schema.
 pub const QUALIFIED: &str = "public.fsbench_scan";
 
 /// Statements that are run after loading.
