@@ -12,12 +12,12 @@ from .spells import Beside
 IMAGE = "3GB"
 SCALE = 32
 CLIENTS = 16
-# Of the standard deviation of ln(ratio) of two names for one filesystem.
+# Standard deviation of ln(ratio) of two names for one filesystem.
 NOISE = 0.02
 # Seconds from the end of a measured window to the start of the next, without the warm-up and the filling of WAL.
 IDLE = 4
 MOST_FALSE = 2
-# Of a machine with this much memory and no disk; the servers of targets take as much again.
+# Settings for a machine with this much memory and no disk; the servers of targets take as much again.
 SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "1GB", "checkpoint_timeout": "5min"}
 
 

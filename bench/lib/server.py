@@ -20,7 +20,7 @@ COMMON = {
 # The disk taken out: what is left is processor time.
 NO_FLUSH = {"fsync": "off", "synchronous_commit": "off"}
 
-# What pgfsbench's clients run with, so that the plan does not change in the middle of a run.
+# Settings of pgfsbench's clients, so that the plan does not change in the middle of a run.
 STABLE_PLANS = {"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan"}
 DEFAULT_PLANS = {"enable_seqscan": "on", "plan_cache_mode": "auto"}
 

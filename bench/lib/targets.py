@@ -17,7 +17,7 @@ COPY = 0.8
 SAME = (0.95, 1.05)
 FILESYSTEM = "ext4"
 IMAGE = "6GB"
-# What lies between two windows, against `cp -a`, a sync and so many seconds.
+# Time between two windows, against `cp -a`, a sync and this many seconds.
 BETWEEN = 1.1
 BESIDE = 5
 # Memory is too small for it.

@@ -31,7 +31,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The same; a refusal that names the package if there is none.
+/// The absolute path of a program; the refusal names the package that has it.
 pub fn require(name: &str, package: &str) -> Result<PathBuf, Refusal> {
     find(name).ok_or_else(|| {
         Refusal::new(Kind::NotInThisState, format!("there is no program {name}"))
@@ -111,7 +111,7 @@ pub fn run_locked(argv: &[String], deadline: Duration, lock: &File) -> Result<Ou
     run_with(argv, deadline, shared(argv, lock)?, When::AtDeadline)
 }
 
-/// The same for a program that makes something, which is killed when the helper is to end.
+/// Runs a program that makes something, with the lock. It is killed when the helper must end.
 pub fn run_making(argv: &[String], deadline: Duration, lock: &File) -> Result<Outcome, Refusal> {
     run_with(argv, deadline, shared(argv, lock)?, When::OrStopping)
 }

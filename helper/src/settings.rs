@@ -61,7 +61,7 @@ impl Of {
 
 /// In the order in which they are written: a new scheduler brings settings of its own.
 const QUEUE: [&str; 4] = ["scheduler", "nr_requests", "read_ahead_kb", "wbt_lat_usec"];
-/// Those of the scheduler itself.
+/// Directory of the scheduler's own settings.
 const TUNABLES: &str = "iosched/";
 const KERNEL: [&str; 6] = [
     "dirty_background_bytes",
@@ -146,7 +146,7 @@ pub fn of_block(asked: &BlockSettings) -> Vec<Value> {
     .collect()
 }
 
-/// The same for the kernel.
+/// The values to write to the kernel's settings.
 pub fn of_kernel(asked: &KernelSettings) -> Vec<Value> {
     let value = |(file, value): (&str, u64)| Value {
         file: file.into(),

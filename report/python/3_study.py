@@ -104,7 +104,7 @@ def claim_rows(model):
 
 
 def published_rows(model):
-    # What he has no figure of stands with the questions.
+    # Metrics without a published figure stand with the questions.
     theirs = {(row['question'], row['metric']) for row in model['published'] if row['published'] is not None}
     percent = lambda value: '' if value is None else figure(value, '%')
     return [[row['question'] or '', row['variant'], row['metric'], figure(row['published'], row['unit'] if row['published'] is not None else ''), percent(row['published_percent']),

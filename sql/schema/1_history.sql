@@ -1,4 +1,4 @@
--- What is known of a change in a history, and accepted.
+-- Changes in a history that a user has accepted.
 
 CREATE TABLE fsbench.acknowledgement (
     run_id          bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
