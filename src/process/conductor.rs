@@ -77,7 +77,7 @@ struct Conductor {
     home: &'static Home,
 }
 
-/// What the conductor does after a step.
+/// The conductor's next action after a step.
 enum After {
     /// Another step.
     GoOn,
@@ -415,7 +415,7 @@ impl Conductor {
                     report::log_warning(&fault.context("will start a run of an experiment later"));
                 }
                 locked(id, || store::forget_run(id, made))?;
-                // What takes the room may be a run that waits for the end of the block.
+                // A run that waits for the end of the block may take the room.
                 self.board.homes.leave_block(self.place);
                 self.look_after(LATER);
                 Ok(After::Leave)

@@ -78,7 +78,7 @@ pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
     ask_with(owner, action, target, None)
 }
 
-/// The same for a request that is not committed with a target yet.
+/// Asks the helper about a target that is not committed with this request yet.
 pub fn ask_for(owner: u32, action: &str, target: &str, request: &Value) -> Result<Value, Fault> {
     let shared_text = SharedText::pack(&request.to_string());
     ask_with(owner, action, target, Some(shared_text.number()))

@@ -16,9 +16,9 @@ pub struct House {
     files: BTreeMap<String, PathBuf>,
     /// Files of SQL.
     queries: Vec<PathBuf>,
-    /// Of each file: what it names.
+    /// Imports of each file.
     imports: BTreeMap<String, Vec<Import>>,
-    /// Of each room: how high it stands.
+    /// Floor of each room.
     floors: BTreeMap<String, usize>,
     directory: PathBuf,
     root: String,
@@ -27,7 +27,7 @@ pub struct House {
 /// Modules, and names in them.
 type Names = BTreeSet<(String, String)>;
 
-/// Of each file: whom it imports, and in which line.
+/// Each file, the files that it imports, and in which line.
 type Edges<'a> = BTreeMap<&'a str, BTreeMap<&'a str, usize>>;
 
 /// A word of a rule beside its room: file, line, word.

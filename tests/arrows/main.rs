@@ -81,7 +81,7 @@ const BESIDE_WORKLOADS: [&str; 4] = [
     // Facts and findings of scans.
     "finding/facts/scan.rs",
     "finding/scan.rs",
-    // What such facts are made of.
+    // Rows of such facts.
     "run/queries/facts.sql",
 ];
 

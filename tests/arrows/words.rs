@@ -47,7 +47,7 @@ impl Rule {
             .collect()
     }
 
-    /// What follows the tests of a file is theirs, unless they are in another file.
+    /// Code after the tests of a file belongs to the tests, unless these are in another file.
     fn found_in_rust(&self, text: &str) -> Vec<(usize, &str)> {
         let following = text.lines().skip(1).chain([""]);
         let lines = (1..).zip(text.lines().zip(following));

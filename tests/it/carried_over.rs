@@ -1,4 +1,4 @@
-//! What a server on a target has of the server that asks.
+//! Properties of the asking server that a server on a target takes over.
 
 use crate::common::{assert_refused, row, rows};
 use crate::directory_target::Place;
@@ -71,7 +71,7 @@ fn a_target_has_the_wal_segments_of_the_server_that_asks() {
             .count();
         assert_eq!(of_size, 1, "{segment}");
     }
-    // Those of the first size are not those that the second run wants.
+    // The second run does not take data with the first segment size.
     assert_eq!(prepared(&place).len(), 2);
     place.nothing_is_left("runs with other segments");
 }

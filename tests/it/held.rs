@@ -55,7 +55,7 @@ impl<'a> Held<'a> {
         })
     }
 
-    /// What this says of the run's row of fsbench.progress; None if there is none.
+    /// The value of this expression in the run's row of fsbench.progress; None without a row.
     pub fn progress(&mut self, what: &str) -> Option<String> {
         let sql = format!(
             "SELECT {what} FROM fsbench.progress WHERE run_id = {}",

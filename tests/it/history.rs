@@ -1,11 +1,11 @@
-//! What fsbench.check_history() does beside its row: whoever listens is told, and a suspect night is measured once more.
+//! Effects of fsbench.check_history() next to its row: it notifies listeners, and measures a suspect night once more.
 
 use crate::common::{execute, row, rows, server};
 use pgfsbench_tests::{LONG, assert_columns, ending};
 use postgres::{Client, fallible_iterator::FallibleIterator};
 use serde_json::Value;
 
-/// What the run of a night is asked with.
+/// Arguments of the run of a night.
 const NIGHT: &str = r#"scale => 1, clients => 1, transactions => 100, seed => 7, settings => '{"work_mem": "5MB"}', options => '{"fillfactor": 90}'"#;
 
 /// State, run and words of a history.
@@ -138,7 +138,7 @@ fn a_suspect_night_is_told_and_measured_again() {
     );
     assert_eq!(row(&mut client, runs), "14");
 
-    // What a dump has brought is told, and no reason to start anything.
+    // A night from a dump is announced, and starts nothing.
     copy_nights(&mut client, &tonight, "restored", 12, 2000);
     let said = check(&mut bob, "restored");
     assert!(said.starts_with("suspect|2012|"), "{said}");

@@ -22,7 +22,7 @@ pub struct Iostat {
 type Report = (f64, Value);
 
 impl Iostat {
-    /// Of this device; None where there is no iostat.
+    /// Starts iostat for this device; None where there is no iostat.
     pub fn start(device: &str) -> Option<Self> {
         let began = epoch();
         let mut child = Command::new("stdbuf")
@@ -93,7 +93,7 @@ impl Drop for Iostat {
     }
 }
 
-/// What a column of two decimals may have been rounded by.
+/// Rounding error of a column of two decimals.
 const ROUNDED: f64 = 0.005;
 
 pub struct Reports {

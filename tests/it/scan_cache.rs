@@ -67,7 +67,7 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         "t"
     );
     assert_scans(&mut client, &warm, "process_read_bytes <= bytes * 0.01");
-    // Of a table in memory, the processor is the limit: a file is read faster, on a machine that does nothing else.
+    // For a table in memory the processor is the limit: a file is read faster, on a machine that does nothing else.
     execute(
         &mut client,
         &format!("UPDATE fsbench.scan_read SET gb_per_second = 1000 WHERE run_id = {warm}"),

@@ -23,9 +23,9 @@ pub struct Browser {
     answers: Receiver<Value>,
     session: Option<String>,
     number: u64,
-    /// What pages have said on the console, and errors of theirs.
+    /// Messages of pages on the console, and their errors.
     pub said: Vec<String>,
-    /// What pages have asked for, but for what stands in them.
+    /// Addresses that pages have fetched, except for data within the page.
     pub fetched: Vec<String>,
     directory: Option<TempDir>,
 }

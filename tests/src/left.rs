@@ -26,7 +26,7 @@ pub trait Leaves {
         self.nothing_is_left_but(&[], after);
     }
 
-    /// The same where these databases stay.
+    /// Everything that runs have made is gone, except for these databases.
     fn nothing_is_left_but(&self, databases: &[&str], after: impl Display) {
         let kept: Vec<String> = databases.iter().map(|name| database(name)).collect();
         wait_with(

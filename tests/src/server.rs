@@ -53,7 +53,7 @@ impl TestServer {
         Self::start_apart(directory, None, settings)
     }
 
-    /// The same with its WAL below another directory, if one is given.
+    /// A new server with its WAL below another directory, if one is given.
     pub fn start_apart(directory: &Path, wal: Option<&Path>, settings: &[(&str, &str)]) -> Self {
         Self::start_copy("template", directory, wal, settings)
     }
@@ -63,7 +63,7 @@ impl TestServer {
         Self::with_extension_in(scratch(), None, settings)
     }
 
-    /// The same with its data below this directory, and its WAL below another one, if one is given.
+    /// A server with the extension, its data below this directory, and its WAL below another one, if one is given.
     pub fn with_extension_in(
         directory: &Path,
         wal: Option<&Path>,
@@ -173,7 +173,7 @@ impl TestServer {
         self.try_start_with(&[])
     }
 
-    /// The same with variables in its environment.
+    /// Starts the server with variables in its environment.
     pub fn try_start_with(&self, environment: &[(&str, &str)]) -> Result<(), String> {
         let before = self.log().len();
         let mut start = self.pg_ctl("start");
@@ -272,12 +272,12 @@ impl TestServer {
         assert!(self.is_crashed_by(pid), "process {pid} was gone already");
     }
 
-    /// The same for one that may be gone; false if it is.
+    /// Kills one child that may be gone, and waits until the server has recovered; false if it is gone.
     pub fn is_crashed_by(&self, pid: i32) -> bool {
         self.is_crashed_by_then(pid, || ())
     }
 
-    /// The same with something done as soon as it is killed.
+    /// Kills one child, and does something more at once.
     pub fn is_crashed_by_then(&self, pid: i32, then: impl FnOnce()) -> bool {
         let ready = |log: String| log.matches("ready to accept connections").count();
         let before = ready(self.log());

@@ -1,5 +1,5 @@
-//! What is left to be done for experiments that somebody has cancelled or dropped: only what is committed counts, and the session that has committed it can
-//! do nothing more.
+//! Work that is left for experiments that were cancelled or dropped: only a committed change counts, and the session that has committed it can do
+//! nothing more.
 
 use std::sync::atomic::Ordering::Acquire;
 

@@ -1,4 +1,4 @@
-//! What is done when an experiment cannot go on: its row says why, so that nobody has to look for it in the server's log.
+//! Troubles that stop an experiment: its row says why, so that no user has to look for it in the server's log.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 

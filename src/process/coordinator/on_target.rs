@@ -48,7 +48,7 @@ impl Underway<'_> {
         self.supply.as_ref()?.prepared.as_ref()
     }
 
-    /// What the server there is to do.
+    /// The stage of the run for the server there.
     fn stage(&self) -> Stage {
         let copied = self.prepared().map(|prepared| prepared.stage.clone());
         copied.unwrap_or(Stage::WholeOfTarget)
@@ -211,7 +211,7 @@ impl Run {
         }
     }
 
-    /// What is stored of the data that were copied.
+    /// Stores facts about the data that were copied.
     fn note_copy(&mut self, at: &Underway) {
         let Some(prepared) = at.prepared() else {
             return;

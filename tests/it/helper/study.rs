@@ -1,4 +1,4 @@
-//! What `make lab STUDY=...` does in its guest, done here: the script, on a disk that the helper may erase.
+//! The work of `make lab STUDY=...` in its guest, done here: the script, on a disk that the helper may erase.
 
 use super::bench::Bench;
 use crate::common::{assert_refused, execute, row, rows};
@@ -28,7 +28,7 @@ fn tools() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools")
 }
 
-/// What is printed of a script by names of a study and its parts, or why it is refused.
+/// The output of a script with names of a study and its parts, or its error.
 fn script(names: [&str; 2]) -> Result<String, String> {
     let output = Command::new(tools().join("lab.d/study"))
         .args(names)

@@ -1,4 +1,4 @@
-//! What a page's HINT has one type into a shell.
+//! Commands for the shell in a page's HINT.
 
 use super::NAME;
 use crate::common::execute;

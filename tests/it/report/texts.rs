@@ -1,4 +1,4 @@
-//! What the table of a text says, and what the charts of a page hold.
+//! The table of a text, and the charts of a page.
 
 use super::NAME;
 use crate::common::{execute, row};

@@ -1,5 +1,5 @@
-//! What is stored of a run, as far as lines for root and superusers are made of it. Rows may come from a dump that somebody has
-//! forged: only what the helper and a target's server would take from pgfsbench is of use here.
+//! Stored columns of a run from which lines for root and superusers are made. Rows may come from a forged dump. So only values that the helper and a
+//! target's server would take from pgfsbench are used.
 
 use serde::Deserialize;
 use serde_json::Value;
