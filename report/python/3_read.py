@@ -101,7 +101,7 @@ def read_runs(ids):
 
 
 def read_series(model):
-    """What charts of experiments, loose runs and histories are drawn from."""
+    """Reads the data of charts of experiments, loose runs and histories."""
     ids = [run for group in model['groups'] for run in group['runs']]
     chosen = [group['chosen'] for group in model['groups']]
     take = lambda sql, runs: query(sql, ['bigint[]'], [runs])
@@ -134,7 +134,7 @@ def read_series(model):
 
 
 def read_facts(model, redact):
-    """What all pages have in common."""
+    """Reads facts that all pages have."""
     ids = [run for group in model['groups'] for run in group['runs']]
     chosen = [group['chosen'] for group in model['groups']]
     model['findings'] = query('SELECT * FROM fsbench.findings($1)', ['bigint[]'], [ids])

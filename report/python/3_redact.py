@@ -126,12 +126,12 @@ def is_told(row):
 
 
 def told_marks(marks):
-    """Of what changed between two nights: what may be the same on all machines."""
+    """Changes between two nights that may be the same on all machines."""
     return '; '.join(re.findall(r'(?:^|; )((?:kernel|server_version): [^;]*)', marks or '')) or None
 
 
 def told_argument(name, value):
-    """What stands in a call for others to repeat."""
+    """The argument in a call that others may repeat."""
     if PLACES.search(name):
         return '[removed]'
     if name == 'mount_options' and isinstance(value, str):

@@ -20,7 +20,7 @@ def reference_of(model):
 
 
 def verdict_text(model):
-    """What the picture shows, for those who cannot see it."""
+    """The picture in words, for readers who cannot see it."""
     rows = ['%s: %s%s' % (row['target'], verdict_words(row), ', ' + ratio_in_words(row) if row.get('ratio') is not None else '')
             for row in model['verdicts']]
     return '%s, %s. %s.' % (model['metric'], reference_of(model), '; '.join(rows))

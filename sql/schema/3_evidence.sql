@@ -1,4 +1,4 @@
--- Evidence of a run about its storage, for those who run that storage: they know neither this extension nor its tables.
+-- Evidence of a run about its storage, for the people that run that storage: they know neither this extension nor its tables.
 
 CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to_second integer) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp

@@ -134,7 +134,7 @@ pub struct Variant {
     pub pool_properties: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset_properties: Option<String>,
-    /// Size of an external log beside the image. On a device it needs the argument log_device.
+    /// Size of an external log next to the image. On a device it needs the argument log_device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_size: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
