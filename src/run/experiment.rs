@@ -14,7 +14,7 @@ use pgfsbench_core::{
         metric::Metric,
         recommend::{self, Facts},
         state::State,
-        steps, throttled,
+        conditions, steps, throttled,
     },
     finding::Durability,
     verdict::Reason,
@@ -50,7 +50,7 @@ pub fn versions() -> Result<String, Fault> {
         server.unwrap_or_default(),
         super::cleanup::VERSION
     );
-    Ok(steps::conditions(&versions, &settings))
+    Ok(conditions::conditions(&versions, &settings))
 }
 
 /// Ends an experiment after its last complete block: looks, status, and what is said of it; `by` is the role that does. In a transaction.

@@ -16,6 +16,7 @@ use super::{
     metric::{self, Kind},
     plan,
     state::{Goal, Made, Neighbours, Outcome, State},
+    conditions,
     steps::{self, End, Next, Place},
 };
 
@@ -263,7 +264,7 @@ fn what_cuts_off_ten_runs_of_a_place_pauses_the_experiment_and_loses_no_block() 
 
 #[test]
 fn a_block_is_made_again_when_versions_or_settings_change_within_it() {
-    let began = steps::conditions("kernel 6.1, PostgreSQL 15.4", "a1");
+    let began = conditions::conditions("kernel 6.1, PostgreSQL 15.4", "a1");
     let mut state = state(2, Goal::Baseline);
     let first = Place {
         block: 1,
@@ -281,11 +282,11 @@ fn a_block_is_made_again_when_versions_or_settings_change_within_it() {
     assert!(matches!(next("boot", &began), Next::Start(_)));
     for (now, why) in [
         (
-            steps::conditions("kernel 6.1, PostgreSQL 15.4", "b2"),
+            conditions::conditions("kernel 6.1, PostgreSQL 15.4", "b2"),
             "settings of the server changed within its block",
         ),
         (
-            steps::conditions("kernel 6.2, PostgreSQL 15.4", "a1"),
+            conditions::conditions("kernel 6.2, PostgreSQL 15.4", "a1"),
             "kernel, server or extension changed within its block",
         ),
     ] {
