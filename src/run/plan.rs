@@ -57,7 +57,7 @@ pub fn near(target: &Target, data: Source) -> Result<Near, Fault> {
         drops_caches: target.drop_caches,
         data,
         has_other_programs: match &target.bindir {
-            Some(bindir) => *bindir != programs::own_bindir()?,
+            Some(bindir) => *bindir != programs::server_bindir()?,
             None => false,
         },
         wants_statements: statements::is_loaded()?,
@@ -213,7 +213,7 @@ impl Commands<'_> {
 
     /// The settings file of the server. Other programs than this server's are asked what they know only when the run is made.
     fn write_settings(&self) -> Result<String, Fault> {
-        let own = self.bindir == programs::own_bindir()?;
+        let own = self.bindir == programs::server_bindir()?;
         let records_statements =
             statements::is_loaded()? && (!own || programs::own_have(statements::EXTENSION)?);
         let settings = Settings {

@@ -21,7 +21,7 @@ impl Programs {
     pub fn of(target: &Target) -> Result<Self, Fault> {
         let bindir = match &target.bindir {
             Some(bindir) => bindir.clone(),
-            None => own_bindir()?,
+            None => server_bindir()?,
         };
         Ok(Self {
             bindir,
@@ -31,7 +31,7 @@ impl Programs {
 }
 
 /// Directory of this server's programs.
-pub fn own_bindir() -> Result<PathBuf, Fault> {
+pub fn server_bindir() -> Result<PathBuf, Fault> {
     let text = sql::read("SELECT setting FROM pg_config() WHERE name = 'BINDIR'", &[])?;
     Ok(Path::new(&text.unwrap_or_default()).to_path_buf())
 }
