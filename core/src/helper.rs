@@ -11,7 +11,7 @@
 //! - [`protocol`]: the lines between the helper's two processes.
 
 pub mod effective;
-pub mod essence;
+pub mod error_excerpt;
 pub mod filesystem;
 pub mod geometry;
 pub mod marks;

@@ -1,7 +1,7 @@
 //! The one place that runs programs: by absolute path, without a shell, with a clean environment, nothing to read, a
 //! deadline, and what they print kept up to a limit.
 
-use pgfsbench_core::helper::essence::essence;
+use pgfsbench_core::helper::error_excerpt::error_excerpt;
 use pgfsbench_core::helper::filesystem::DIRECTORIES;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -76,7 +76,7 @@ impl Outcome {
         Refusal::new(Kind::System, format!("{name} failed ({how})")).detail(format!(
             "{}\n{}",
             self.argv.join(" "),
-            essence(&self.output)
+            error_excerpt(&self.output)
         ))
     }
 }
