@@ -13,7 +13,7 @@ pub use helper_session::check_tables;
 
 use crate::backoff::Backoff;
 use crate::client::{self, Client, Failure, describe};
-use crate::voice::log;
+use crate::output::log;
 use helper_session::NoTable;
 use job::{Job, Outcome};
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};

@@ -6,7 +6,7 @@
 //! does one; [`plan`] decides what that takes, from what [`config`] allows and [`probe`] finds, a device that is in use among it;
 //! [`journal`] remembers it; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being
 //! unmounted; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end; [`secure`] opens what nobody else
-//! can have changed; [`voice`] prints. [`setup`], [`doctor`] and [`wanted`] are for whoever calls it by hand.
+//! can have changed; [`output`] prints. [`setup`], [`doctor`] and [`wanted`] are for whoever calls it by hand.
 //!
 //! Floors (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Single files stand beside the
 //! folders: each is one small tool, or one command, and a folder around one file would only hide it.
@@ -18,7 +18,7 @@
 //! mount_users place settings
 //! probe config database
 //! child client
-//! secure exec connection voice backoff
+//! secure exec connection output backoff
 //! ```
 
 #![deny(unsafe_code)]
@@ -36,6 +36,7 @@ mod engine;
 mod exec;
 mod journal;
 mod mount_users;
+mod output;
 mod place;
 mod plan;
 mod probe;
@@ -43,18 +44,17 @@ mod secure;
 mod serve;
 mod settings;
 mod setup;
-mod voice;
 mod wanted;
 
 use child::Part;
 use clap::{Parser, Subcommand};
 use config::Config;
 use engine::{Cleared, Engine, Hook};
+use output::{note, say};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use voice::{note, say};
 use wanted::{Wanted, Which};
 
 #[derive(Parser)]
@@ -125,7 +125,7 @@ fn main() -> ExitCode {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let config = std::path::absolute(&command.config).unwrap_or(command.config);
     match act(&config, command.action) {
-        Ok(()) if voice::was_heard() => ExitCode::SUCCESS,
+        Ok(()) if output::is_all_printed() => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,
         Err(refusal) => {
             complain(&refusal);
@@ -139,7 +139,7 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
     match action {
         Action::As(role) => {
             let part = child::become_other(&role)?;
-            voice::is_forwarded();
+            output::is_forwarded();
             match part {
                 Part::Database => database::main(),
                 Part::Visit => setup::visit::main(),

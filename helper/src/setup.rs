@@ -5,9 +5,9 @@ mod unit;
 pub mod visit;
 
 use crate::config::{self, Config};
+use crate::output::say;
 use crate::probe;
 use crate::secure::{self, failed};
-use crate::voice::say;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{Mode, OFlags, openat, renameat};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! The excerpt of a failed program's output: the lines that say why, without the usage.
+//! Excerpt of a failed program's output: the lines that say why, without the usage.
 
 /// The lines that are kept.
 const LINES: usize = 3;

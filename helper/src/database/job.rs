@@ -1,7 +1,7 @@
 //! The statements about fsbench.helper_job. Everything is qualified, and the search path holds nothing of the user's.
 
 use crate::client::{Client, Failure};
-use crate::voice::log;
+use crate::output::log;
 use pgfsbench_core::helper::Request;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::request::LONGEST_REQUEST;

@@ -3,7 +3,7 @@
 
 use super::job::{complain, is_lost};
 use crate::client::{Client, Failure};
-use crate::voice::log;
+use crate::output::log;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};

@@ -5,7 +5,7 @@ use super::answers::Voice;
 use super::{Counted, PATIENCE, Shared, lock};
 use crate::config::Database;
 use crate::engine::Engine;
-use crate::voice::log;
+use crate::output::log;
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
 use pgfsbench_core::helper::{Name, Request};
 use std::io::{self, BufReader};

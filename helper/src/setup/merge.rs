@@ -2,9 +2,9 @@
 
 use super::Arguments;
 use crate::config::{self, Config, Database, Device, Images};
+use crate::output::say;
 use crate::probe::contents::Contents;
 use crate::probe::device::{self, Access, DeviceFacts};
-use crate::voice::say;
 use pgfsbench_core::helper::request::check_device_path;
 use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::refusal::{Kind, Refusal};

@@ -2,8 +2,8 @@
 
 use crate::config;
 use crate::exec;
+use crate::output::say;
 use crate::secure;
-use crate::voice::say;
 use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};

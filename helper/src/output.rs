@@ -52,7 +52,7 @@ fn to_stderr(line: &str) {
 
 /// A line of the log.
 macro_rules! log {
-    ($database:expr; $($said:tt)*) => { $crate::voice::write_log($database, format_args!($($said)*)) };
+    ($database:expr; $($said:tt)*) => { $crate::output::write_log($database, format_args!($($said)*)) };
 }
 pub(crate) use log;
 
@@ -77,18 +77,18 @@ pub fn print_error(said: Arguments) {
 
 /// Like `eprintln!`.
 macro_rules! note {
-    ($($said:tt)*) => { $crate::voice::print_error(format_args!($($said)*)) };
+    ($($said:tt)*) => { $crate::output::print_error(format_args!($($said)*)) };
 }
 pub(crate) use note;
 
 /// True if everything was printed; a reader that has gone does not count.
-pub fn was_heard() -> bool {
+pub fn is_all_printed() -> bool {
     !LOST.load(Ordering::Relaxed)
 }
 
 /// Like `println!`.
 macro_rules! say {
-    ($($said:tt)*) => { $crate::voice::print(format_args!($($said)*)) };
+    ($($said:tt)*) => { $crate::output::print(format_args!($($said)*)) };
 }
 pub(crate) use say;
 
