@@ -356,7 +356,7 @@ impl Conductor {
             .store(u32::from(!is_first), Release);
         let (made, label) = (place.made(), place.label(state));
         let is_on = xact::transaction(|| {
-            let is_on = store::intend(id, place, boot_id, versions)?;
+            let is_on = store::record_intent(id, place, boot_id, versions)?;
             if is_on {
                 store::note_end(id, place.block, &steps::why_moved(state))?;
             }

@@ -17,7 +17,7 @@ pub use super::{
     experiment_beside::{BesideRow, Surrounding, beside, contexts, facts, surroundings, used},
     experiment_log::log,
     experiment_runs::{
-        cancelled_or_dropped, close_runs, find_run, forget_run, intend, own_parameters,
+        cancelled_or_dropped, close_runs, find_run, forget_run, own_parameters, record_intent,
         repeat_before, repeat_block, set_outcome, set_run, start_run, stays_running,
     },
     experiment_state::state,

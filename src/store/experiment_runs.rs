@@ -24,7 +24,7 @@ pub fn stays_running(experiment_id: i64) -> Result<bool, Fault> {
 }
 
 /// Notes that a run is about to be started; false if the experiment is not on any more: somebody has paused or cancelled it meanwhile.
-pub fn intend(
+pub fn record_intent(
     experiment_id: i64,
     place: Place,
     boot_id: &str,
