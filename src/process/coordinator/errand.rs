@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use super::{free_run_area, registrar, take_up};
+use super::{claim_run, free_run_area, registrar};
 use crate::{
     bench::Run,
     board::{Errand, Request, RequestState},
@@ -49,8 +49,8 @@ pub fn main(argument: i32, launch: u32) {
             }
         }
         Errand::Run => {
-            if take_up::is_to_be_taken_up(board, request)
-                && let Err(fault) = take_up::take_up(board, request)
+            if claim_run::is_unclaimed(board, request)
+                && let Err(fault) = claim_run::claim_run(board, request)
             {
                 request.set_state(registrar::withdraw(board, request, fault));
                 return shmem::announce();
