@@ -60,9 +60,9 @@ pub struct Board {
     pub sweep_extension: AtomicU32,
     /// Pid of the worker that puts requests of a database into the queue and takes them out of it, one after the other; 0 when there
     /// is none. Written by that worker, under the lock; one that was killed leaves it as it is.
-    pub registrar: AtomicI32,
+    pub queue_worker: AtomicI32,
     /// That database. Written as the pid.
-    pub registrar_home: AtomicU32,
+    pub queue_worker_home: AtomicU32,
     /// 1 while there is no worker slot for one, so that the coordinator of the run that is on has to do it. Written by the janitor.
     pub no_slot: AtomicU32,
     /// The last ticket given out; a ticket orders requests. Written by callers under the lock.

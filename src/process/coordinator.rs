@@ -4,7 +4,7 @@
 mod claim_run;
 mod errand;
 pub mod on_target;
-mod registrar;
+mod queue_worker;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

@@ -237,17 +237,17 @@ impl Janitor {
             is_busy: self.is_busy(),
             before: self.board.before(request),
             may_begin: experiments::may_begin(self.board, request),
-            has_registrar: self.has_registrar(request),
+            has_queue_worker: self.has_queue_worker(request),
         });
         self.act(index, request, RequestState::Submitted, action);
     }
 
     /// Whether a worker is there that does the queue's work in the database of this request.
-    fn has_registrar(&self, request: &Request) -> bool {
+    fn has_queue_worker(&self, request: &Request) -> bool {
         // Another one may just take the place of one that leaves.
         let (home, pid) = shmem::locked(|| {
-            let home = self.board.registrar_home.load(Acquire);
-            (home, self.board.registrar.load(Acquire))
+            let home = self.board.queue_worker_home.load(Acquire);
+            (home, self.board.queue_worker.load(Acquire))
         });
         home == request.home.load(Acquire) && process::is_alive(pid)
     }
@@ -503,7 +503,7 @@ impl Janitor {
                 self.end_homeless(index, request, Errand::Withdraw);
             } else if cancellation::is_cancelled(request)
                 && !withdraws
-                && !self.has_registrar(request)
+                && !self.has_queue_worker(request)
             {
                 self.launch_queued(index, request, Errand::Withdraw);
                 withdraws = true;

@@ -91,7 +91,7 @@ pub struct New {
     /// Whether no experiment has the turn now that this run is not of.
     pub may_begin: bool,
     /// Whether a worker is there that puts requests of its database into the queue.
-    pub has_registrar: bool,
+    pub has_queue_worker: bool,
 }
 
 /// The action for a new request.
@@ -99,7 +99,7 @@ pub fn of_new(new: &New) -> Action {
     match new {
         _ if new.is_cancelled => Action::Cancel,
         _ if !new.is_busy && new.before == 0 && new.may_begin => Action::Launch(Errand::Run),
-        _ if new.has_registrar => Action::Wait,
+        _ if new.has_queue_worker => Action::Wait,
         _ => Action::Launch(Errand::Enqueue),
     }
 }
