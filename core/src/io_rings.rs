@@ -7,8 +7,8 @@ use crate::units::format_bytes;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
-/// Processes that have a ring beside those of the settings: two special workers, and startup, background writer, checkpointer, WAL writer,
-/// archiver and WAL summarizer.
+/// Further processes with a ring, which no setting counts: two special workers, and startup, background writer, checkpointer, WAL writer, archiver
+/// and WAL summarizer.
 const FURTHER_PROCESSES: u64 = 8;
 
 /// Settings that decide how many rings a server has, and how large they are.

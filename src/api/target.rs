@@ -117,8 +117,7 @@ fn object(row: &Row) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// Checks a row, finds out what is stored beside what was given, and gives it as JSON. A device that is given now is the
-/// one that is meant for ever.
+/// Checks a row, adds the columns that are found out, and gives it as JSON. A device that is given now is the one that is meant for ever.
 fn complete(
     mut columns: Map<String, Value>,
     given: &GivenDevices,

@@ -31,7 +31,7 @@ impl Span {
 }
 
 impl Run {
-    /// A phase begins, and the one before it is over; it has so many steps.
+    /// Enters a phase of this many steps, which ends the one before.
     pub fn enter(&mut self, phase: Phase, total: u64) {
         self.end_phase();
         let now = clock::now_ns();

@@ -2,7 +2,7 @@
 //! PostgreSQL does the conversions.
 //!
 //! Every statement runs under a search_path of pg_catalog alone, and under the settings with which it was written: some run with the rights of
-//! the extension's owner in the session of somebody else, or in databases where others may create functions and operators.
+//! the extension's owner in the session of another role, or in databases where others may create functions and operators.
 
 use std::{
     borrow::Cow,

@@ -134,7 +134,7 @@ pub fn block_times() -> (u64, u64) {
 #[cfg(feature = "pg15")]
 pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array(buffers_checkpoint + buffers_clean, buffers_backend, stats_reset) \
      FROM pg_stat_bgwriter)";
-/// As above; autovacuum, sessions and so on are told apart from background workers, as the clients are.
+/// As above; autovacuum, sessions and so on are counted apart from background workers, as the clients are.
 #[cfg(any(feature = "pg16", feature = "pg17"))]
 pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array( \
      sum(CASE backend_type WHEN 'background worker' THEN 0 ELSE coalesce(writes, 0) + coalesce(extends, 0) END), \

@@ -1,5 +1,5 @@
-//! Factors: parameters that are varied, in place of targets or beside them. Those of runs are a candidate's own; of those of targets the experiment
-//! makes variants.
+//! Factors: parameters that are varied, in place of targets or in addition to them. Factors of runs belong to a candidate; for factors of targets the
+//! experiment makes variants.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

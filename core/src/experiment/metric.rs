@@ -159,7 +159,7 @@ pub fn of_workload(workload: Option<Workload>, has_rate: bool) -> &'static str {
     }
 }
 
-/// How many metrics there are to be looked at beside the one that was declared: they share a level.
+/// The number of metrics other than the declared one: they share a level.
 pub fn not_declared(declared: &str, has_rate: bool) -> usize {
     let others = ALL.iter().filter(|metric| metric.name != declared);
     others

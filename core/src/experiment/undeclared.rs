@@ -38,7 +38,7 @@ fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
     // Each filesystem sees another queue, or none.
     let is_unknown = d.a.is_none() || d.b.is_none();
     match d.area {
-        // Definitions are what is compared; what a commit promises is told in the sentence.
+        // Definitions are what is compared; the sentence has the promise of a commit.
         Area::Run | Area::Target | Area::Durability => true,
         Area::Filesystem | Area::Mount => is_other_filesystem || OF_THE_MOMENT.contains(&name),
         Area::Device => {
@@ -75,7 +75,7 @@ fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
     }
 }
 
-/// Whether a setting of a run's server was given to it by somebody.
+/// Whether a setting of a run's server was set by the user.
 fn sets(side: Side<'_>, name: &str) -> bool {
     let source = &side.document["environment"]["settings"][name]["source"];
     !source.is_null() && !["default", "override"].iter().any(|s| source == s)
@@ -158,7 +158,7 @@ mod tests {
             names((&ext4_there, none()), (&other, none())),
             ["clients", "io_scheduler", "kernel", "max_wal_size"]
         );
-        // And what somebody has.
+        // A declared setting.
         other["definition"]["settings"] = json!({"max_wal_size": "2GB"});
         other["definition"]["block_settings"] = json!({"scheduler": "none"});
         assert_eq!(
@@ -191,13 +191,13 @@ mod tests {
         );
         let none = || json!({});
         assert_eq!(names((&old, none()), (&new, none())), [""; 0]);
-        // Where nobody has declared it, the server was another one by night.
+        // Undeclared, the server was another one by night.
         let new = of_build(None, of_18.clone());
         assert_eq!(
             names((&old, none()), (&new, none())),
             ["effective_io_concurrency", "io_method", "server_version"]
         );
-        // And what somebody has set is no matter of the build.
+        // A setting of the user does not depend on the build.
         let mut set = of_18;
         set["settings"]["io_method"]["source"] = json!("configuration file");
         set["pgfsbench_version"] = json!("0.4.0");

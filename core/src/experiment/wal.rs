@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::units::{format_bytes, format_count};
 
-/// Another cycle may write so much more than the one that was looked at.
+/// Factor by which another cycle may write more than the measured one.
 const HEADROOM: f64 = 1.5;
 /// WAL may take at most this share of the room that was left.
 const SHARE_OF_ROOM: f64 = 0.5;
@@ -34,7 +34,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// WAL of so many seconds.
+    /// WAL of this many seconds.
     fn in_seconds(&self, seconds: f64) -> f64 {
         match self.seconds > 0.0 {
             true => self.bytes * seconds / self.seconds,
@@ -195,7 +195,7 @@ mod tests {
             "{}",
             f.why
         );
-        // Nobody's own choice, and only where there is room.
+        // A given max_wal_size stays, and it is raised only where there is room.
         let given = fixed(forced.clone(), true);
         assert_eq!((given.segments, given.max_bytes), (64, None));
         assert!(given.why.ends_with("as it was given"), "{}", given.why);

@@ -410,7 +410,7 @@ impl Request {
         Ok(request)
     }
 
-    /// Refuses what no configuration would allow. The root part asks again, whoever has asked before.
+    /// Refuses requests that no configuration would allow. The root part checks again, whatever was checked before.
     pub fn check(&self) -> Result<(), Refusal> {
         match self {
             Self::Prepare { prepare, .. }

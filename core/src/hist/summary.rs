@@ -83,8 +83,8 @@ impl Histogram {
         }
     }
 
-    /// A histogram from stored counts, `(bucket, values)`, when the exact sums were stored beside them. Buckets beyond
-    /// the last are counted in the last.
+    /// A histogram from stored counts, `(bucket, values)`, and the exact sums that were stored with them. Buckets beyond the last are counted in the
+    /// last.
     pub fn from_parts(
         counts: impl IntoIterator<Item = (usize, u64)>,
         sum_ns: u64,

@@ -155,7 +155,7 @@ impl DiskCounters {
         }
     }
 
-    /// The figures of the interval since `before`, so many milliseconds ago. None when the counters went back: the device was
+    /// The figures of the interval since `before`, this many milliseconds ago. None when the counters went back: the device was
     /// replaced by another one meanwhile.
     pub fn since(&self, before: &Self, interval_ms: f64) -> Option<DiskFigures> {
         let moved = |field: fn(&Self) -> u64| field(self).checked_sub(field(before));

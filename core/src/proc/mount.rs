@@ -32,8 +32,8 @@ impl Mount {
             .map(|(_, v)| v)
     }
 
-    /// The device that it is on by its name, where the number does not say it. Of other filesystems whoever mounts, with FUSE
-    /// any user, chooses what stands there as the source.
+    /// The device by its name, where the number does not say it. The source of other filesystems is chosen by the process that mounts them, with FUSE
+    /// by any user.
     pub fn device_by_name(&self) -> Option<&str> {
         let is_known_by_name = NUMBERED_BY_THEMSELVES.contains(&self.fs_type.as_str());
         Some(self.source.as_str()).filter(|name| is_known_by_name && name.starts_with("/dev/"))

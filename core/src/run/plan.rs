@@ -80,7 +80,7 @@ fn all(acts: &[Act]) -> Vec<Step> {
 /// Things that a run has made and has to remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Made {
-    /// A file beside the WAL.
+    /// A file next to the WAL.
     pub file: bool,
     /// A server on a target.
     pub server: bool,
@@ -180,7 +180,7 @@ pub fn loading(near: Near) -> Vec<Act> {
     acts
 }
 
-/// The phase of a run under which a step outside of the server there is told; None if under none. `before` is the last of these.
+/// The phase under which a step outside of the server there is counted; None if under none. `before` is the latest phase.
 pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> {
     let goes_on = |phase| before.filter(|before| *before == phase);
     match act {

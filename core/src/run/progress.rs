@@ -84,7 +84,7 @@ impl Progress {
         } else {
             counted.done
         };
-        // How many cycles a search takes nobody knows.
+        // The number of cycles of a search is not known beforehand.
         let is_open = counted.has_cycles && phase == Phase::Measure;
         let seconds_left = if total == 0 || done == 0 || is_open {
             None

@@ -119,7 +119,7 @@ pub struct RateSearch {
     limit_ms: f64,
     /// Seconds of a cycle, as given or of a checkpoint cycle.
     cycle_seconds: f64,
-    /// Whether somebody has given them.
+    /// Whether the caller has given them.
     is_given: bool,
     seed: u64,
     /// None until the cycle without a rate is over.

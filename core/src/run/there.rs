@@ -33,7 +33,7 @@ pub fn window(spec: &Spec) -> Window {
     }
 }
 
-/// The phases here, with those that the document of the run there has: it began so many milliseconds later. In the order in which they began.
+/// The phases here, with those in the document of the run there, which began this many milliseconds later. In the order in which they began.
 pub fn phases(here: &[Value], document: &str, later_ms: f64) -> Vec<Value> {
     let began = |phase: &Value| phase["started_ms"].as_f64().unwrap_or(0.0);
     let there: Value = serde_json::from_str(document).unwrap_or_default();

@@ -29,7 +29,7 @@ impl Segments {
         self.number.saturating_sub(earlier.number)
     }
 
-    /// The name of the segment that comes so many after that.
+    /// The name of the segment that comes this many segments later.
     pub fn name(self, after: u64) -> String {
         let number = self.number + after;
         format!(

@@ -37,7 +37,7 @@ pub struct Claim {
     pub says: String,
     /// The author's observation.
     pub seen: String,
-    /// Why nobody can try it by this study.
+    /// The reason why this study cannot try it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_tested: Option<String>,
     /// How it is decided; of a claim that cannot be tried, nothing.
@@ -195,7 +195,7 @@ pub struct Question {
     pub settings: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub options: Map<String, Value>,
-    /// Whether it stands beside a published table: then it has the settings of its time, unless asked otherwise.
+    /// Whether it has a published table: then it has the settings of its time, unless asked otherwise.
     pub is_published: bool,
     /// The published question that it asks once more, with the settings of today. Not to be given: each of these has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -248,7 +248,7 @@ pub struct Figure {
     /// Where it differs from that of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The question whose results stand beside it, with which figure of fsbench.result.
+    /// The question with results to compare, and their column of fsbench.result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -281,8 +281,7 @@ impl Question {
 }
 
 impl Study {
-    /// With each published question once more: what has the settings of its time is made with those of today, too, where somebody asks
-    /// for it.
+    /// This study, where each published question is asked once more with the settings of today. These passes are made only on request.
     #[must_use]
     pub fn with_second_pass(mut self) -> Self {
         self.questions
@@ -303,7 +302,7 @@ impl Study {
         self.questions.iter().find(|q| q.question == name)
     }
 
-    /// The published figures beside which results of a question stand.
+    /// The published figures to compare with results of a question.
     pub fn figures_of(&self, question: &Question) -> impl Iterator<Item = &Figure> {
         let of_it = |f: &&Figure| f.question.as_ref() == Some(&question.question);
         self.published.iter().filter(of_it)
@@ -320,7 +319,7 @@ impl Study {
         parts
     }
 
-    /// Whether all of its variants are targets that somebody has recorded, so that it needs no place of its own.
+    /// Whether all of its variants are targets that a user has recorded, so that it needs no place of its own.
     pub fn has_its_targets(&self) -> bool {
         let made = |v: &Variant| v.target.is_none() && v.not_tested.is_none();
         !self.variants.iter().any(made)

@@ -94,7 +94,7 @@ pub fn plan(here: &Here<'_>) -> Result<Plan, Refusal> {
     Ok(plan)
 }
 
-/// The questions of a plan whose runs a duration that is asked for does not end: so many transactions do, or all scans.
+/// The questions of a plan that a given duration does not bound: a number of transactions does, or all scans.
 pub fn without_duration<'a>(
     here: &Here<'_>,
     questions: impl Iterator<Item = &'a str>,

@@ -1,4 +1,4 @@
-//! The author's table with ours beside it. Absolute figures of two machines are not compared: each column is also given as a share of its best one, and
+//! The author's table next to ours. Absolute figures of two machines are not compared: each column is also given as a share of its best one, and
 //! pairs are compared in their order alone.
 
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row
     rows
 }
 
-/// The declared metric of a question, and those of the figures beside it. A second pass has those of the first one.
+/// The declared metric of a question, and those of its published figures. A second pass has those of the first one.
 pub fn metrics(here: &Here<'_>, question: &Question) -> Vec<String> {
     let first = question.today_of.as_ref();
     let question = first

@@ -1,4 +1,4 @@
-//! Goal `best`: which target is best, and which others are as good? All pairs are looked at, and what is within the margin of the
+//! Goal `best`: which target is best, and which others are as good? All pairs are compared, and a target within the margin of the
 //! best is never thrown out. More of the metric is better here; where less is, the caller gives −ln.
 //!
 //! R is the set of targets that ran since the last look; k the number of all; a the level. For each pair of R with at least three common blocks x_ij is the mean of
@@ -72,7 +72,7 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Blocks that a decision among so many targets would take, when there is none.
+    /// Blocks that a decision among this many targets would take, when there is none.
     pub fn blocks_needed(&self, targets: usize, delta: f64) -> Option<u32> {
         let estimate = self.estimate?;
         matches!(self.standing, Standing::Open(_))

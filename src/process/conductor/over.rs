@@ -43,7 +43,7 @@ impl Conductor {
         .filter(|run| run.experiment != 0)
     }
 
-    /// Its place may have become another run's since it was looked at, of which the ticket is another one.
+    /// Cancels the run, unless its place has become another run's since: then the ticket is another one.
     fn cancel(&self, run: &OnBoard, by: &str) {
         let request = run.request;
         if request.is_open() && request.ticket.load(Acquire) == run.ticket {

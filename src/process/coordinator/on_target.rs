@@ -83,12 +83,12 @@ impl Run {
             On::Directory(_) | On::Made { .. } => self.carry_out_near(target),
         }?;
         xact::transaction(|| {
-            // The server there did not know what it was put on, nor beside whom.
+            // The server there did not know its own filesystem, nor this server.
             judgement::store(self.run_id)
         })
     }
 
-    /// Notes the memory that this server takes beside the one that is measured.
+    /// Notes the memory that this server takes in addition to the measured one.
     fn note_asking_server(&mut self) -> Result<(), Fault> {
         let bytes = xact::transaction(|| config::bytes("shared_buffers"))?;
         self.note("asking_server", json!({"shared_buffers_bytes": bytes}));

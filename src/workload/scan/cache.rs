@@ -140,7 +140,7 @@ fn forget(files: &[PathBuf]) -> Result<State, Fault> {
     .hint("Use a target on a filesystem of its own, or the option \"cache\": \"warm\"."))
 }
 
-/// In the page cache. Somebody else may have it emptied just then.
+/// Puts the files into the page cache. Another process may have it emptied just then.
 fn remember(files: &[PathBuf]) -> Result<State, Fault> {
     let mut state = state_of(files)?;
     if missing(&state) <= tolerated(&state) {

@@ -72,7 +72,7 @@ impl Wish {
         Before::planned(self.burn_in, self.has_share, self.pilot_cycle, self.targets)
     }
 
-    /// A run with a cycle, and a window of so many of them.
+    /// A run with a cycle, and a window of this many cycles.
     fn with_cycle(&self, cycle_seconds: f64, cycles: f64) -> Length {
         Length {
             warmup_seconds: match self.has_warmup {
@@ -144,7 +144,7 @@ impl Wish {
         super::seconds_of(f64::from(blocks) * runs, length) + self.before().seconds(length)
     }
 
-    /// The most of its targets that fit into so many seconds; None if not even two do.
+    /// The most of its targets that fit into this many seconds; None if not even two do.
     pub fn targets_that_fit(&self, seconds: f64) -> Option<u32> {
         (2..self.targets).rev().find(|targets| {
             let fewer = Self {

@@ -18,7 +18,7 @@ use crate::{
 
 /// Blocks whose order is shown.
 const SHOWN_BLOCKS: usize = 3;
-/// Standard deviations of ln ratio for which the smallest difference is told that would be found.
+/// Standard deviations of ln ratio for which the plan has the smallest difference that would be found.
 const NOISE: [f64; 3] = [0.015, 0.03, 0.05];
 
 /// An experiment as it would be recorded.

@@ -110,7 +110,7 @@ pub fn mkfs(command: &str) -> Option<String> {
     Some([&[program.to_owned()], &given[..]].concat().join(" "))
 }
 
-/// Whether it has an xfs whose log is elsewhere, which mount has to be told.
+/// Whether it has an xfs with an external log, which mount needs as an option.
 pub fn has_log(command: &str) -> bool {
     command.contains(" logdev=")
 }

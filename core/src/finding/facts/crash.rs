@@ -12,6 +12,6 @@ pub struct CrashFacts {
     pub found: Option<u64>,
     /// The difference, or what went wrong on the way. None when the data are right.
     pub problem: Option<String>,
-    /// True if the data are what was committed; None when nobody could compare.
+    /// True if the data are what was committed; None when they could not be compared.
     pub verified: Option<bool>,
 }
