@@ -27,7 +27,7 @@ fn owned(figures: &[(&str, &str, f64)]) -> Figures {
     figures.iter().map(own).collect()
 }
 
-/// Refuses a file that lacks a figure, or has one that nobody has published (the middle of a range, for instance).
+/// Refuses a file that lacks a figure, or has one that was not published (the middle of a range, for instance).
 fn assert_published(name: &str, expected: &Figures) {
     let study = study(name);
     let figures = study.published.iter();

@@ -105,8 +105,8 @@ pub fn run(argv: &[String], deadline: Duration) -> Result<Outcome, Refusal> {
     run_with(argv, deadline, Stdio::null(), When::AtDeadline)
 }
 
-/// Runs a program that changes something. It has the lock of the state directory as its input, an empty file: so nobody else
-/// gets the lock before the program has ended, even when this process is killed.
+/// Runs a program that changes something. It has the lock of the state directory as its input, an empty file. So no other process gets the lock
+/// before the program has ended, even when this process is killed.
 pub fn run_locked(argv: &[String], deadline: Duration, lock: &File) -> Result<Outcome, Refusal> {
     run_with(argv, deadline, shared(argv, lock)?, When::AtDeadline)
 }
@@ -182,7 +182,7 @@ fn run_with(
         };
     }
     if status.is_none() {
-        // The program keeps the lock until it ends, so nobody touches the device meanwhile.
+        // The program keeps the lock until it ends, so no other process touches the device meanwhile.
         output += &format!(
             "\nprocess {} has not ended since: it waits in the kernel, for a device that does not answer",
             child.id()

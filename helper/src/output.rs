@@ -45,7 +45,7 @@ fn line_of_log(now: Duration, about: &str, said: &str) -> String {
     format!("{} pgfsbench-helper{about}: {}", utc(now), one_line(said))
 }
 
-/// In one write, so that no other line comes in between. Nobody may be left who reads it.
+/// In one write, so that no other line comes in between. The reader may be gone.
 fn to_stderr(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
@@ -70,7 +70,7 @@ pub fn print(said: Arguments) {
     }
 }
 
-/// A line to standard error, where nobody may be left who reads it either.
+/// A line to standard error, whose reader may be gone, too.
 pub fn print_error(said: Arguments) {
     to_stderr(&lines(&said.to_string()));
 }

@@ -80,7 +80,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// The refusal of a device that the helper itself has mounted: nobody has to unmount it.
+    /// The refusal of a device that the helper itself has mounted: no user has to unmount it.
     fn refusal(&self, path: &str) -> Refusal {
         let Place { database, target } = &self.place;
         let (whose, hint) = match self.run {

@@ -146,7 +146,7 @@ fn undo_interrupted(engine: &Engine) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Ends the threads and the processes of all databases. Jobs may finish if that is soon, and the databases are told.
+/// Ends the threads and the processes of all databases. Jobs may finish if that is soon, and are reported to their databases.
 ///
 /// A program that has not ended then waits in the kernel for a device. The next start undoes what is left.
 fn end_all(

@@ -1,4 +1,4 @@
-//! A server in a cgroup, as in a container: its limits are those of the machine for it, and one that it reaches is told.
+//! A server in a cgroup, as in a container: its limits are those of the machine for it, and a reached limit is a finding.
 
 use crate::common::{row, rows, server};
 use pgfsbench_tests::{TestServer, skip};

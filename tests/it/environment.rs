@@ -64,7 +64,7 @@ fn the_environment_is_what_the_system_tells() {
         mode.unwrap_or("none").to_owned()
     });
     assert_eq!(stored("journal_mode"), mode.unwrap_or_default());
-    // A machine's id is nobody's business.
+    // The machine's id is private.
     if let Some(id) = file("/etc/machine-id").filter(|id| id.len() > 8) {
         assert_eq!(
             stored(&format!("to_jsonb(environment)::text LIKE '%{id}%'")),

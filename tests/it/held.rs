@@ -5,7 +5,7 @@ use crate::common::{row, rows};
 use pgfsbench_tests::{LONG, TestServer, ending, wait_until};
 use postgres::Client;
 
-/// Where the clients of tpcb wait: they write it, and nobody else does.
+/// Where the clients of tpcb wait: only they write it.
 pub const BRANCHES: &str = "pgbench_branches IN EXCLUSIVE MODE";
 
 pub struct Held<'a> {

@@ -33,7 +33,7 @@ fn told(listener: &mut Client) -> String {
     words.join("|")
 }
 
-/// The row of a run as it would be of so many nights until then, the twelfth of which is a bad one.
+/// Copies the row of a run to this many nights until then, the twelfth of which is a bad one.
 fn copy_nights(client: &mut Client, run: &str, label: &str, nights: u32, first_id: u32) {
     execute(
         client,
@@ -80,7 +80,7 @@ fn a_suspect_night_is_told_and_measured_again() {
     );
     let suspect = format!("nightly|suspect|{tonight}");
 
-    // Nobody's runs are started in the name of another role.
+    // No run is started in the name of another role.
     for other in [&mut eve, &mut client] {
         let said = check(other, "nightly");
         assert!(said.starts_with(&suspect["nightly|".len()..]), "{said}");
@@ -131,7 +131,7 @@ fn a_suspect_night_is_told_and_measured_again() {
     make_tps(&mut client, 690, &are_repeats);
     let said = check(&mut bob, "nightly");
     assert!(said.starts_with("suspect_repeated|"), "{said}");
-    // Nobody was told of the good one in between.
+    // The good night in between sent no notification.
     assert_eq!(
         told(&mut listener),
         format!("nightly|suspect_repeated|{tonight}")

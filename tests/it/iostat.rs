@@ -1,4 +1,4 @@
-//! iostat of sysstat beside a run: its reports of a device, and when each of them was seen.
+//! iostat of sysstat during a run: its reports of a device, and when each of them was seen.
 
 use crate::bracket::{EDGE, epoch};
 use pgfsbench_tests::{LONG, wait_until};
@@ -14,7 +14,7 @@ pub struct Iostat {
     reader: Option<JoinHandle<()>>,
     /// When it was started.
     began: f64,
-    /// When so many bytes had come.
+    /// The times at which bytes had come, each with the byte.
     seen: Arc<Mutex<Vec<(f64, u8)>>>,
 }
 

@@ -1,5 +1,5 @@
-//! Pages of pgfsbench_report, in a real browser without a network: what is drawn, by which keys it is reached, how it is printed, and that
-//! nobody's script runs. Pictures of each section are left in target/report.
+//! Pages of pgfsbench_report, in a real browser without a network: charts, keys, print, and that no foreign script runs. Pictures of each section are
+//! left in target/report.
 
 use crate::common::{execute, program};
 use crate::report::{OTHERS, STUDY, with_figures};

@@ -155,7 +155,7 @@ impl Browser {
         ));
     }
 
-    /// As somebody presses and releases a key.
+    /// Presses and releases a key, as a user does.
     pub fn press(&mut self, key: &str, number: u32) {
         for kind in ["rawKeyDown", "keyUp"] {
             self.call(

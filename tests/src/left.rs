@@ -16,7 +16,7 @@ pub trait Leaves {
     /// The things that are there now, in words.
     fn left(&self) -> Vec<String>;
 
-    /// For whoever reads that something is left.
+    /// More about the traces, for the reader of a failure.
     fn more_about_it(&self) -> String {
         String::new()
     }

@@ -108,7 +108,7 @@ fn found(degrees: &[u32], power: f64, fall: f64, noise: f64) -> Found {
         if knee.verdict == Verdict::Knee {
             knees += 1;
             let (low, high) = (knee.low.unwrap(), knee.high.unwrap());
-            // The whole degrees that are told; a degree counts as rising when it is within 5 % of it.
+            // The interval in whole degrees; a degree counts as rising when it is within 5 % of it.
             held += i32::from(low.floor() * 0.95 <= shape.knee && shape.knee <= high.ceil());
             let beside = f64::from(knee.degree.unwrap()) / shape.knee;
             near += i32::from((0.5..=2.0).contains(&beside));

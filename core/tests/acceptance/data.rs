@@ -44,7 +44,7 @@ impl Random {
     }
 }
 
-/// Noise beside the normal one.
+/// Noise in addition to the normal one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Normal,

@@ -86,7 +86,7 @@ pub fn gather(
     })
 }
 
-/// The facts of a device. None for one that the configuration does not allow: it is not even looked at.
+/// The facts of a device. None for one that the configuration does not allow: it is not even opened.
 fn look(
     config: &Config,
     journal: &Journal,

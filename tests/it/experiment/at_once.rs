@@ -111,7 +111,7 @@ fn what_tells_the_conductor_cannot_be_prepared() {
         row(&mut client, "SELECT count(*) FROM fsbench.experiment"),
         "0"
     );
-    // The session does not go on believing that it has told somebody.
+    // The session does not go on believing that it has announced the change.
     execute(
         &mut client,
         "BEGIN; CREATE TABLE t(); PREPARE TRANSACTION 't'",

@@ -180,7 +180,7 @@ fn a_target_that_is_taken_while_somebody_waits_to_drop_it_stays() {
         |sql| refused(sql, "target \"a\" is in use"),
     );
     first.end();
-    // By somebody who has had it prepared.
+    // By a user who has had it prepared.
     beside_and(
         &server,
         "alter_target('b', power_loss_protected => true)",
