@@ -3,7 +3,7 @@
 
 use std::{env, error::Error, fmt::Write, fs, path::Path};
 
-/// What a study is: the same file that the crate has.
+/// The types of a study, from the file that the crate uses too.
 #[allow(dead_code)]
 #[path = "src/study/definition.rs"]
 mod definition;

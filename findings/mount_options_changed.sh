@@ -1,5 +1,5 @@
 #!/bin/bash
-# What Linux makes of mount options without an error. Needs root, loop devices, and mkfs.btrfs, mkfs.ext4.
+# Mount options that Linux changes without an error. Needs root, loop devices, and mkfs.btrfs, mkfs.ext4.
 # Seen on Linux 6.18 (btrfs-progs 6.2, e2fsprogs 1.47.0). Fails if the kernel does something else.
 set -eu
 work=$(mktemp -d)

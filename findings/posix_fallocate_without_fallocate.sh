@@ -1,5 +1,5 @@
 #!/bin/bash
-# What glibc's posix_fallocate() does where the filesystem has no fallocate(): it succeeds, and writes into each block. PostgreSQL 16 and
+# glibc's posix_fallocate() where the filesystem has no fallocate(): it succeeds, and writes into each block. PostgreSQL 16 and
 # later extend files by it. Needs root, loop devices, mkfs.ext2 to mkfs.ext4, python3. Seen on Linux 6.18, glibc 2.36. Fails if that changes.
 set -eu
 work=$(mktemp -d)

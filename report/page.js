@@ -5,7 +5,7 @@
     var dark = window.matchMedia('(prefers-color-scheme: dark)');
     var still = window.matchMedia('(prefers-reduced-motion: reduce)');
     var drawn = 0;
-    // Of a sheet of paper, while the page is printed.
+    // Width of the paper, while the page is printed.
     var printed = null;
 
     function colour(name) {

@@ -31,7 +31,7 @@ SELECT status, failed > 0 AS some_failed, transactions_total + failed = 4 * 300 
 FROM fsbench.result r WHERE run_id = :failing;
 SELECT code, severity FROM fsbench.finding WHERE run_id = :failing AND severity = 'invalid';
 
--- What has no effect in the clients, or is the benchmark's own.
+-- Settings that have no effect in the clients, or are the benchmark's own.
 SELECT * FROM fsbench.run(:small, settings => '{"statement_timeout": "1ms"}');
 SELECT * FROM fsbench.run(:small, settings => '{"pgfsbench.reserved_space": "1TB"}');
 SET pgfsbench.no_such = 1;

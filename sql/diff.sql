@@ -1,4 +1,4 @@
--- What differs between two runs.
+-- Differences between two runs.
 SET client_min_messages = warning;
 SELECT run_id AS a FROM fsbench.run(scale => 1, clients => 1, transactions => 20, seed => 1, label => 'a') \gset
 SELECT run_id AS b FROM fsbench.run(scale => 1, clients => 1, transactions => 20, seed => 1, label => 'b') \gset
@@ -31,7 +31,7 @@ UPDATE fsbench.environment SET (filesystem, mount_options, mount_point, device, 
      '[{"kind": "loop", "direct_io": false}, {"kind": "filesystem", "name": "ext4 on /"}, {"kind": "disk"}]', '{"dirty_ratio": 40}', 'none', 'PostgreSQL 17.1') WHERE run_id = :b;
 UPDATE fsbench.run_log SET target = 'there', target_definition = '{"kind": "image", "filesystem": "xfs", "mount_options": "noatime"}', target_version = 2 WHERE run_id = :b;
 SELECT * FROM fsbench.diff(:a, :b) WHERE name NOT LIKE 'cpu_mhz%';
--- Of a run that has failed nothing is known but what was asked for.
+-- A run that has failed has no known facts but its arguments.
 UPDATE fsbench.run_log SET status = 'failed' WHERE run_id = :c;
 DELETE FROM fsbench.environment WHERE run_id = :c;
 SELECT area, name, a, b, matters FROM fsbench.diff(:a, :c);

@@ -1,4 +1,4 @@
--- What a run shows of its storage, by stored figures.
+-- Evidence of a run about its storage, by stored figures.
 \set SHOW_CONTEXT never
 \pset format unaligned
 \pset tuples_only on

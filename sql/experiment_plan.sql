@@ -99,7 +99,7 @@ UPDATE fsbench.experiment SET status = 'paused' WHERE experiment = 'e';
 SELECT experiment FROM fsbench.experiments WHERE over_at_latest IS NOT NULL;
 ROLLBACK;
 
--- What can be done with one that has not begun.
+-- Calls on an experiment that has not begun.
 SELECT * FROM fsbench.compare('nothing');
 SELECT * FROM fsbench.compare(NULL);
 SELECT * FROM fsbench.compare('e', 'speed');

@@ -7,7 +7,7 @@ SELECT fsbench.create_target('a', directory => '/tmp'), fsbench.create_target('b
 SET client_min_messages = notice;
 \set short 'scale => 1, clients => 1, transactions => 10, max_blocks => 3, start => false'
 
--- What is compared.
+-- Arguments that name the targets.
 SELECT fsbench.experiment(NULL, '{a,b}');
 SELECT fsbench.experiment('', '{a,b}');
 SELECT fsbench.experiment(E'a\nb', '{a,b}');
@@ -23,7 +23,7 @@ SELECT fsbench.experiment('e', filesystems => '{ext4,xfs}', image_size => '1GB',
 SELECT fsbench.experiment('e', '{a,b}', image_size => '1GB');
 SELECT fsbench.experiment('e', filesystems => '{ext4,fat12}', image_size => '1GB', start => false);
 
--- What is to be found out.
+-- Arguments that name the goal.
 SELECT fsbench.experiment('e', '{a,b}', goal => 'speed');
 SELECT fsbench.experiment('e', '{a,b}', goal => 'baseline');
 SELECT fsbench.experiment('e', '{a,b}', goal => 'best', baseline => 'a');
@@ -71,7 +71,7 @@ SELECT fsbench.experiment('e', '{a,b}', latency_limit_ms => 'NaN');
 SELECT fsbench.experiment('e', '{a,b}', metric => 'sustainable_rate');
 SELECT fsbench.experiment('e', '{a,b}', metric => 'tps', latency_limit_ms => 20, options => '{"sustain": 99}');
 
--- What is varied.
+-- Factors.
 SELECT fsbench.experiment('e', factors => '[]');
 SELECT fsbench.experiment('e', factors => '{"seed": [1, 2]}');
 SELECT fsbench.experiment('e', factors => '{"clients": [1]}');
@@ -88,12 +88,12 @@ SELECT fsbench.experiment('e', '{i}', factors => '{"target_settings.work_mem": [
 SELECT fsbench.experiment('e', '{i}', factors => '{"mount_options": ["", "lazytime"]}');
 SELECT fsbench.experiment('e', '{nowhere}', factors => '{"data_checksums": [true, false]}');
 
--- What would not be measured.
+-- Metrics that would not be measured.
 SELECT fsbench.experiment('e', '{a,b}', metric => 'recovery_ms');
 SELECT fsbench.experiment('e', '{a,b}', metric => 'scan_bytes_per_s');
 SELECT fsbench.experiment('e', '{a,b}', metric => 'scan_gb_per_s_at_4', workload => 'scan');
 
--- What a run would be refused for.
+-- Arguments that a run would refuse.
 SELECT fsbench.experiment('e', '{a,b}', scale => 0);
 \set VERBOSITY terse
 SELECT fsbench.experiment('e', '{a}', factors => '{"scale": [1, 1000000]}', clients => 1, start => false);

@@ -205,12 +205,12 @@ SELECT count(*) FROM fsbench.experiment;
 
 DELETE FROM fsbench.imported_file WHERE host = 'forged';
 :imported;
--- The same runs under another name of the host are others. What another experiment says of runs that are here does not bring them twice.
+-- Runs from a host of another name are other runs. An experiment with runs that are here already does not bring them twice.
 SELECT pg_temp.forged('"tps", 0.05', '"tps", 0.06', 'db1');
 SELECT pg_temp.forged('"turns"', '"turned"', 'db1');
 -- A run that is here already, with other figures.
 SELECT pg_temp.forged(' 1203, ', ' 1903, ', 'db1');
--- The same run, with other seconds, another histogram, another kernel, a second less, and a wait more.
+-- A run that is here already, with other seconds, another histogram, another kernel, a second less, and a wait more.
 SELECT pg_temp.forged('[2000, 1, 1000, ', '[2000, 1, 999, ', 'db1');
 SELECT pg_temp.forged('[100, 150, 50]', '[100, 140, 60]', 'db1');
 SELECT pg_temp.forged('"Linux 6.1"', '"Linux 9.1"', 'db1');
@@ -219,7 +219,7 @@ UPDATE incoming SET line = regexp_replace(line, '\[2003, 7, [^]]*\], ', '') WHER
 SELECT pg_temp.forged('', '', 'db1');
 ROLLBACK;
 SELECT pg_temp.forged('[2000, 0, "IO", "WALSync", 7]', '[2000, 0, "IO", "WALSync", 7], [2000, 1, "IO", "WALSync", 7]', 'db1');
--- What was thinned since is no other figure.
+-- Rows that were thinned since are no other figure.
 BEGIN;
 DELETE FROM fsbench.sample WHERE run_id = (SELECT min(run_id) FROM fsbench.imported WHERE host = 'db1');
 SELECT pg_temp.forged('', '', 'db1');
@@ -282,7 +282,7 @@ SELECT pg_temp.forged('"db1", "abc"', '"db1", "abc"', 'old');
 SELECT target, verdict, says FROM fsbench.compare('turns@old');
 SELECT fsbench.drop_imported('old');
 
--- What cannot be exported.
+-- Exports that are refused.
 SELECT fsbench.export();
 SELECT fsbench.export('no such');
 SELECT fsbench.export('turns', '{2000}');

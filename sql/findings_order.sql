@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 SELECT run_id FROM fsbench.run(scale => 1, clients => 1, transactions => 20, seed => 1) \gset
 RESET client_min_messages;
 
--- What is stored has the weight of its kind and comes in its order, as what is judged again.
+-- Stored findings have the weight of their kind and come in its order, like findings that are judged again.
 SELECT bool_and(weight > 0) AS weighed,
        (SELECT array_agg(code) FROM fsbench.judge(:run_id))
          = array_agg(code ORDER BY array_position('{invalid,warning,info}', severity), weight DESC, code) AS in_order

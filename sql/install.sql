@@ -1,4 +1,4 @@
--- What CREATE EXTENSION makes: the objects, who may use them, and that each says what it is.
+-- CREATE EXTENSION: its objects, their rights, and a comment on each.
 \pset format unaligned
 \pset tuples_only on
 
@@ -31,7 +31,7 @@ SELECT objoid::regclass, objsubid, description FROM pg_description
 WHERE classoid = 'pg_class'::regclass AND (description ~ '[.]$' OR length(description) < 3)
   AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace = 'fsbench'::regnamespace);
 
--- What PUBLIC may do: nothing but arithmetic.
+-- Rights of PUBLIC: arithmetic only.
 SELECT p.oid::regprocedure FROM pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner))) a
 WHERE pronamespace = 'fsbench'::regnamespace AND grantee = 0 ORDER BY 1;
 SELECT c.oid::regclass FROM pg_class c, aclexplode(coalesce(relacl, acldefault('r', relowner))) a
@@ -54,7 +54,7 @@ SELECT tgrelid::regclass FROM pg_trigger
 WHERE tgfoid = 'fsbench._check_writer()'::regprocedure AND tgenabled = 'O' AND tgtype = 2 | 4 | 8 | 16 | 32
 ORDER BY tgrelid::regclass::text COLLATE "C";
 
--- What pg_monitor may call.
+-- Functions that pg_monitor may call.
 SELECT p.oid::regprocedure FROM pg_proc p, aclexplode(proacl) a
 WHERE pronamespace = 'fsbench'::regnamespace AND grantee = 'pg_monitor'::regrole ORDER BY p.oid::regprocedure::text COLLATE "C";
 SELECT c.relname FROM pg_class c

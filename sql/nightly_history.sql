@@ -18,7 +18,7 @@ SELECT run_id, CASE WHEN run_id % 100 < 15 THEN 'Linux 6.1.1' ELSE 'Linux 6.1.2'
 SELECT segment, night, target, run_id, runs, round(value::numeric, 1), status, round(before::numeric), round(after::numeric), round(ratio::numeric, 3),
        round(low::numeric, 3), round(high::numeric, 3), seen_after, differs
 FROM fsbench.history('stored nights') WHERE status <> 'good' OR night < 3;
--- What is another on the machine is marked, and cuts nothing.
+-- Another kind of disk or machine is marked, and starts no segment.
 SELECT segment, night, status, marks FROM fsbench.history('stored nights') WHERE marks IS NOT NULL;
 BEGIN;
 UPDATE fsbench.run_log SET target_definition = target_definition || jsonb_build_object('device_identity', jsonb_build_object('serial', 'S' || run_id / 1010)) WHERE label = 'stored nights' AND target = 'ext4';
@@ -59,7 +59,7 @@ UPDATE fsbench.run_log SET status = 'failed' WHERE run_id > 1330;
 SELECT state, says FROM fsbench.check_history('all day', due => '4 hours');
 \set VERBOSITY default
 ROLLBACK;
--- What is dated in the future, as by a clock that was wrong, does not end the others.
+-- A run that is dated in the future, as by a wrong clock, does not end the others.
 BEGIN;
 INSERT INTO fsbench.run_log (run_id, status, target, workload, scale, label, asked, used, requested_by, requested_at, tps, target_definition)
 VALUES (1250, 'done', 'btrfs', 'tpcb', 10, 'stored nights', '{}', '{}', 'x', now() + interval '10 days', 500, '{"filesystem": "btrfs"}');

@@ -78,11 +78,11 @@ DELETE FROM fsbench.run_log WHERE label = 'odd' OR run_id = :run_id;
 SELECT fsbench._line_count(l), fsbench._line_member(l, 'table'), ARRAY(SELECT r FROM fsbench._line_rows(l, 2, 10) r)
 FROM unnest(ARRAY['{"n": 2, "table": "sample", "rows": [[1, "a],"], [2, {"x": [3]}], [4], [5]]}', '{"rows": []}', '{"rows": 1}', '[]', '{', '', '{"rows": [[[}', 'x']) l;
 
--- What a file or another server writes so that a number stands in a string, or is small and prints as a long text.
+-- Lines of a file or another server where a number stands in a string, or is small and prints as a long text.
 SELECT fsbench._import_line(E'{"a": "\\"", "b": 1e130000, "c": "\\""}');
 SELECT fsbench._odd_column('run_log', '[{"facts": {"x": 1e400, "a": "\""}}]', '{}');
 SELECT fsbench._odd_column('run_log', ('[{"facts": ' || repeat('[', 60) || repeat(']', 60) || '}]')::jsonb, '{}');
--- What later code reads of the parameters of a run.
+-- Parameters of a run that later code reads.
 SELECT u AS odd FROM unnest(ARRAY['{}', '{"bound": {"duration_ms": 20000}, "warmup_ms": 2000, "scale": 1, "clients": 4, "seed": -7, "within_ms": null, "settings": {"work_mem": "4MB"},
     "options": {"unlogged": false, "cache": "cold", "degrees": [1, 2], "leader": true}, "chosen": ["scale"]}',
     '{"bound": 7}', '{"bound": {"duration_ms": "20 s"}}', '{"bound": {"transactions": -1}}', '{"warmup_ms": "2000"}', '{"warmup_ms": 1e30}', '{"scale": [1]}', '{"settings": []}',

@@ -21,10 +21,10 @@ SELECT fsbench.create_target('anew', filesystem => 'xfs', image_size => '1GB', m
 -- Nothing hangs on it yet.
 SELECT fsbench.alter_target('anew', mount_options => 'noatime,logbufs=8');
 SELECT pg_temp.measure('anew'), pg_temp.measure('anew');
--- The same once more is nothing to tell.
+-- An unchanged definition is not announced.
 SELECT fsbench.alter_target('anew', filesystem => 'xfs', image_size => '1024MB');
 SELECT fsbench.alter_target('anew', filesystem => 'ext4', reset => '{mount_options}');
--- What has failed has no result, so that what was mended is no other one.
+-- A failed run has no result, so a change after it makes no other target.
 SELECT pg_temp.measure('anew', 'failed');
 SELECT fsbench.alter_target('anew', mkfs_options => '-b 4096');
 SELECT pg_temp.measure('anew');
@@ -50,7 +50,7 @@ SAVEPOINT refused;
 SELECT fsbench.start(target => 'anew#2');
 ROLLBACK TO refused;
 
--- What a device is known by becomes known in its first run; another one in its place is another target.
+-- The first run finds the marks of a device; another device in its place is another target.
 SELECT fsbench.create_target('disk', filesystem => 'xfs', device => '/dev/disk/by-id/none');
 SELECT pg_temp.measure('disk');
 UPDATE fsbench.target SET device_identity = '{"serial": "A", "bytes": 8}' WHERE target = 'disk';

@@ -2,7 +2,7 @@
 \pset format unaligned
 \pset tuples_only on
 
--- What a call is refused with. From PostgreSQL 18 on, the ranges of settings are told with their units.
+-- The refusal of a call. From PostgreSQL 18 on, the ranges of settings have units.
 CREATE FUNCTION pg_temp.refused(arguments text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     code text; message text; detail text; hint text;

@@ -97,7 +97,7 @@ SELECT fsbench.grant_operator(NULL);
 SELECT fsbench.revoke_operator(NULL);
 \set VERBOSITY sqlstate
 
--- What the owner may set, the owner may set.
+-- The owner may set settings that an operator may not.
 SELECT run_id AS superuser FROM fsbench.run(:small, settings => '{"log_min_duration_statement": "-1", "commit_delay": 0}') \gset
 SELECT status FROM fsbench.result WHERE run_id = :superuser;
 

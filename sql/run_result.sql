@@ -118,7 +118,7 @@ FROM fsbench.wait(:run_id) w JOIN fsbench.result r USING (run_id);
 SELECT code, severity, message <> '' AND hint <> '' AS said FROM fsbench.finding
 WHERE run_id = :run_id AND code = 'no_complete_checkpoint';
 
--- What is found can be found again from what is stored, and is only returned.
+-- Findings can be judged again from stored rows; these are only returned.
 SELECT count(*) > 0 AS some, bool_and(f.code IS NOT NULL) AS stored, bool_and(j.code IS NOT NULL) AS found_again
 FROM (SELECT * FROM fsbench.finding WHERE run_id = :run_id) f FULL JOIN fsbench.judge(:run_id) j USING (code, severity, message, hint);
 BEGIN;

@@ -1,4 +1,4 @@
--- The same seed and number of transactions: the same transactions, and so the same balances at the end, whatever else differs.
+-- Runs with one seed and number of transactions make equal transactions, and so equal balances at the end, whatever else differs.
 SET client_min_messages = warning;
 
 \set first 'scale => 2, clients => 3, transactions => 200, seed => 42'

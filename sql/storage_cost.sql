@@ -1,4 +1,4 @@
--- What the storage did, per second and per run: what must hold whatever the machine.
+-- Work of the storage, per second and per run: relations that hold on every machine.
 \pset null '(null)'
 SET client_min_messages = warning;
 
@@ -20,7 +20,7 @@ FROM fsbench.result r,
       FROM fsbench.sample WHERE run_id = :run_id) s
 WHERE run_id = :run_id \gx
 
--- What each transaction costs at least, and what it changes.
+-- Least cost of each transaction, and its changes.
 SELECT client_wal_records >= 5 * transactions_total AS records, client_wal_bytes < 1.05 * wal_bytes AS others_write_too,
        client_blocks_hit > 0 AS hits, wal_end_lsn - wal_start_lsn = wal_bytes AS lsns,
        changed_bytes = 36 * transactions_total AS changed, server_write_bytes >= wal_bytes AS server,
@@ -30,7 +30,7 @@ SELECT client_wal_records >= 5 * transactions_total AS records, client_wal_bytes
        (io_wal_write_bytes > 0) IS NOT DISTINCT FROM CASE WHEN server_version_num >= 180000 THEN true END AS io_of_wal_told
 FROM fsbench.result WHERE run_id = :run_id \gx
 
--- What every Linux tells.
+-- Figures that every Linux has.
 SELECT bool_and(abs(cpu_usr_percent + cpu_nice_percent + cpu_sys_percent + cpu_iowait_percent + cpu_irq_percent + cpu_soft_percent
                     + cpu_steal_percent + cpu_idle_percent - 100) < 0.1) AS shares_of_the_processors,
        bool_and(memory_free_bytes > 0 AND memory_available_bytes > 0 AND cached_bytes > 0 AND dirty_bytes >= 0) AS memory,

@@ -35,7 +35,7 @@ SELECT fsbench.define_study(jsonb_set(:'own', '{claims,0,decision,metric}', '"la
 SELECT fsbench.define_study(jsonb_set(:'own', '{published,0,beside}', '"scan_ms_at_x"'));
 SELECT fsbench.define_study(jsonb_set(:'own', '{study}', '"heron-2010"'));
 SELECT fsbench.define_study(:'own');
--- What is published is asked twice: with the settings of its time, and, in a part of its own, with those of today.
+-- A published question is asked twice: with the settings of its time, and, in a part of its own, with those of today.
 SELECT study, parts, claims, is_own, status FROM fsbench.studies WHERE is_own;
 SELECT q ->> 'question', q ->> 'part', q ->> 'is_published', q ->> 'today_of' FROM fsbench.study_definitions, jsonb_array_elements(definition -> 'questions') q WHERE is_own;
 SELECT fsbench.define_study(definition) FROM fsbench.study_definitions WHERE is_own;
@@ -57,7 +57,7 @@ SELECT fsbench.define_study(jsonb_set(:'own'::jsonb || '{"study": "mixed-2026", 
 SELECT item, says FROM fsbench.study_plan('mixed-2026', duration => '20 s') WHERE part = 'question';
 SELECT fsbench.study('mixed-2026', duration => '20 s', start => false);
 SELECT fsbench.drop_study('mixed-2026'), fsbench.drop_study('mixed-2026');
--- What this server was built without, and what would tell of the disk of the host, is left out by name.
+-- Settings that this server lacks, and options that concern the disk of the host, are excluded by name.
 SELECT fsbench.define_study(:'own'::jsonb || '{"study": "sync-2026", "published": [], "claims": [{"claim": "c", "says": "s", "seen": "s", "not_tested": "w"}],
     "variants": [{"variant": "a", "filesystem": "ext4", "settings": {"wal_sync_method": "fsync_writethrough"}}, {"variant": "b", "filesystem": "ext4"},
                  {"variant": "c", "not_tested": "w"}, {"variant": "d", "not_tested": "w"}]}');
@@ -79,7 +79,7 @@ SELECT status, experiments FROM fsbench.studies WHERE is_own;
 SELECT parameters -> 'settings' FROM fsbench.experiment WHERE experiment = 'own-2026 tps';
 SELECT claim, here, why FROM fsbench.study_claims('own-2026');
 
--- What stored figures say. A window of transactions is too short for a verdict by itself, so that this one is called long enough.
+-- Claims by stored figures. A window of transactions is too short for a verdict by itself, so this one is declared long enough.
 SELECT experiment_id AS id FROM fsbench.experiment WHERE experiment = 'own-2026 tps' \gset
 INSERT INTO fsbench.run_log (run_id, status, target, workload, asked, used, requested_by, tps, latency_max_ms, target_definition)
     SELECT 1000 + 3 * block + number, 'done', (ARRAY['a', 'b', 'd'])[number + 1], 'tpcb', '{}', '{}', current_user,
@@ -102,7 +102,7 @@ UPDATE fsbench.run_log SET tps = CASE target WHEN 'd' THEN 1000 + run_id % 3 WHE
 SELECT claim, here, round(estimate::numeric, 2), round(low::numeric, 2), round(high::numeric, 2), why FROM fsbench.study_claims('own-2026') WHERE claim <> 'longest';
 SELECT status FROM fsbench.studies WHERE is_own;
 
--- What is dropped, and what stays.
+-- Drop with and without the runs.
 SELECT fsbench.drop_study('own-2026', keep_runs => true);
 SELECT (SELECT count(*) FROM fsbench.study), (SELECT count(*) FROM fsbench.experiment), (SELECT count(*) FROM fsbench.run_log WHERE run_id > 1000);
 SELECT fsbench.study('own-2026', start => false, quick => true);

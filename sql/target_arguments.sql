@@ -108,7 +108,7 @@ SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"primary_co
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"port": 5432}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"include": "/etc/passwd"}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"1 = 1\ninclude": "/etc/passwd"}');
--- The same with programs of another version, whose settings are not known here: names are looked at first.
+-- Programs of another version have settings that are not known here: names are checked first.
 DO $$
 DECLARE
     bindir text := (SELECT setting FROM pg_config WHERE name = 'BINDIR');

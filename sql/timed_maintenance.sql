@@ -1,4 +1,4 @@
--- What a database does beside its transactions, timed after the measured window.
+-- Maintenance of a database, timed after the measured window.
 SET client_min_messages = warning;
 SELECT run_id AS run FROM fsbench.run(scale => 1, clients => 1, transactions => 50, seed => 3, options => '{"maintenance": true}') \gset
 SELECT step, position, ms > 0 AS ms, bytes / 1000000 AS mb, wal_bytes > 0 AS wal FROM fsbench.maintenance WHERE run_id = :run AND step IN ('bulk_load', 'index_build') ORDER BY position;

@@ -77,7 +77,7 @@ DROP ROLE regress_fsbench_reader;
 SELECT count(*) AS not_pure FROM pg_proc WHERE pronamespace = 'fsbench'::regnamespace
     AND proname IN ('verdict', 'verdict_best', 'set_aside', 'change_points', 'rate_estimate', 'student_t') AND (provolatile, proparallel) <> ('i', 's');
 
--- What is wrong.
+-- Wrong arguments.
 SELECT * FROM fsbench.verdict('{1,1,1}', '{1,1,1}');
 SELECT * FROM fsbench.verdict('{1,1,1}', '{{{1,1,1}}}');
 SELECT * FROM fsbench.verdict('{1,1,1}', '{}');

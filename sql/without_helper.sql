@@ -1,4 +1,4 @@
--- What asks pgfsbench-helper or tells of it, where there is none; with one: tests/it/helper.
+-- Calls that need pgfsbench-helper, where there is none; with one: tests/it/helper.
 \set SHOW_CONTEXT never
 \pset format unaligned
 \pset tuples_only on
@@ -19,13 +19,13 @@ SELECT step, who, action FROM fsbench.plan('there', options => '{"crash": true, 
 SELECT action FROM fsbench.plan('there', options => '{"maintenance": true, "cache": "cold"}') WHERE action IN ('maintain', 'forget the data');
 SELECT string_agg(action, ', ' ORDER BY step) FROM fsbench.plan(scale => 1, clients => 2, duration => '1 s', warmup => '0', rate => 10, latency_limit_ms => 5,
     seed => 1, settings => '{"work_mem": "7MB"}', label => 'x', force => true);
--- What a run would refuse.
+-- Arguments that a run would refuse.
 SELECT * FROM fsbench.plan(workload => 'nothing');
 SELECT * FROM fsbench.plan(workload => 'fsync', scale => 1);
 SELECT * FROM fsbench.plan('default', options => '{"crash": true}');
 SELECT * FROM fsbench.plan('there', options => '{"crash": 1}');
 
--- What is none of the helper's.
+-- Targets that the helper does not make.
 SELECT * FROM fsbench.plan('nowhere');
 SELECT * FROM fsbench.plan(NULL);
 SELECT * FROM fsbench.prepare_target('there');
@@ -34,7 +34,7 @@ SELECT * FROM fsbench.prepare_target('nowhere');
 SELECT * FROM fsbench.prepare_target(NULL);
 SELECT fsbench.release_target('there');
 
--- What is committed later cannot be asked for, nor is it done twice.
+-- Changes that are not committed yet cannot be prepared, nor is a target prepared twice.
 BEGIN;
 SELECT fsbench.create_target('new', filesystem => 'ext4', image_size => '64MB') \gset
 SELECT * FROM fsbench.prepare_target('new');

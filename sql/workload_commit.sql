@@ -10,10 +10,10 @@ SELECT fsbench.percentile(1, :run) BETWEEN 0.96 * r.latency_max_ms AND r.latency
        fsbench.percentile(1, :run, measure => 'commit') BETWEEN 0.96 * r.commit_max_ms AND r.commit_max_ms AS commit
 FROM fsbench.result r WHERE run_id = :run;
 SELECT fsbench.percentile(0.5, :run, transaction => 'tpcb');
--- What is found of other workloads that write, but for what is about rows that are read or updated.
+-- Findings of workloads that write hold here too, except for those about rows that are read or updated.
 SELECT code FROM fsbench.finding WHERE run_id = :run AND code IN ('no_complete_checkpoint', 'data_fits_shared_buffers', 'data_fits_ram', 'autovacuum_off') ORDER BY 1;
 
--- What is kept: one table, without an index.
+-- A kept database has one table, without an index.
 SELECT run_id AS kept FROM fsbench.run(workload => 'commit', clients => 2, transactions => 5, keep => true, settings => '{"synchronous_commit": false}',
     options => '{"unlogged": true}') \gset
 SELECT work_database FROM fsbench.result WHERE run_id = :kept \gset

@@ -17,7 +17,7 @@ SELECT transaction, measure, h.transactions = f.syncs AS syncs FROM fsbench.hist
 WHERE run_id = :run AND f.method = current_setting('wal_sync_method') AND f.writes = 1 AND f.writers = 1;
 SELECT string_agg(phase ->> 'phase', ' ') AS phases FROM fsbench.result, jsonb_array_elements(phases) phase WHERE run_id = :run;
 SELECT used -> 'options' -> 'methods' AS methods, used -> 'options' -> 'writers' AS writers, used -> 'chosen' AS chosen FROM fsbench.result WHERE run_id = :run;
--- What the storage did meanwhile; nothing of transactions, which there were none of.
+-- Figures of the storage, but none of transactions: the workload has none.
 SELECT count(*) > 0 AS seconds, sum(interval_ms) > 300 AS window, bool_and(transactions IS NULL AND skipped IS NULL AND late IS NULL AND failed IS NULL) AS no_transactions,
        bool_and(latency_avg_ms IS NULL AND commit_p99_ms IS NULL AND client_wal_bytes IS NULL AND client_blocks_hit IS NULL) AS no_clients,
        bool_and(wal_bytes IS NOT NULL AND cpu_idle_percent IS NOT NULL AND client_cpu_ms IS NOT NULL AND dirty_bytes IS NOT NULL) AS figures
@@ -40,7 +40,7 @@ SELECT count(*) FROM fsbench.sample WHERE run_id = :some;
 -- Its file is gone.
 SELECT count(*) FROM pg_ls_waldir() WHERE name LIKE 'pgfsbench%';
 
--- What it does not take.
+-- Arguments that the workload refuses.
 \set VERBOSITY default
 SELECT fsbench.start(workload => 'fsync', scale => 10);
 SELECT fsbench.start(workload => 'fsync', clients => 4);

@@ -31,7 +31,7 @@ SELECT bool_and(abs(c.skew / s.skew - 1) < 1e-6) AS median_skew FROM fsbench.sca
 
 SELECT readers, block_bytes, bytes / 8192 AS blocks, ms > 0 AS takes_time, gb_per_second > 0 AS speed, cached_bytes >= bytes * 0.99 AS warm
 FROM fsbench.scan_read WHERE run_id = :run_id ORDER BY 1, 2;
--- What the storage and the processes that scan did meanwhile.
+-- Figures of the storage and of the scanning processes.
 SELECT count(*) > 0 AS seconds, bool_and(transactions IS NULL AND client_wal_bytes IS NULL AND client_cpu_ms IS NULL) AS no_clients,
        bool_and(wal_bytes IS NOT NULL AND cpu_idle_percent IS NOT NULL AND cached_bytes > 0) AS figures
 FROM fsbench.sample WHERE run_id = :run_id;
@@ -65,7 +65,7 @@ SELECT seq_tup_read / (SELECT count(*) FROM pg_attribute) AS loaded FROM pg_stat
 SET client_min_messages = warning;
 DROP DATABASE :"work_database";
 
--- What is wrong.
+-- Wrong arguments.
 SELECT fsbench.run(workload => 'scan', options => '{"degrees": [0]}');
 SELECT fsbench.run(workload => 'scan', options => '{"degrees": [2, 2]}');
 SELECT fsbench.run(workload => 'scan', options => '{"degrees": [1.5]}');

@@ -41,19 +41,19 @@ impl Fault {
         }
     }
 
-    /// The same with a DETAIL.
+    /// Adds a DETAIL.
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
 
-    /// The same with a HINT.
+    /// Adds a HINT.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same with words before its message.
+    /// Puts words before the message.
     pub fn context(mut self, before: &str) -> Self {
         self.message = format!("{before}: {}", self.message);
         self
@@ -94,8 +94,8 @@ impl Fault {
         self.sqlstate == sqlstate::CANCELED || self.sqlstate == sqlstate::LEASE_OVER
     }
 
-    /// The same with texts so short that all of it fits into so many bytes of JSON. What the texts of other programs and
-    /// servers say has no limit, and what is cut in the middle of JSON cannot be read any more.
+    /// Shortens the texts so that all of it fits into this many bytes of JSON. Texts of other programs and servers have no limit, and JSON that is
+    /// cut off cannot be read.
     pub fn shortened(&self, bytes: usize) -> Self {
         let quarter = bytes.saturating_sub(FRAME) / 4;
         Self {

@@ -1,4 +1,5 @@
--- What tools/demo runs in psql, as root: which filesystem commits fastest here? :seconds is the length of a run, :blocks the most runs of each target.
+-- tools/demo runs this in psql, as root: which filesystem commits fastest here? :seconds is the length of a run, :blocks the most runs of each
+-- target.
 \set ECHO queries
 CREATE EXTENSION pgfsbench;
 

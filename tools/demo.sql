@@ -1,4 +1,4 @@
--- What tools/demo runs in psql.
+-- tools/demo runs this in psql.
 \set ECHO queries
 CREATE EXTENSION pgfsbench;
 

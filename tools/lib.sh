@@ -1,4 +1,4 @@
-# What the scripts of this directory share: where things are, who may do what, and how to say it.
+# Functions that the scripts of this directory share: paths, users, and messages.
 # Sourced, never run.
 
 set -euo pipefail
@@ -11,9 +11,9 @@ supported=$(sed -n 's/^pg\([0-9]*\) = .*/\1/p' "$root/Cargo.toml" | paste -sd' '
 rust_pinned=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$root/rust-toolchain.toml")
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 
-# What the guests of tools/lab take: a kernel, and programs for filesystems and disks that the machine itself may never have.
+# Packages for the guests of tools/lab: a kernel, and programs for filesystems and disks that the machine itself may never have.
 lab_packages="user-mode-linux kmod iproute2 jfsutils reiserfsprogs f2fs-tools mdadm lvm2"
-# What a guest of QEMU takes besides. They are large, and wanted only where User-Mode Linux does not boot.
+# More packages for a guest of QEMU. They are large, and wanted only where User-Mode Linux does not boot.
 qemu_packages="qemu-system-x86 linux-image-amd64 cpio busybox-static"
 say() { printf '==> %s\n' "$*"; }
 die() {
@@ -36,7 +36,7 @@ fi
 # The browser that looks at pages. It is large too, and wanted only where `make check` runs.
 browser_packages="chromium-headless-shell"
 
-# What only the tests take.
+# Packages that only the tests take.
 check_packages="sysstat strace postgresql-plpython3-$main_version python3-jsonschema"
 
 # The version of pgfsbench: this is the only place where it stands.
@@ -195,8 +195,8 @@ build_environment() {
     # Nothing of it is read, but where it is missing, cargo has pgrx make its bindings anew with every build.
     [ -e "$target/pgrx/config.toml" ] || touch -d 2000-01-01 "$target/pgrx/config.toml"
     export PGRX_HOME=$target/pgrx PGRX_PG_CONFIG_PATH=$pg_config
-    # Of tests that call this, for their harness (tools/check): the script that builds proc-macro2 asks for it, and all that stands on that would be
-    # built anew, and once more without it.
+    # Set by tests that call this, for their harness (tools/check). The build script of proc-macro2 asks for it: with it, and again without it,
+    # everything above that crate would be built anew.
     unset RUSTC_BOOTSTRAP
 }
 

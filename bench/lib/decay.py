@@ -12,8 +12,8 @@ TARGET = 0.9
 # A table that only grew would have 1.33 times as many pages at the end of the last quarter as at that of the third.
 GROWTH = 1.2
 
-# Nobody may ask in the work database while it runs (a snapshot there would hold back its vacuuming), so the statistics
-# are asked of the kept database after the end.
+# No query may run in the work database meanwhile: a snapshot there would hold back its vacuuming. So the statistics come from the kept database after
+# the end.
 AFTER = """
 SELECT s.relname AS table, s.n_live_tup, s.n_dead_tup, s.n_tup_upd, s.n_tup_hot_upd, s.autovacuum_count,
        pg_relation_filepath(s.relid) AS path

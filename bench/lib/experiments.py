@@ -11,7 +11,7 @@ TARGETS = 4
 BLOCKS = 12
 # Seconds of a window of three checkpoint cycles as PostgreSQL has them.
 WINDOW = 900
-# What is asked for, and how long it may take (ms). The runs of "noisy" differ too much to be decided, those of "alike" by next to nothing.
+# Calls, and the time that each may take (ms). The runs of "noisy" differ too much to be decided, those of "alike" by next to nothing.
 QUERIES = {
     "compare, noisy": ("SELECT * FROM fsbench.compare('noisy')", 300),
     "compare, alike": ("SELECT * FROM fsbench.compare('alike')", 300),

@@ -14,7 +14,7 @@ from .server import Server
 from .targets import target
 from .tps import alternate
 
-# Where the kernel's threads may run that do what loop devices are told.
+# The processors where the kernel's threads for loop devices may run.
 WORKERS = Path("/sys/devices/virtual/workqueue/cpumask")
 # Our median against their average.
 AGREE = (0.9, 1.1)

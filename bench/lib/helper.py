@@ -16,7 +16,7 @@ PROGRAM = ROOT / "target/stage/helper/pgfsbench-helper"
 
 
 def why_not():
-    """What is lacking here for a helper, in words; None when nothing is."""
+    """The reason why no helper can run here; None when one can."""
     if os.geteuid() != 0:
         return "it needs root"
     if not Path("/dev/loop-control").exists():

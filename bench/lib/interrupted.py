@@ -20,7 +20,7 @@ SUBREAPER = 36
 
 def interrupted(o):
     record = Record("interrupted")
-    # A postmaster that was killed and that nobody waits for still has its number, so that none can be started in its place.
+    # A killed postmaster that no parent waits for still has its number, so none can be started in its place.
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
     with Server(SETTINGS, o.directory) as server:
         helper = Helper(server, o.directory)

@@ -10,7 +10,7 @@ from .report import Record, ratios, say
 from .server import Server
 from .tps import alternate
 
-# The one that reads as the versions before did; the others are told as a share of it.
+# The method that reads as the versions before did; the others are given as a share of it.
 REFERENCE = "sync"
 
 

@@ -12,12 +12,12 @@ from .spells import Beside
 IMAGE = "3GB"
 SCALE = 32
 CLIENTS = 16
-# Of the standard deviation of ln(ratio) of two names for one filesystem.
+# Standard deviation of ln(ratio) of two names for one filesystem.
 NOISE = 0.02
 # Seconds from the end of a measured window to the start of the next, without the warm-up and the filling of WAL.
 IDLE = 4
 MOST_FALSE = 2
-# Of a machine with this much memory and no disk; the servers of targets take as much again.
+# Settings for a machine with this much memory and no disk; the servers of targets take as much again.
 SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "1GB", "checkpoint_timeout": "5min"}
 
 
@@ -145,8 +145,8 @@ def percent(share):
 
 
 def idle(server, experiment):
-    """What lies between the end of a window and the start of the next, without the warm-up, a row each (s): the whole of it, the filling of WAL,
-    and the rest; and median milliseconds of each phase, and of each step of the helper's at its end (`release: unmount`)."""
+    """Seconds from the end of each window to the start of the next, without the warm-up: in all, for the filling of WAL, and for the rest.
+    Also median milliseconds of each phase, and of each step of the helper's at its end (`release: unmount`)."""
     rows = server.query(f"""
         SELECT g.gap::float8, g.phases
         FROM (SELECT r.run_id, r.phases,
@@ -208,7 +208,7 @@ def factor(o):
 
 
 def advise(server, experiment):
-    """What recommend() says, without the lines to be pasted."""
+    """Prints the advice of recommend(), without the lines to be pasted."""
     for row in server.query(f"SELECT part, says FROM fsbench.recommend('{experiment}')"):
         if "\n" not in row["says"]:
             say(f"    {row['part']}: {row['says']}")

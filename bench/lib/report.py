@@ -1,4 +1,4 @@
-"""What a measurement prints, and the JSON lines that it leaves in target/bench/."""
+"""The output of a measurement, and the JSON lines that it leaves in target/bench/."""
 
 import json
 import os

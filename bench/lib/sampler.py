@@ -1,4 +1,4 @@
-"""What measuring costs beside the transactions that are measured."""
+"""The cost of measuring, relative to the transactions that are measured."""
 
 import json
 

@@ -144,7 +144,7 @@ def scandisk(o):
         path.unlink()
         return (length >> 20) * 1.048576 / seconds
 
-    # Not beside the data, where the server's owner decides what a name leads to.
+    # Not next to the data, where the server's owner decides what a name leads to.
     with tempfile.TemporaryDirectory(dir="/var/tmp") as place, Server({"shared_buffers": "128MB"}, "/var/tmp") as server:
         path = Path(place) / "sequential"
 

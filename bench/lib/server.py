@@ -20,7 +20,7 @@ COMMON = {
 # The disk taken out: what is left is processor time.
 NO_FLUSH = {"fsync": "off", "synchronous_commit": "off"}
 
-# What pgfsbench's clients run with, so that the plan does not change in the middle of a run.
+# Settings of pgfsbench's clients, so that the plan does not change in the middle of a run.
 STABLE_PLANS = {"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan"}
 DEFAULT_PLANS = {"enable_seqscan": "on", "plan_cache_mode": "auto"}
 
@@ -60,7 +60,7 @@ class Server:
         return {"args": ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-d", database, *arguments], "env": env, "text": True} | options
 
     def sql(self, statement, database="postgres"):
-        """What a statement returns, as psql prints it."""
+        """The result of a statement, as psql prints it."""
         done = subprocess.run(**self.psql("-c", statement, database=database, stdout=subprocess.PIPE), check=True)
         return done.stdout.strip()
 
@@ -81,7 +81,7 @@ class Server:
         return self.result(int(run_id))
 
     def start_waiting(self, **parameters):
-        """The same in a psql that goes on by itself; see `finish`."""
+        """Starts such a run in a psql that goes on by itself; see `finish`."""
         call = f"SELECT run_id FROM fsbench.run({named(parameters)})"
         return subprocess.Popen(**self.psql("-c", call, stdout=subprocess.PIPE))
 
@@ -122,7 +122,7 @@ class Server:
         return float(re.search(r"^tps = ([0-9.]+)", out, re.M).group(1))
 
     def pgbench(self, *arguments, settings=None):
-        """What the machine's own pgbench prints, standard error with it."""
+        """The output of the machine's own pgbench, standard error with it."""
         options = " ".join(f"-c {name}={value}" for name, value in (settings or {}).items())
         done = subprocess.run(
             ["pgbench", *map(str, arguments)], env=self.env | {"PGOPTIONS": options},

@@ -1,4 +1,4 @@
-"""What windows of this machine differ by without PostgreSQL, and how fast it is beside windows of runs: how much of the noise of runs is the machine's."""
+"""Differences between windows of this machine without PostgreSQL, and its speed next to windows of runs: the machine's share of the noise of runs."""
 
 import math
 import statistics

@@ -9,11 +9,11 @@ from .server import Server, named
 # A filesystem with a device below it: that of most machines' /var.
 DISK = "/var/tmp"
 IMAGES_GB = 32
-# What a study may want of the whole machine, and root would have to allow.
+# Changes to the whole machine that a study may want, and root would have to allow.
 ALLOWED = "kernel_settings = true\ndrop_caches = true\n"
 SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "1GB", "checkpoint_timeout": "5min", "max_worker_processes": "128"}
 
-# What is shown of it, each as psql prints it.
+# Queries that show the study, as psql prints them.
 SHOWN = {
     "study_report": "SELECT question, metric, variant, published, round(published_percent::numeric, 1) AS percent, round(measured::numeric, 2) AS measured, "
                     "round(measured_percent::numeric, 1) AS percent_here, runs, compared FROM fsbench.study_report('{study}') WHERE runs > 0",

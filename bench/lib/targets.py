@@ -17,7 +17,7 @@ COPY = 0.8
 SAME = (0.95, 1.05)
 FILESYSTEM = "ext4"
 IMAGE = "6GB"
-# What lies between two windows, against `cp -a`, a sync and so many seconds.
+# Time between two windows, against `cp -a`, a sync and this many seconds.
 BETWEEN = 1.1
 BESIDE = 5
 # Memory is too small for it.
@@ -82,7 +82,7 @@ def ready(o):
 
 
 def between(o):
-    """What an experiment takes from the end of a measured window to the start of the next, warm-up not counted, against `cp -a` and a sync of the same data, with as much
+    """Compares the time from the end of a measured window to the start of the next, without the warm-up, with that of `cp -a` and a sync. Both copy the same data, and as much
     WAL as is made ready, after such a window: on images on a disk."""
     record = Record("between")
     data = -(-o.scale * 16 // 1000)
@@ -114,7 +114,7 @@ def clients(o):
 
 
 def after_window(server, o):
-    """The same by hand, with disk, memory and page cache as such a window has left them."""
+    """Copies by hand after a measured window, with disk, memory and page cache as it has left them."""
     ready = json.dumps({"wal_segments": o.segments})
     server.sql(f"SELECT fsbench.run(target => 'a', scale => {o.scale}, clients => {clients(o)}, warmup => '{o.warmup} s', duration => '{o.seconds} s', options => '{ready}')")
     return by_hand(server, o.segments)

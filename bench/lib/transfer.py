@@ -13,7 +13,7 @@ SETTINGS = {"fsync": "off", "autovacuum": "off"}
 
 
 def script_ms(server, script):
-    """What the last statement of a psql script took (ms)."""
+    """Duration of the last statement of a psql script (ms)."""
     done = subprocess.run(**server.psql("-f", "-", input="\\timing on\n" + script, stdout=subprocess.PIPE), check=True)
     return float(re.findall(r"^Time: ([0-9.]+) ms", done.stdout, re.M)[-1])
 

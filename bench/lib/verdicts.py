@@ -46,6 +46,6 @@ def groups(figures):
 
 
 def room(figure):
-    """What is left to the bound; below zero it is missed."""
+    """Distance of a figure to its bound; below zero it misses the bound."""
     left = figure["bound"] - figure["value"]
     return left if figure["word"] == "at most" else -left

@@ -21,7 +21,7 @@ impl Allowance {
         Self { all, left: all }
     }
 
-    /// Takes an answer of so many bytes; false when that is more than is left.
+    /// Takes an answer of this many bytes; false when that is more than is left.
     #[must_use]
     pub fn take(&mut self, bytes: usize) -> bool {
         let bytes = (bytes as u64).max(LEAST);
@@ -40,7 +40,7 @@ impl Allowance {
 mod tests {
     use super::*;
 
-    /// Takes answers of so many bytes until no more is allowed.
+    /// Takes answers of this many bytes until no more is allowed.
     fn answers(seconds: u64, bytes: usize) -> u64 {
         let mut allowance = Allowance::of_seconds(seconds);
         let mut taken = 0;

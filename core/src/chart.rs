@@ -47,7 +47,7 @@ pub enum Chart {
         rows: Vec<Interval>,
         /// The largest share that counts as no difference: 0.05.
         margin: f64,
-        /// What they are ratios to.
+        /// Name of the side that the ratios are relative to.
         reference: String,
     },
 }
@@ -136,7 +136,7 @@ impl Style {
         if self.ascii { &ASCII } else { &BLOCKS }
     }
 
-    /// The same, with what would not fit put right: a chart is drawn in any case.
+    /// Clamps width and height to what can be drawn: a chart is drawn in any case.
     fn bounded(self) -> Self {
         Self {
             width: self.width.clamp(*WIDTHS.start(), *WIDTHS.end()),

@@ -50,7 +50,7 @@ pub struct Checkpoint {
     pub wal_recycled: u64,
     /// WAL since the one before, kB; None when the message could not be read.
     pub distance_kb: Option<u64>,
-    /// The same as the server expects it, kB.
+    /// The server's own estimate of the distance, kB.
     pub estimate_kb: Option<u64>,
 }
 
@@ -122,7 +122,7 @@ pub struct OfWindow {
     pub complete: u32,
     /// Checkpoints that began in it.
     pub began: u32,
-    /// Of those that began in it, the ones that were due by time.
+    /// Checkpoints that began in the window because they were due by time.
     pub timed: u32,
 }
 

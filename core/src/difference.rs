@@ -2,7 +2,7 @@
 //!
 //! [`between`] is a pure function of two documents, each an object of `run` (its `target` and `status`), `definition` (of the
 //! target), `used` (the specification) and `environment` (the row of that table, null where nothing is stored). A value that a
-//! document lacks is unknown, and is told as that, never as an error.
+//! document lacks is unknown, and is reported as unknown, never as an error.
 
 mod fields;
 mod rules;
@@ -36,7 +36,7 @@ impl Matters {
     }
 }
 
-/// The kinds of things that differ, in the order in which they are told.
+/// The kinds of differences, in the order of their output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Area {

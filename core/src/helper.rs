@@ -11,7 +11,7 @@
 //! - [`protocol`]: the lines between the helper's two processes.
 
 pub mod effective;
-pub mod essence;
+pub mod error_excerpt;
 pub mod filesystem;
 pub mod geometry;
 pub mod marks;
@@ -25,7 +25,7 @@ pub use marks::Marks;
 pub use request::{DeviceRequest, Log, Name, Prepare, Request, Storage};
 pub use settings::{BlockSettings, KernelSettings, SsdState};
 
-/// What a configuration that names no directory for images is said not to allow.
+/// The name that stands for "no directory for images" among what a configuration does not allow.
 pub const IMAGES: &str = "images";
 
 /// The end of a sentence that tells what to add to the helper's configuration, so that it allows what is the whole machine's.

@@ -7,8 +7,8 @@ use crate::units::format_bytes;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
-/// Processes that have a ring beside those of the settings: two special workers, and startup, background writer, checkpointer, WAL writer,
-/// archiver and WAL summarizer.
+/// Further processes with a ring, which no setting counts: two special workers, and startup, background writer, checkpointer, WAL writer, archiver
+/// and WAL summarizer.
 const FURTHER_PROCESSES: u64 = 8;
 
 /// Settings that decide how many rings a server has, and how large they are.
@@ -35,7 +35,7 @@ impl Default for Rings {
 }
 
 impl Rings {
-    /// Those of a server with such settings; defaults stand for settings that are not given, or not as a number.
+    /// Rings of a server with such settings. Defaults stand for settings that are missing, or are no number.
     pub fn of<'a>(setting: impl Fn(&str) -> Option<&'a str>) -> Self {
         let default = Self::default();
         let number = |name: &str, default: u64| {
@@ -102,7 +102,7 @@ pub fn fit(own: Rings, theirs: Rings, limit: Option<u64>) -> bool {
     limit.is_none_or(|limit| own.bytes() + theirs.bytes() <= limit)
 }
 
-/// What makes room for them.
+/// Hint how to make room for the rings.
 pub const HINT: &str = "Raise the limit (LimitMEMLOCK= of the server's unit, ulimit -l), lower max_connections of this server, or give the target \
     io_method = worker.";
 

@@ -86,7 +86,7 @@ pub struct Knee {
     pub high: Option<f64>,
     /// Difference in speed that did not count, as a share.
     pub tolerance: f64,
-    /// The same in words.
+    /// The sentence about this knee.
     pub text: String,
 }
 

@@ -1,7 +1,7 @@
 //! The parts of pgfsbench that need no PostgreSQL: what can be decided, computed or parsed without a server is
 //! here, in plain safe Rust, and is tested here in seconds. It does not know pgrx.
 //!
-//! What each is for (the floors are below):
+//! Purpose of each module (the floors are below):
 //! - [`workload`]: each workload in its folder; with it what a caller asked for becomes a full specification of a run, or is refused.
 //! - [`spec`]: that specification, what a workload is to the rest, and the check of each argument.
 //! - [`finding`]: what can mislead about a run, afterwards, and beforehand for [`doctor`].

@@ -1,5 +1,4 @@
-//! When data that were prepared are nobody's any more: no database of a server has the extension, which could use or remove
-//! them, and that for a day.
+//! When prepared data are orphaned: for a day no database of a server has had the extension, which could use or remove them.
 
 /// Seconds for which no database must have had the extension.
 pub const DAY: u64 = 24 * 60 * 60;

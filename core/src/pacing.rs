@@ -22,7 +22,7 @@ impl Pacer {
         }
     }
 
-    /// From the next transaction on, so many a second are due.
+    /// Sets the rate from the next transaction on, per second.
     pub fn set_rate(&mut self, rate: f64) {
         self.mean_gap_ns = mean_gap_ns(rate);
     }

@@ -1,5 +1,5 @@
-//! Texts in commands that somebody pastes: into a shell, into psql, into a configuration file. What comes out is one line, without
-//! control characters, which a terminal would act upon.
+//! Texts in commands that a user pastes: into a shell, into psql, into a configuration file. Each becomes one line, without control characters, which
+//! a terminal would act upon.
 
 /// A text as one word of a shell. With control characters it takes one that knows `$'…'`: bash, zsh, ksh, busybox.
 pub fn shell(text: &str) -> String {

@@ -19,7 +19,7 @@ pub fn timestamp(us: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{us:06}+00")
 }
 
-/// Year, month and day of so many days after 1970-01-01, in the Gregorian calendar. Years begin in March here, so that the day that
+/// Year, month and day of this many days after 1970-01-01, in the Gregorian calendar. Years begin in March here, so that the day that
 /// not every year has is the last one; 400 of them have 146,097 days.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;

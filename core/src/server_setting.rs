@@ -26,7 +26,7 @@ const PARTS: [&str; 16] = [
 ];
 /// Ends of names of settings that name files.
 const ENDS: [&str; 4] = ["_directory", "_dir", "_file", "keyfile"];
-/// The same, as whole names.
+/// Settings that are refused by their whole name.
 const NAMES: [&str; 9] = [
     "bonjour",
     "bonjour_name",

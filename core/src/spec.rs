@@ -58,7 +58,7 @@ pub enum Data {
     /// A copy of data that were loaded once.
     #[default]
     Copied,
-    /// The same, sharing their blocks until one is changed.
+    /// Copied, sharing blocks until one is changed.
     Cloned,
     /// Loaded on the target.
     Loaded,
@@ -149,7 +149,7 @@ pub enum Cache {
     Warm,
     /// Nothing of the data.
     Cold,
-    /// The same, and all of the data are in shared buffers; for workloads that put them there.
+    /// Warm, with all of the data in shared buffers; for workloads that load them there.
     SharedBuffers,
 }
 
@@ -166,7 +166,7 @@ impl Options {
         }
     }
 
-    /// The same without what only matters to the server that has a target.
+    /// These options without those that only matter to the asking server.
     pub fn for_target_server(&self, workload: Workload) -> Self {
         let own = Self::default();
         Self {
@@ -304,7 +304,7 @@ impl Spec {
         }
     }
 
-    /// The same at least.
+    /// The fewest cycles of a search.
     pub fn fewest_cycles(&self) -> u64 {
         match self.searched_percentile() {
             Some(_) => search::FEWEST_CYCLES as u64,

@@ -53,8 +53,8 @@ pub struct Difference {
     pub reset: Vec<String>,
 }
 
-/// Counters at the end of a window less those at its start. What was reset meanwhile, or whose start is not known, is not known;
-/// nor are times that nobody took: those of the clients' work by `clients`, others by `server`.
+/// Counters at the end of a window less those at its start. A counter that was reset meanwhile, or whose start is not known, is not known;
+/// nor are times that were not taken: those of the clients' work by `clients`, others by `server`.
 pub fn difference(start: &[Row], end: &[Row], clients: Timing, server: Timing) -> Difference {
     let mut difference = Difference::default();
     for Row(view, object, columns) in end {
@@ -108,7 +108,7 @@ pub fn difference(start: &[Row], end: &[Row], clients: Timing, server: Timing) -
     difference
 }
 
-/// Whether the server takes a time, if it is one of those that it only takes when it is told to.
+/// Whether the server takes a time, if it is one that needs a setting.
 fn is_taken(view: &str, object: &str, counter: &str, timing: Timing) -> bool {
     if !counter.ends_with("_time") {
         return true;
@@ -160,7 +160,7 @@ pub struct IoBytes {
     /// Bytes by which files became longer.
     #[serde(rename = "io_extend_bytes")]
     pub extend: Option<u64>,
-    /// Of WAL, written.
+    /// WAL that was written.
     #[serde(rename = "io_wal_write_bytes")]
     pub wal_write: Option<u64>,
 }

@@ -194,7 +194,7 @@ impl Row {
         Ok(())
     }
 
-    /// Of a server that is there already nothing is decided here.
+    /// A connection's server exists already, so these columns are refused.
     fn check_columns_of_connection(&self, of_made: &[(&str, bool)]) -> Result<(), Refusal> {
         let of_server = [
             ("settings", self.settings.is_some()),

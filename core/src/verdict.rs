@@ -70,7 +70,7 @@ pub enum Reason {
     NoReference,
     /// The time was over.
     MaxDuration,
-    /// Somebody cancelled it.
+    /// A user cancelled it.
     Cancelled,
 }
 

@@ -1,5 +1,5 @@
-//! Work databases: their names and comments, by which they are told from everybody else's. A name alone proves nothing, and a
-//! comment can be written by whoever owns a database: what may be dropped has both exactly, and stands in the journal.
+//! Work databases: the names and comments that tell them from other databases. A name alone proves nothing, and the owner of any database can write a
+//! comment: a database is dropped only if it has both exactly, and stands in the journal.
 
 /// The prefix of every name; the number of the run follows.
 const PREFIX: &str = "fsbench_work_";

@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn blocks_of_others_are_those_of_the_clients_and_more() {
-        // Autovacuum, beside the clients; and statistics that come late.
+        // Autovacuum writes, too; and statistics come late.
         assert_eq!(blocks(100, 30, 20), 130);
         assert_eq!(blocks(100, 0, 20), 120);
     }

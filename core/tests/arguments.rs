@@ -45,7 +45,7 @@ fn run_start_and_plan_take_the_same_in_the_same_order() {
 
 #[test]
 fn a_target_is_given_by_its_columns() {
-    // What is found out, and what is given as a size with a unit.
+    // Columns that are found out, and columns that are given as a size with a unit.
     let found = ["device_identity", "log_device_identity", "mount_point"];
     let sizes = [
         ("image_size_bytes", "image_size"),

@@ -23,7 +23,7 @@ use pgfsbench_core::{
 };
 use serde_json::{Value, to_value};
 
-/// Columns that are written by statements which name them, beside those of the struct; `run_id` is one of every table.
+/// Columns that the struct lacks, because statements name them; `run_id` is a column of every table.
 const BESIDE: &[(&str, &[&str])] = &[
     (
         "run_log",

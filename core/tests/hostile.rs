@@ -1,4 +1,4 @@
-//! What hostile callers ask for, as a table, and with which words each of it is refused. Nothing of it gets as far as a plan.
+//! Requests of hostile callers, as a table, each with words of its refusal. None of them gets as far as a plan.
 
 use pgfsbench_core::helper::options::{
     dataset_properties, mkfs_arguments, mount_options, pool_properties,
@@ -8,7 +8,7 @@ use pgfsbench_core::helper::{Filesystem, Name, Request};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::fmt::Debug;
 
-/// What is asked for, and words of the refusal.
+/// Requests, and words of the refusal.
 type Table = &'static [(&'static str, &'static str)];
 
 fn refused<T: Debug>(group: &str, table: Table, ask: impl Fn(&str) -> Result<T, Refusal>) {
@@ -489,7 +489,7 @@ fn what_hostile_callers_ask_for_is_refused() {
     println!("refused: 4 of 4 texts of 100,000 characters");
 }
 
-/// What is asked for beside it is fine: so it is the option that was refused.
+/// Requests without the hostile option are accepted: so the option was refused.
 #[test]
 fn what_stands_beside_it_is_accepted() {
     for filesystem in Filesystem::ALL {

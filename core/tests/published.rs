@@ -1,4 +1,4 @@
-//! What the authors have published, copied by hand: each figure of it is in the files of `studies/`, and nothing else is.
+//! Figures of the authors, copied by hand: the files of `studies/` have each of them, and no others.
 
 use pgfsbench_core::study::{
     asked::Asked,
@@ -8,10 +8,10 @@ use pgfsbench_core::study::{
     report,
 };
 
-/// Of a study: variant, metric, figure.
+/// Variant, metric and figure of a study.
 type Figures = Vec<(String, String, f64)>;
 
-/// Of a kind of transaction, its columns.
+/// Columns of a kind of transaction.
 type Transaction = (&'static str, [f64; 6]);
 
 fn study(name: &str) -> Study {
@@ -27,7 +27,7 @@ fn owned(figures: &[(&str, &str, f64)]) -> Figures {
     figures.iter().map(own).collect()
 }
 
-/// Refuses a file that lacks a figure, or has one that nobody has published (the middle of a range, for instance).
+/// Refuses a file that lacks a figure, or has one that was not published (the middle of a range, for instance).
 fn assert_published(name: &str, expected: &Figures) {
     let study = study(name);
     let figures = study.published.iter();
@@ -68,7 +68,7 @@ fn of_heron() {
     ]));
     assert_published("heron-2010", &expected);
 
-    // What follows from the others is not stored: it is what the report says.
+    // Figures that follow from others are not stored: the report computes them.
     let study = study("heron-2010");
     let asked = Asked {
         image_size: Some("4GB".into()),
@@ -138,7 +138,7 @@ fn is_of(
 
 #[test]
 fn of_deckelmann() {
-    // Of a transaction: % of the mix, average and 90th percentile in seconds, total, rollbacks, and their share in %.
+    // Columns of a transaction: % of the mix, average and 90th percentile in seconds, total, rollbacks, and their share in %.
     let columns = [
         "mix",
         "average",
@@ -260,7 +260,7 @@ fn each_entry_of_the_list_is_claimed() {
     assert_eq!(numbers, all.iter().map(String::as_str).collect());
 }
 
-/// What a claim is decided by is what the entry is about. Metrics that no claim can be decided by are named in one that is not tested.
+/// The metrics that decide a claim are those of its entry. Metrics that cannot decide one are named in a claim that is not tested.
 #[test]
 fn each_entry_is_decided_by_its_own_measures() {
     let study = study("folklore");

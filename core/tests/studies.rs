@@ -1,4 +1,4 @@
-//! What the build makes of the files of studies, and what stops it.
+//! The build of the files of studies, and its errors.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -87,7 +87,7 @@ pub fn start(
     Ok((child, up))
 }
 
-/// A line without end is cut, so that nobody's memory is filled.
+/// Cuts a line without end, so that it cannot fill the memory.
 fn listen(from: ChildStderr, hear: impl Fn(&[u8])) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
@@ -121,12 +121,12 @@ pub fn become_other(role: &Role) -> Result<Part, Refusal> {
 }
 
 fn confine(uid: Uid, gid: Gid) -> rustix::io::Result<()> {
-    // First, while nobody else may touch this process: who could trace it would type on root's terminal.
+    // First, while no other user may touch this process: a tracer could type on root's terminal.
     setsid()?;
     set_no_new_privs(true)?;
     set_thread_groups(&[])?;
     set_thread_res_gid(gid, gid, gid)?;
     set_thread_res_uid(uid, uid, uid)?;
-    // The change of the user has set it anew. Until the next exec nobody traces this process or reads its memory.
+    // The change of the user has set it anew. Until the next exec no process can trace this one or read its memory.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
 }

@@ -131,7 +131,7 @@ impl Config {
         Self::load_with_text(path).map(|(config, _)| config)
     }
 
-    /// The same, and as it is written.
+    /// Reads the configuration, if only root can have written it, and its text.
     pub fn load_with_text(path: &Path) -> Result<(Self, String), Refusal> {
         let (parent, name) = path
             .parent()

@@ -13,7 +13,7 @@ pub use helper_session::check_tables;
 
 use crate::backoff::Backoff;
 use crate::client::{self, Client, Failure, describe};
-use crate::voice::log;
+use crate::output::log;
 use helper_session::NoTable;
 use job::{Job, Outcome};
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
@@ -111,7 +111,7 @@ impl Servant {
                     {
                         return Ok(());
                     }
-                    // Then root releases what nobody could be told of.
+                    // Then root releases targets whose end could not be reported.
                     let pause = self.pause();
                     if self.root_is_gone(pause)? {
                         return Ok(());
@@ -151,11 +151,11 @@ impl Servant {
         }
         limited(|| job::fail_stale(&mut client))?;
         let mut is_published = false;
-        // Jobs that cannot even be taken are in nobody's way.
+        // Jobs that cannot even be claimed block no others.
         let mut refractory = Vec::new();
         loop {
             loop {
-                // Nothing is taken that nobody could do.
+                // No job is claimed that could not be done.
                 if self.root_is_gone(Duration::ZERO)? {
                     return Ok(Ended::Root);
                 }
@@ -167,7 +167,7 @@ impl Servant {
                     return Ok(Ended::Root);
                 }
             }
-            // Jobs first: nobody waits for this.
+            // Jobs first: no session waits for this.
             if !is_published {
                 if self.publish(&mut client)? {
                     return Ok(Ended::Root);
@@ -181,7 +181,7 @@ impl Servant {
                 return Ok(Ended::Queue);
             }
             match client.is_notified(TICK)? {
-                // Jobs that will not be done are told so now, and not by the next session.
+                // Jobs that will not be done are ended now, and not by the next session.
                 true => limited(|| job::fail_stale(&mut client))?,
                 // An extension that was dropped and created again knows nothing.
                 false => {
@@ -212,7 +212,8 @@ impl Servant {
             Ok(outcome) => {
                 if is_for_all {
                     self.unreleased.know(outcome.result());
-                    // Published before the job is done, so that whoever waits for the job sees it. The job does not fail when this cannot be stored.
+                    // Published before the job is done, so that a session that waits for the job sees it. The job does not fail when this cannot be
+                    // stored.
                     let _ = limited(|| job::publish(client, &outcome));
                 }
                 self.record(client, job.id, outcome, Instant::now())?;
@@ -267,7 +268,7 @@ impl Servant {
         self.unreleased.know(outcome.result());
         match limited(|| job::publish(client, &outcome)) {
             Err(e) if client.is_closed() => Err(e),
-            // A table that takes nothing is no reason to serve nobody.
+            // A table that takes nothing is no reason to stop serving.
             Ok(()) | Err(_) => Ok(false),
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::config::Config;
 use crate::exec;
+use crate::output::say;
 use crate::probe::kernel;
 use crate::probe::{loops, programs};
-use crate::voice::say;
 use pgfsbench_core::helper::Filesystem;
 use pgfsbench_core::refusal::Refusal;
 use std::path::Path;

@@ -120,7 +120,7 @@ impl Engine {
 
     /// The steps that `prepare` would take now.
     pub fn plan(&self, place: &Place, request: &Prepare) -> Result<Plan, Refusal> {
-        // While somebody is at work, nothing is in his way.
+        // Another job holds the lock: do not claim.
         let lock = self.journal.try_lock()?;
         let access = match lock {
             Some(_) => Access::Claim,
@@ -219,7 +219,7 @@ impl Engine {
         Ok(work)
     }
 
-    /// Marks a target as kept: whoever asked for it knows that it is prepared. A restart of the helper does not remove it.
+    /// Marks a target as kept: the caller knows that it is prepared. A restart of the helper does not remove it.
     pub fn keep(&self, database: &Name, target: &Name) -> Result<(), Refusal> {
         self.while_unreported(database, target, |mut entry, _| {
             entry.state = State::Ready;
@@ -227,7 +227,7 @@ impl Engine {
         })
     }
 
-    /// Nobody will ever know of it.
+    /// Discards a target whose preparation could not be reported.
     pub fn discard(&self, database: &Name, target: &Name) -> Result<(), Refusal> {
         self.while_unreported(database, target, |entry, lock| {
             let place = place_of(database, target);
@@ -351,7 +351,7 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// True if a place that was ready is no longer mounted: after a reboot, or because somebody has unmounted it.
+    /// True if a place that was ready is no longer mounted: after a reboot, or because a user has unmounted it.
     pub(super) fn is_stale(&self, entry: &Entry) -> Result<bool, Refusal> {
         Ok(probe::mounts_on(&entry.mount_point)?.is_empty())
     }

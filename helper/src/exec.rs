@@ -1,7 +1,7 @@
 //! The one place that runs programs: by absolute path, without a shell, with a clean environment, nothing to read, a
 //! deadline, and what they print kept up to a limit.
 
-use pgfsbench_core::helper::essence::essence;
+use pgfsbench_core::helper::error_excerpt::error_excerpt;
 use pgfsbench_core::helper::filesystem::DIRECTORIES;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -31,7 +31,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The same; a refusal that names the package if there is none.
+/// The absolute path of a program; the refusal names the package that has it.
 pub fn require(name: &str, package: &str) -> Result<PathBuf, Refusal> {
     find(name).ok_or_else(|| {
         Refusal::new(Kind::NotInThisState, format!("there is no program {name}"))
@@ -76,7 +76,7 @@ impl Outcome {
         Refusal::new(Kind::System, format!("{name} failed ({how})")).detail(format!(
             "{}\n{}",
             self.argv.join(" "),
-            essence(&self.output)
+            error_excerpt(&self.output)
         ))
     }
 }
@@ -105,13 +105,13 @@ pub fn run(argv: &[String], deadline: Duration) -> Result<Outcome, Refusal> {
     run_with(argv, deadline, Stdio::null(), When::AtDeadline)
 }
 
-/// Runs a program that changes something. It has the lock of the state directory as its input, an empty file: so nobody else
-/// gets the lock before the program has ended, even when this process is killed.
+/// Runs a program that changes something. It has the lock of the state directory as its input, an empty file. So no other process gets the lock
+/// before the program has ended, even when this process is killed.
 pub fn run_locked(argv: &[String], deadline: Duration, lock: &File) -> Result<Outcome, Refusal> {
     run_with(argv, deadline, shared(argv, lock)?, When::AtDeadline)
 }
 
-/// The same for a program that makes something, which is killed when the helper is to end.
+/// Runs a program that makes something, with the lock. It is killed when the helper must end.
 pub fn run_making(argv: &[String], deadline: Duration, lock: &File) -> Result<Outcome, Refusal> {
     run_with(argv, deadline, shared(argv, lock)?, When::OrStopping)
 }
@@ -182,7 +182,7 @@ fn run_with(
         };
     }
     if status.is_none() {
-        // The program keeps the lock until it ends, so nobody touches the device meanwhile.
+        // The program keeps the lock until it ends, so no other process touches the device meanwhile.
         output += &format!(
             "\nprocess {} has not ended since: it waits in the kernel, for a device that does not answer",
             child.id()

@@ -1,5 +1,5 @@
-//! What the helper has made, or was about to make: one file for each place, on disk before the step that it names. Nothing is
-//! undone that is not named here, and an entry that only root can have written still has to fit the configuration.
+//! Journal of the things that the helper has made, or was about to make: one file for each place, on disk before the step that it names. The helper
+//! undoes nothing that is not named here. Even an entry that only root can have written has to fit the configuration.
 
 use crate::config::Config;
 use crate::place::Place;
@@ -217,7 +217,7 @@ impl Journal {
         }
     }
 
-    /// The same right if nobody has it now.
+    /// Takes the lock if no other process has it.
     pub fn try_lock(&self) -> Result<Option<File>, Refusal> {
         let path = self.path.join("lock");
         let flags = OFlags::RDONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;

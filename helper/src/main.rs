@@ -6,19 +6,19 @@
 //! does one; [`plan`] decides what that takes, from what [`config`] allows and [`probe`] finds, a device that is in use among it;
 //! [`journal`] remembers it; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being
 //! unmounted; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end; [`secure`] opens what nobody else
-//! can have changed; [`voice`] prints. [`setup`], [`doctor`] and [`wanted`] are for whoever calls it by hand.
+//! can have changed; [`output`] prints. [`setup`], [`doctor`] and [`cli_target`] are for its command line.
 //!
 //! Floors (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Single files stand beside the
 //! folders: each is one small tool, or one command, and a folder around one file would only hide it.
 //!
 //! ```text
-//! serve setup wanted
+//! serve setup cli_target
 //! engine doctor
 //! journal plan
 //! mount_users place settings
 //! probe config database
 //! child client
-//! secure exec connection voice backoff
+//! secure exec connection output backoff
 //! ```
 
 #![deny(unsafe_code)]
@@ -27,6 +27,7 @@
 
 mod backoff;
 mod child;
+mod cli_target;
 mod client;
 mod config;
 mod connection;
@@ -36,6 +37,7 @@ mod engine;
 mod exec;
 mod journal;
 mod mount_users;
+mod output;
 mod place;
 mod plan;
 mod probe;
@@ -43,19 +45,17 @@ mod secure;
 mod serve;
 mod settings;
 mod setup;
-mod voice;
-mod wanted;
 
 use child::Part;
 use clap::{Parser, Subcommand};
+use cli_target::{CliTarget, Which};
 use config::Config;
 use engine::{Cleared, Engine, Hook};
+use output::{note, say};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use voice::{note, say};
-use wanted::{Wanted, Which};
 
 #[derive(Parser)]
 #[command(
@@ -78,11 +78,11 @@ enum Action {
     /// Do the jobs that wait now, and end
     RunOnce(serve::Options),
     /// Print what preparing a target would execute, and do nothing
-    Plan(Wanted),
+    Plan(CliTarget),
     /// Make a filesystem and mount it
     Prepare {
         #[command(flatten)]
-        wanted: Wanted,
+        cli_target: CliTarget,
         #[command(flatten)]
         hook: Hook,
     },
@@ -125,7 +125,7 @@ fn main() -> ExitCode {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let config = std::path::absolute(&command.config).unwrap_or(command.config);
     match act(&config, command.action) {
-        Ok(()) if voice::was_heard() => ExitCode::SUCCESS,
+        Ok(()) if output::is_all_printed() => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,
         Err(refusal) => {
             complain(&refusal);
@@ -139,7 +139,7 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
     match action {
         Action::As(role) => {
             let part = child::become_other(&role)?;
-            voice::is_forwarded();
+            output::is_forwarded();
             match part {
                 Part::Database => database::main(),
                 Part::Visit => setup::visit::main(),
@@ -159,9 +159,9 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         Action::Setup(arguments) => setup::run(&arguments, config),
         Action::Serve(options) => serve::serve(engine(options.hook.clone())?, false, &options),
         Action::RunOnce(options) => serve::serve(engine(options.hook.clone())?, true, &options),
-        Action::Plan(wanted) => {
+        Action::Plan(cli_target) => {
             let engine = engine(Hook::default())?;
-            let plan = engine.plan(&wanted.which.place(&engine)?, &wanted.request()?)?;
+            let plan = engine.plan(&cli_target.which.place(&engine)?, &cli_target.request()?)?;
             let devices = plan.devices();
             for step in &plan.steps {
                 match step.argv(&devices) {
@@ -171,10 +171,10 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             }
             Ok(())
         }
-        Action::Prepare { wanted, hook } => {
+        Action::Prepare { cli_target, hook } => {
             let engine = engine(hook)?;
-            let place = wanted.which.place(&engine)?;
-            let result = engine.prepare(&place, None, &wanted.request()?, &mut show)?;
+            let place = cli_target.which.place(&engine)?;
+            let result = engine.prepare(&place, None, &cli_target.request()?, &mut show)?;
             engine.keep(&place.database, &place.target)?;
             say!("{result:#}");
             Ok(())

@@ -52,13 +52,13 @@ pub struct Facts {
     pub images: Vec<Result<ImagesFacts, Refusal>>,
     /// The device, if one is asked for and allowed.
     pub device: Option<Found>,
-    /// The same for the log.
+    /// The log device, if one is asked for and allowed.
     pub log_device: Option<Found>,
     /// Limits of the disk's queue; for an image, those of some loop device.
     pub limits: Option<Limits>,
-    /// Which other target has changed this queue's settings.
+    /// The other target that has changed this queue's settings.
     pub queue_user: Option<Place>,
-    /// The same for the kernel's.
+    /// The other target that has changed the kernel's settings.
     pub kernel_user: Option<Place>,
 }
 
@@ -80,7 +80,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// The refusal of a device that the helper itself has mounted: nobody has to unmount it.
+    /// The refusal of a device that the helper itself has mounted: no user has to unmount it.
     fn refusal(&self, path: &str) -> Refusal {
         let Place { database, target } = &self.place;
         let (whose, hint) = match self.run {

@@ -21,7 +21,7 @@ pub fn open_directory(path: &Path) -> Result<OwnedFd, Refusal> {
     walk(path, Missing::Refuse)
 }
 
-/// The same; missing directories are made, with these rights.
+/// Opens such a directory; missing directories are made, with these rights.
 pub fn make_directory(path: &Path, mode: u32) -> Result<OwnedFd, Refusal> {
     walk(path, Missing::Make(mode))
 }

@@ -9,7 +9,7 @@ use crate::child::{self, Part, Tie};
 use crate::config::Database;
 use crate::engine::{Cleared, Engine, Hook};
 use crate::exec;
-use crate::voice::{self, log};
+use crate::output::{self, log};
 use conversation::converse;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::process::{Pid, Signal, kill_process};
@@ -146,7 +146,7 @@ fn undo_interrupted(engine: &Engine) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Ends the threads and the processes of all databases. Jobs may finish if that is soon, and the databases are told.
+/// Ends the threads and the processes of all databases. Jobs may finish if that is soon, and are reported to their databases.
 ///
 /// A program that has not ended then waits in the kernel for a device. The next start undoes what is left.
 fn end_all(
@@ -259,8 +259,9 @@ fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Re
         ids: shared.ids,
     };
     let name = database.name.clone();
-    let (mut child, silent) =
-        child::start(Part::Database, tie, move |said| voice::forward(&name, said))?;
+    let (mut child, silent) = child::start(Part::Database, tie, move |said| {
+        output::forward(&name, said)
+    })?;
     lock(open).push(Served {
         stream: ours.try_clone()?,
         pid: Pid::from_child(&child),

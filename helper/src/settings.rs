@@ -1,5 +1,5 @@
-//! Settings of queues and of the whole machine that a target has changed: what was there is in the journal before it is
-//! changed, and is written back when the target is released. What somebody else has changed since is left to him.
+//! Settings of queues and of the whole machine that a target has changed. The journal has each old value before it is changed, and the release of the
+//! target writes it back. A value that another program has changed since stays.
 
 use crate::probe::queue::{self, Queue};
 use pgfsbench_core::helper::{BlockSettings, KernelSettings};
@@ -61,7 +61,7 @@ impl Of {
 
 /// In the order in which they are written: a new scheduler brings settings of its own.
 const QUEUE: [&str; 4] = ["scheduler", "nr_requests", "read_ahead_kb", "wbt_lat_usec"];
-/// Those of the scheduler itself.
+/// Directory of the scheduler's own settings.
 const TUNABLES: &str = "iosched/";
 const KERNEL: [&str; 6] = [
     "dirty_background_bytes",
@@ -146,7 +146,7 @@ pub fn of_block(asked: &BlockSettings) -> Vec<Value> {
     .collect()
 }
 
-/// The same for the kernel.
+/// The values to write to the kernel's settings.
 pub fn of_kernel(asked: &KernelSettings) -> Vec<Value> {
     let value = |(file, value): (&str, u64)| Value {
         file: file.into(),
@@ -195,8 +195,8 @@ pub fn before(of: &Of, asked: &[Value]) -> Vec<Changed> {
         .collect()
 }
 
-/// The values to write back: those that may be half done, and those that are still as the helper left them. A value that somebody
-/// else has changed since is left alone. If the scheduler is left alone, so are its settings.
+/// The values to write back: those that may be half done, and those that are still as the helper left them. A value that another program has changed
+/// since is left alone. If the scheduler is left alone, so are its settings.
 pub fn to_put_back(changed: &[Changed], now: impl Fn(&Changed) -> Option<Value>) -> Vec<Changed> {
     let is_as_left = |c: &Changed| c.after.is_none() || now(c) == c.after;
     let scheduler_is_another = |of: &Of| {

@@ -5,9 +5,9 @@ mod unit;
 pub mod visit;
 
 use crate::config::{self, Config};
+use crate::output::say;
 use crate::probe;
 use crate::secure::{self, failed};
-use crate::voice::say;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{Mode, OFlags, openat, renameat};
 use std::fs::File;
@@ -35,7 +35,7 @@ pub struct Arguments {
     /// Directory in which images may be made; made itself if it is missing
     #[arg(long, value_name = "DIRECTORY")]
     allow_images: Vec<PathBuf>,
-    /// What all images in such a directory may take together [default: 16GB]
+    /// Size that all images in such a directory may take together [default: 16GB]
     #[arg(long, value_name = "SIZE")]
     max: Option<String>,
     /// Device that may be erased if it is empty or was written by pgfsbench, by its path in /dev/disk/by-id

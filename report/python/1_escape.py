@@ -17,7 +17,7 @@ def visible(text):
 
 
 def ascii_only(text):
-    """The same page in any encoding of database and client."""
+    """Keeps the page alike in any encoding of database and client."""
     return text.encode('ascii', 'xmlcharrefreplace').decode('ascii')
 
 

@@ -1,4 +1,4 @@
-# What a page is made of. Everything is read by views and functions of pgfsbench, with the rights of the caller.
+# Data of a page, read by views and functions of pgfsbench with the rights of the caller.
 
 
 class Refused(Exception):
@@ -101,7 +101,7 @@ def read_runs(ids):
 
 
 def read_series(model):
-    """What charts of experiments, loose runs and histories are drawn from."""
+    """Reads the data of charts of experiments, loose runs and histories."""
     ids = [run for group in model['groups'] for run in group['runs']]
     chosen = [group['chosen'] for group in model['groups']]
     take = lambda sql, runs: query(sql, ['bigint[]'], [runs])
@@ -134,7 +134,7 @@ def read_series(model):
 
 
 def read_facts(model, redact):
-    """What all pages have in common."""
+    """Reads facts that all pages have."""
     ids = [run for group in model['groups'] for run in group['runs']]
     chosen = [group['chosen'] for group in model['groups']]
     model['findings'] = query('SELECT * FROM fsbench.findings($1)', ['bigint[]'], [ids])
@@ -143,7 +143,7 @@ def read_facts(model, redact):
     model['calls'] = calls(model, redact)
     rows = query('SELECT e.server_version, e.processors, e.memory_bytes::float8, e.device_model, e.virtualization, r.workload, r.scale, r.clients '
                  'FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id) WHERE r.run_id = ANY ($1)', ['bigint[]'], [chosen])
-    # What is not the same of all is not told of all.
+    # The caption tells only values that all runs share.
     of_run = {key: rows[0][key] if all(row[key] == rows[0][key] for row in rows) else None for key in rows[0]}
     model['caption'] = caption(model, of_run)
 

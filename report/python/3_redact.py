@@ -1,4 +1,4 @@
-# What a page for strangers leaves out: who and where. What may stay is listed, so that what is not known here does not.
+# A page for strangers leaves out who and where. Values that may stay are listed; all others, unknown ones too, are left out.
 
 # Columns of fsbench.environment that tell what kind of machine it is, and not which one.
 TOLD = set('pgfsbench_version server_version server_version_num kernel machine virtualization container processors processor_model memory_bytes shared_buffers_bytes '
@@ -10,9 +10,9 @@ TOLD = set('pgfsbench_version server_version server_version_num kernel machine v
 TOLD_LIMITS = {'limits.memory_bytes', 'limits.processors', 'limits.allowed_processors'}
 # Settings that are texts hold paths, commands, hosts, and names of standbys, slots, roles and databases. These do not.
 TOLD_TEXTS = {'debug_io_direct', 'DateStyle', 'client_encoding', 'server_encoding', 'wal_consistency_checking'}
-# Of modules, whose names may be those of a company.
+# Known modules: other names may be those of a company.
 TOLD_MODULES = {'pgfsbench', 'pg_stat_statements', 'auto_explain'}
-# Of a setting that this server does not know.
+# Values that may stay of a setting that this server does not know.
 TOLD_VALUE = re.compile(r'on|off|-?\d+(\.\d+)?( ?([kMGT]?B|us|ms|s|min|h|d))?')
 # Mount options with values: those that are words, and those that are numbers.
 TOLD_OPTIONS = set('data errors barrier commit compress compress-force compress_algorithm discard space_cache fsync_mode background_gc alloc_mode checkpoint_merge vers proto sec '
@@ -126,12 +126,12 @@ def is_told(row):
 
 
 def told_marks(marks):
-    """Of what changed between two nights: what may be the same on all machines."""
+    """Changes between two nights that may be the same on all machines."""
     return '; '.join(re.findall(r'(?:^|; )((?:kernel|server_version): [^;]*)', marks or '')) or None
 
 
 def told_argument(name, value):
-    """What stands in a call for others to repeat."""
+    """The argument in a call that others may repeat."""
     if PLACES.search(name):
         return '[removed]'
     if name == 'mount_options' and isinstance(value, str):

@@ -1,6 +1,6 @@
 # The calls by which somebody makes the same again.
 
-# What is not seen, or ends a line: written by its number, so that what is pasted is what is shown.
+# Characters that are unseen, or end a line. They are written by their numbers, so that a pasted text is what is shown.
 HIDDEN = re.compile('[\t\n\r]|' + UNSEEN.pattern)
 
 
@@ -35,7 +35,7 @@ def call(function, first, arguments, redact=False):
     said = [literal(first)] if first is not None else []
     known = arguments_of(function)
     for name, value in arguments.items():
-        # Of these, no is an answer, too.
+        # For these arguments, false is an answer, too.
         if value is None or (value is False and name not in ('period', 'power_loss_protected')) or name in ('experiment', 'study', 'start', 'run'):
             continue
         if name.endswith('_us') and isinstance(value, (int, float)):

@@ -4,7 +4,7 @@ HERE = ['holds', 'does not hold', 'inconclusive', 'not tested']
 
 
 def is_known_study(name):
-    """Of one that was not started, somebody wants to know that."""
+    """Whether a study of this name is defined, started or not."""
     return bool(query('SELECT FROM fsbench.study WHERE study = $1 UNION ALL SELECT FROM fsbench.study_definitions WHERE study = $1', ['text'], [name]))
 
 
@@ -77,7 +77,7 @@ def listed(names, most):
 
 
 def left_out(s, claims, published):
-    """What was not tested, and why: claims first, then variants."""
+    """Claims, then variants, that were not tested, each with the reason."""
     rows = [['claim', row['claim'], row['says'], row['why']] for row in claims if row['here'] == 'not tested']
     seen = set()
     for row in published:
@@ -104,7 +104,7 @@ def claim_rows(model):
 
 
 def published_rows(model):
-    # What he has no figure of stands with the questions.
+    # Metrics without a published figure stand with the questions.
     theirs = {(row['question'], row['metric']) for row in model['published'] if row['published'] is not None}
     percent = lambda value: '' if value is None else figure(value, '%')
     return [[row['question'] or '', row['variant'], row['metric'], figure(row['published'], row['unit'] if row['published'] is not None else ''), percent(row['published_percent']),

@@ -1,6 +1,6 @@
 # The verdict picture: plain SVG, for the page, for print and for blogs.
 
-# Of Okabe and Ito: told apart by those who see few colours, on white and on black.
+# Colours of Okabe and Ito, which people with colour blindness can tell apart, on white and on black.
 COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8c6bb1', '#999999']
 TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100]
 WIDTH = 380
@@ -20,7 +20,7 @@ def reference_of(model):
 
 
 def verdict_text(model):
-    """What the picture shows, for those who cannot see it."""
+    """The picture in words, for readers who cannot see it."""
     rows = ['%s: %s%s' % (row['target'], verdict_words(row), ', ' + ratio_in_words(row) if row.get('ratio') is not None else '')
             for row in model['verdicts']]
     return '%s, %s. %s.' % (model['metric'], reference_of(model), '; '.join(rows))

@@ -24,7 +24,7 @@ def sentence(text):
 
 
 def tables(model):
-    """What stands below the answer: heads and rows, without columns that say nothing."""
+    """Tables below the answer: heads and rows, without columns that say nothing."""
     if model['kind'] != 'study':
         return [without_empty(COLUMNS, table_rows(model))]
     claims = [[row[0], row[1], row[3], row[2]] for row in claim_rows(model)]

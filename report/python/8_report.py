@@ -1,4 +1,4 @@
-# What SQL calls.
+# Functions that SQL calls.
 
 FORMATS = {'html': lambda model: as_page(model), 'text': lambda model: as_text(model), 'markdown': lambda model: as_markdown(model),
            'svg': lambda model: picture_of(model) + '\n'}

@@ -1,4 +1,4 @@
--- What the workload fsync has measured.
+-- Results of the workload fsync.
 
 CREATE TABLE fsbench.fsync (
     run_id          bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

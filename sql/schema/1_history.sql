@@ -1,4 +1,4 @@
--- What is known of a change in a history, and accepted.
+-- Changes in a history that a user has accepted.
 
 CREATE TABLE fsbench.acknowledgement (
     run_id          bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -15,7 +15,7 @@ COMMENT ON COLUMN fsbench.acknowledgement.note IS 'Why it is accepted';
 COMMENT ON COLUMN fsbench.acknowledgement.acknowledged_by IS 'Who accepted it';
 COMMENT ON COLUMN fsbench.acknowledgement.acknowledged_at IS 'When';
 
--- In nobody else's name; the owner's restore of a dump keeps what is there.
+-- No role signs in the name of another; the owner's restore of a dump keeps what is there.
 CREATE FUNCTION fsbench._sign_acknowledgement() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$

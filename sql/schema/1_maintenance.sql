@@ -1,4 +1,4 @@
--- What was timed after the measured window.
+-- Maintenance that was timed after the measured window.
 
 CREATE TABLE fsbench.maintenance (
     run_id    bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- What the workload scan has measured.
+-- Results of the workload scan.
 
 CREATE TABLE fsbench.scan (
     run_id             bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

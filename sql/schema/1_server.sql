@@ -1,4 +1,4 @@
--- What the measured server itself did: its checkpoints, its statistics, the statements of the workload.
+-- Work of the measured server itself: its checkpoints, its statistics, the statements of the workload.
 
 CREATE TABLE fsbench.checkpoint (
     run_id             bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

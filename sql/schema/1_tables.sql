@@ -1,7 +1,7 @@
--- What was measured, stored for good. Columns are only ever added, so that an old dump loads.
+-- Results of runs, stored for good. Columns are only ever added, so that an old dump loads.
 
--- Who can put functions and operators beside those of the extension could have its readers call them. Types are named in full:
--- an operator in the schema that fits better than PostgreSQL's would be taken here, too.
+-- A role that can put functions and operators next to those of the extension could have its readers call them. Types are named in full: an operator
+-- in the schema that fits better than PostgreSQL's would be taken here, too.
 DO $$
 DECLARE
     stranger name;

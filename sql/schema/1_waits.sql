@@ -1,4 +1,4 @@
--- What the clients of a run waited for.
+-- Wait events of the clients of a run.
 
 CREATE TABLE fsbench.wait_event (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

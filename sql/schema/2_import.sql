@@ -1,4 +1,4 @@
--- What came from files of other databases. Such rows stand beside those of this one, and steer nothing: see fsbench.import().
+-- Rows from files of other databases. They stand next to those of this one, and steer nothing: see fsbench.import().
 
 CREATE SEQUENCE fsbench.import_id_seq;
 COMMENT ON SEQUENCE fsbench.import_id_seq IS 'Numbers of imported files';

@@ -39,7 +39,7 @@ COMMENT ON COLUMN fsbench.study_experiment.study IS 'Study';
 COMMENT ON COLUMN fsbench.study_experiment.question IS 'Question of its definition';
 COMMENT ON COLUMN fsbench.study_experiment.experiment_id IS 'Experiment that answers it';
 
--- They outlive a study that is dropped without its runs: what nobody else has made is used again.
+-- The rows outlive a study that is dropped without its runs: a target that only this study has made is used again.
 CREATE TABLE fsbench.study_target (
     study       text NOT NULL,
     variant     text NOT NULL,

@@ -102,8 +102,8 @@ CREATE FUNCTION fsbench._results_of(target text, definition jsonb, except_run bi
     $$;
 COMMENT ON FUNCTION fsbench._results_of IS 'What hangs on the name of a target: how many results, how many of them with this definition, its number among the definitions or the one that it will have, and the definition of the last result. Private';
 
--- What is written here names programs that the server starts and places that it writes to, and steers what is cleared up: rights
--- on tables in general, such as those of pg_write_all_data, are not enough.
+-- These rows name programs that the server starts and places that it writes to, and steer what is cleared up. So rights on tables in general, such as
+-- those of pg_write_all_data, are not enough.
 CREATE FUNCTION fsbench._check_writer() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
@@ -127,8 +127,7 @@ CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsb
     FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
 COMMENT ON TRIGGER check_writer ON fsbench.run_log IS 'Only the owner of the extension changes runs';
 
--- What is queued or on is known by the server's memory. A row that comes from a dump speaks of a run of another server, or of
--- another time, and nobody will ever end it.
+-- The server's memory knows which runs are queued or on. A row from a dump is of a run of another server, or of another time, and would never end.
 CREATE FUNCTION fsbench._check_new_run() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
@@ -223,7 +222,7 @@ CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsb
 COMMENT ON TRIGGER check_writer ON fsbench.helper_job IS 'Only the owner of the extension asks the helper';
 COMMENT ON TRIGGER notify ON fsbench.helper_job IS 'Wakes the helper, which listens on the channel fsbench_helper';
 
--- What the helper sees of this machine belongs to it, and is in no dump.
+-- The helper's report is about this machine, and is in no dump.
 CREATE TABLE fsbench.helper_description (
     singleton      boolean PRIMARY KEY DEFAULT true CHECK (singleton),
     seen_at        timestamptz NOT NULL,
@@ -257,5 +256,5 @@ COMMENT ON TRIGGER check_writer ON fsbench.helper_session IS 'Only the helper wr
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.target', $$WHERE kind <> 'default'$$);
 SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job_id_seq', '');
--- What somebody has prepared by hand is prepared in this database alone.
+-- A target that a user has prepared by hand is prepared in this database alone.
 SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job', 'WHERE run_id IS NOT NULL');

@@ -1,15 +1,15 @@
--- What a run shows of its storage, for those who run that storage: they know neither this extension nor its tables.
+-- Evidence of a run about its storage, for the people that run that storage: they know neither this extension nor its tables.
 
 CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to_second integer) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
     -- A second of a stall may be longer than one: figures are added up, and divided by the time that it was.
-    -- What nobody has counted is left out.
+    -- Figures that were not counted are left out.
     SELECT concat_ws('; ', format('%s s', round(w.seconds::numeric)), round(w.transactions / w.seconds) || ' tps',
         round(w.reads / w.seconds) || ' reads/s', round((w.read_bytes / w.seconds / 1e6)::numeric, 1) || ' MB/s read',
         round(w.writes / w.seconds) || ' writes/s', round((w.write_bytes / w.seconds / 1e6)::numeric, 1) || ' MB/s written',
         round(w.flushes / w.seconds) || ' flushes/s',
-        -- Those of a second weigh as many as there were.
+        -- Each second counts as often as it had requests.
         CASE WHEN w.writes > 0 THEN round((w.write_ms / w.writes)::numeric, 2) || ' ms a write' END,
         CASE WHEN w.flushes > 0 THEN round((w.flush_ms / w.flushes)::numeric, 2) || ' ms a flush' END,
         round((w.queue / w.seconds)::numeric, 1) || ' requests under way', round((w.busy / w.seconds)::numeric) || ' % busy',
@@ -60,7 +60,7 @@ BEGIN
     FROM (SELECT false AS is_wal, x.* FROM jsonb_array_elements(e.layers) WITH ORDINALITY x (layer, n)
           UNION ALL SELECT true, x.* FROM jsonb_array_elements(CASE WHEN e.wal_layers IS DISTINCT FROM e.layers THEN e.wal_layers END) WITH ORDINALITY x (layer, n)) l
     ORDER BY l.is_wal, l.n;
-    -- Of means of seconds: the kernel counts, and does not keep single requests.
+    -- Percentiles are of the means of seconds: the kernel counts, and does not keep single requests.
     RETURN QUERY
     SELECT f.part, NULL::text, format('%s in all; mean of a second: median %s ms, p90 %s ms, p99 %s ms, longest %s ms, over %s seconds', sum(f.flushes),
         round((percentile_cont(0.5) WITHIN GROUP (ORDER BY f.ms))::numeric, 3), round((percentile_cont(0.9) WITHIN GROUP (ORDER BY f.ms))::numeric, 3),
@@ -81,7 +81,7 @@ BEGIN
         'syncs of WAL by clients ' || run.client_wal_syncs, 'flushes of the devices ' || run.device_flushes,
         'bytes of WAL ' || run.wal_bytes, 'bytes written to the devices ' || run.device_write_bytes)
     FROM (SELECT bool_or(x.code IN ('flush_too_fast', 'sync_too_fast', 'sync_below_probe', 'no_flushes', 'no_writes')) AS too_fast,
-                 -- What settings of the server promise is no matter of the device.
+                 -- Promises that the server's settings change are not the device's.
                  bool_or(x.code NOT IN ('fsync_off', 'synchronous_commit_off', 'full_page_writes_off', 'unlogged_tables', 'where_a_test_syncs')) AS unknown
           FROM (SELECT coalesce(d.code ->> 'code', '') AS code FROM jsonb_array_elements(e.durability_codes) d (code)
                 UNION ALL SELECT 'where_a_test_syncs' WHERE e.durability_codes IS NOT NULL) x) c,

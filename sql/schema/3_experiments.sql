@@ -1,4 +1,4 @@
--- What users call for experiments.
+-- Functions for experiments.
 
 CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL, goal text DEFAULT NULL, baseline text DEFAULT NULL,
     metric text DEFAULT NULL, margin float8 DEFAULT 0.05, max_blocks integer DEFAULT NULL, max_duration interval DEFAULT NULL,
@@ -122,7 +122,7 @@ BEGIN
                  ('clients', one.clients IS DISTINCT FROM other.clients), ('duration', one.duration IS DISTINCT FROM other.duration),
                  ('transactions', one.transactions IS DISTINCT FROM other.transactions), ('warmup', one.warmup IS DISTINCT FROM other.warmup),
                  ('rate', one.rate IS DISTINCT FROM other.rate)) n (key, is_other) WHERE n.is_other;
-    -- What was imported is of another host, whatever its file says.
+    -- Imported runs count as another host's, whatever their file says.
     SELECT count(DISTINCT coalesce('@' || f.host, 'of ' || e.host_fingerprint)) INTO hosts
     FROM unnest(ARRAY[run_a, run_b]) u (run_id) LEFT JOIN fsbench.environment e USING (run_id)
     LEFT JOIN fsbench.imported_run i USING (run_id) LEFT JOIN fsbench.imported_file f USING (import_id);

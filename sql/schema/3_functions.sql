@@ -1,7 +1,7 @@
--- What users call. The parameters of run and start are the same; what is not given is chosen, and said.
+-- Functions for users. run and start have the same parameters; a parameter that is not given is chosen, and announced.
 --
--- What operators and functions mean must not depend on the caller's search_path: bodies in SQL are parsed when they are
--- created (RETURN), those in PL/pgSQL set their own.
+-- Operators and functions must not depend on the caller's search_path: bodies in SQL are parsed when they are created (RETURN), those in PL/pgSQL set
+-- their own.
 
 CREATE FUNCTION fsbench.version() RETURNS text
     LANGUAGE c STABLE PARALLEL SAFE

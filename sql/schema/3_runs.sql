@@ -1,4 +1,4 @@
--- What several runs have in common, and in what they differ.
+-- Properties that several runs share, and their differences.
 
 -- A list in an error has an end, whatever the caller gives.
 CREATE FUNCTION fsbench._some_runs(run_ids bigint[]) RETURNS text

@@ -1,4 +1,4 @@
--- What the scans of a run come to.
+-- Results of the scans of a run together.
 
 CREATE FUNCTION fsbench.knee(degrees integer[], ms float8[])
     RETURNS TABLE (verdict text, degree integer, low float8, high float8, tolerance float8, says text)

@@ -1,4 +1,4 @@
--- What charts are drawn from, a view each, for whatever draws: plain SQL, which takes neither psql nor plpython3u.
+-- Data of charts, a view each, for any program that draws: plain SQL, which takes neither psql nor plpython3u.
 
 -- Also read by the server, where it judges experiments.
 CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8

@@ -3,7 +3,7 @@
 CREATE FUNCTION fsbench._on_seconds(experiment fsbench.experiment) RETURNS float8
     LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
-    -- Of floats, and within bounds: a restored row may hold infinite times and NaN, and is paused and cancelled all the same.
+    -- Sums floats, and within bounds: a restored row may hold infinite times and NaN, and is paused and cancelled all the same.
     SELECT sum(CASE WHEN p.seconds BETWEEN 0 AND 1e9 THEN p.seconds ELSE 0 END)
     FROM (VALUES (coalesce(($1).on_seconds, extract(epoch FROM ($1).ended_at)::float8 - extract(epoch FROM ($1).started_at)::float8)),
                  (CASE WHEN ($1).status = 'running' THEN extract(epoch FROM clock_timestamp())::float8 - extract(epoch FROM coalesce(($1).on_since, ($1).started_at))::float8 END)) p (seconds)

@@ -47,7 +47,7 @@ CREATE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS bytea
 COMMENT ON FUNCTION fsbench._line_hash IS 'The checksum of a file up to this line: SHA-256 of the one up to the line before, and of the line. Private';
 
 CREATE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL) RETURNS SETOF text
-    -- Of one snapshot: what is removed meanwhile is in the file, or nothing of it.
+    -- Reads one snapshot: data that are removed meanwhile are in the file whole, or not at all.
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000
     SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'GMT' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$

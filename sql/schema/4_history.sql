@@ -30,7 +30,7 @@ CREATE FUNCTION fsbench._nights(label text, metric text)
                    coalesce(CASE WHEN jsonb_typeof(r.target_definition) = 'object' THEN nullif(r.target_definition - '{device_identity,log_device_identity}'::text[], '{}') END, to_jsonb(r.target)), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
                    r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size'), 0) AS alike,
                CASE WHEN r.status = 'done' AND NOT EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.severity = 'invalid')
-                    -- What is in the row itself is taken from there: there may be thousands of rows.
+                    -- Values in the row itself are read from there: there may be thousands of rows.
                     THEN nullif(greatest(CASE $2 WHEN 'load_ms' THEN r.load_ms WHEN 'tps' THEN r.tps WHEN 'latency_avg_ms' THEN r.latency_avg_ms
                         WHEN 'latency_p50_ms' THEN r.latency_p50_ms WHEN 'latency_p90_ms' THEN r.latency_p90_ms WHEN 'latency_p95_ms' THEN r.latency_p95_ms
                         WHEN 'latency_p99_ms' THEN r.latency_p99_ms WHEN 'latency_p999_ms' THEN r.latency_p999_ms WHEN 'commit_avg_ms' THEN r.commit_avg_ms

@@ -1,4 +1,4 @@
--- What fsbench.export() has written in another database, into this one.
+-- Import of the files that fsbench.export() has written in another database.
 
 CREATE FUNCTION fsbench._line_member(line text, name text) RETURNS text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
@@ -185,7 +185,7 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._odd_column IS 'A column of rows of a run with a value that no run has; NULL when there is none. Private: the library asks for what another server sends';
 
--- What one role has imported of a host, another one does not add to.
+-- Only the role that has imported runs of a host may add to them.
 CREATE FUNCTION fsbench._check_importer(host text, caller name) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
@@ -428,7 +428,7 @@ BEGIN
                        WHEN (part.relation, a.attname) IN (('run_log', 'target'), ('run_log', 'label'), ('experiment', 'experiment'), ('experiment_target', 'target_name')) THEN format('(r ->> %s) || %L', c.o - 1, suffix)
                        ELSE i.value END, ', ' ORDER BY c.o),
                    string_agg(format('WHEN %s THEN %L', i.wrong, a.attname), ' ' ORDER BY c.o),
-                   -- What an older import has stored may lack a column that was not there yet, and may have control characters.
+                   -- Rows of an older import may lack a column that was not there yet, and may have control characters.
                    string_agg(format('t.%I = f.%I', a.attname, a.attname), ' AND ') FILTER (WHERE a.attname = ANY (string_to_array(part.key, ', '))),
                    coalesce(string_agg(CASE WHEN a.atttypid IN ('text'::regtype, 'jsonb'::regtype)
                        THEN format('(t.%I IS NULL OR fsbench._import_texts(to_jsonb(t.%I)) = to_jsonb(f.%I))', a.attname, a.attname, a.attname)
@@ -526,7 +526,7 @@ BEGIN
             END LOOP;
         END LOOP;
         PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n);
-        -- What the types allow, and no run has.
+        -- Values that the types allow, and no run has.
         met := NULL;
         SELECT 'a histogram' INTO bad
         FROM (SELECT h.run_id, h.buckets, h.counts FROM fsbench.histogram h UNION ALL SELECT f.run_id, f.buckets, f.counts FROM fsbench.fsync f) h JOIN fsbench.imported_run i USING (run_id)
@@ -559,7 +559,7 @@ BEGIN
         SELECT i.run_id, 'imported', 'info', format('run %s of host %s, imported from a file: it was not measured here', i.run_id_there, called),
                'Nothing but the file, and who gave it, vouches for its figures.'
         FROM fsbench.imported_run i WHERE i.import_id = this_import;
-        -- What cannot be read back would break views that show all experiments.
+        -- An experiment that cannot be read back would break views that show all experiments.
         FOR name IN SELECT e.experiment FROM fsbench.experiment e JOIN fsbench.imported_experiment i USING (experiment_id) WHERE i.import_id = this_import LOOP
             PERFORM FROM fsbench.compare(name);
             PERFORM FROM fsbench.recommend(name);

@@ -1,4 +1,4 @@
--- What users call and read of studies.
+-- Functions and views for studies.
 
 CREATE FUNCTION fsbench._builtin_studies() RETURNS TABLE (study text, definition text)
     LANGUAGE c STABLE PARALLEL SAFE ROWS 6
@@ -138,7 +138,7 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._published IS 'fsbench.study_report(), or why that cannot be read. Private: a view calls it';
 
--- What pages and pictures of studies are drawn from.
+-- Data of pages and pictures of studies.
 CREATE VIEW fsbench.chart_claim AS
     SELECT s.study, c.number::integer AS number, c.claim, c.says, c.seen, c.decided_by, c.here, d.question, d.variant, d.compared_with, d.metric, d.expected, d.factor, d.rule,
            (SELECT (q.question ->> 'margin')::float8 FROM pg_catalog.jsonb_array_elements(s.definition -> 'questions') q (question)

@@ -1,4 +1,4 @@
--- What users read.
+-- Views for users.
 
 CREATE VIEW fsbench.progress AS
     SELECT p.run_id, p.status, r.target, r.workload, p.phase, CASE WHEN p.total > 0 THEN least(floor(100.0 * p.done / p.total), 100)::integer END AS percent, p.done, p.total,

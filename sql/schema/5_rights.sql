@@ -23,7 +23,7 @@ BEGIN
 END
 $$;
 
--- Whoever may read a view reads it with his own rights on the tables below.
+-- A view reads the tables below with the rights of the role that reads the view.
 DO $$
 DECLARE
     name text;
@@ -49,7 +49,7 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment TO pg_monitor;
 
--- What operators may do that monitors may not.
+-- Routines that operators may call and monitors may not.
 CREATE FUNCTION fsbench._operator_routines() RETURNS SETOF regprocedure
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
     AS $$

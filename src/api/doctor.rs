@@ -19,7 +19,7 @@ use super::guard;
 
 pub use helper::{description, place};
 
-/// What of each filesystem is here, with what the helper has told of them.
+/// The state of each filesystem here, with the helper's report on it.
 pub fn filesystems(description: Option<&Description>) -> Vec<Line> {
     let seen = description.map(|seen| seen.filesystems.as_slice());
     filesystems::look(seen.unwrap_or_default())

@@ -29,7 +29,7 @@ use crate::{
 pub fn tell_conductor() {
     xact::on_commit(|| {
         let Some(board) = shmem::board() else { return };
-        // Whoever starts an experiment has looked for a place; another database was faster.
+        // The starting session saw a free place; another database may have taken it since.
         if !board.homes.tell(session::database()) {
             report::log_warning(&too_many_homes());
         }

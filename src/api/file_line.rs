@@ -1,6 +1,6 @@
 //! Lines of files of `fsbench.export`, taken apart without parsing what is in them: PostgreSQL's JSON takes many times the bytes of a line.
 //!
-//! A byte below 128 is that character in each encoding of a server, so that bytes are looked at.
+//! A byte below 128 is that character in each encoding of a server, so bytes are parsed.
 
 use pgrx::{iter::SetOfIterator, pg_extern};
 
@@ -17,7 +17,7 @@ fn fsbench_line_count(line: &[u8]) -> Option<i32> {
     i32::try_from(rows.count()).ok()
 }
 
-/// Elements of that array as they stand there, from this one on (the first is 1): one at least, and no more than have so many bytes together.
+/// Elements of that array as they stand there, from this one on (the first is 1): one at least, and no more than have this many bytes together.
 #[pg_extern(sql = false)]
 fn fsbench_line_rows(line: &[u8], from: i32, bytes: i32) -> SetOfIterator<'static, Vec<u8>> {
     let from = usize::try_from(from).unwrap_or(0).max(1);
@@ -66,13 +66,13 @@ fn elements(array: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
     }))
 }
 
-/// What is between the first character and the last one, if they are these.
+/// The text between these first and last characters; None without them.
 fn inside(text: &[u8], first: u8, last: u8) -> Option<&[u8]> {
     let text = text.trim_ascii();
     text.strip_prefix(&[first])?.strip_suffix(&[last])
 }
 
-/// A value and what follows it: it ends before a comma, a colon or the end of what it stands in. Whether it is one is not looked at.
+/// A value and the rest: it ends before a comma, a colon or the end of its container. Its syntax is not checked.
 fn value(text: &[u8]) -> (&[u8], &[u8]) {
     let text = text.trim_ascii_start();
     let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);

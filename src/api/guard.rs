@@ -96,7 +96,7 @@ fn not_preloaded() -> Fault {
     .hint(hint)
 }
 
-/// The statement that preloads pgfsbench beside what is preloaded already.
+/// The statement that preloads pgfsbench in addition to the libraries that are preloaded already.
 ///
 /// Each library is a literal of its own: one literal with commas in it would become the name of one library.
 pub fn preload_statement() -> Result<String, Fault> {

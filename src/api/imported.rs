@@ -1,4 +1,4 @@
-//! What comes from files: changed with the rights of the extension's owner, in the name of the role that asks.
+//! Import of files: it writes with the rights of the extension's owner, in the name of the calling role.
 
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 
@@ -12,7 +12,7 @@ use crate::pg::{
 const IMPORT: &str = "SELECT to_jsonb(i) FROM fsbench._import($1, $2, pg_get_userbyid($3::oid)) i";
 const DROP: &str = "SELECT fsbench._drop_imported($1, pg_get_userbyid($2::oid))";
 
-/// The role that asks is the one whose rights are in use: in an index or a trigger of somebody's that is not the one of the session.
+/// The calling role is the one whose rights are in use: in the owner's index or trigger that is not the role of the session.
 #[pg_extern(sql = false)]
 fn fsbench_change_imported(
     verb: Option<Text>,

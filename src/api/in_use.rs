@@ -1,4 +1,4 @@
-//! Targets that are in use are not changed, and not used by somebody else.
+//! Targets that are in use cannot be changed, or used by another run.
 
 use std::sync::atomic::Ordering::Acquire;
 
@@ -69,7 +69,7 @@ fn user_of(board: &Board, name: &str) -> Result<Option<i64>, Fault> {
     store::queued_on(name, &waiting)
 }
 
-/// Refuses what cannot be while somebody looks at a target that he had prepared.
+/// Refuses a target that a user has prepared by hand.
 pub fn check_not_prepared(owner: u32, name: &str) -> Result<(), Fault> {
     let prepared = session::with_rights_of(owner, || {
         xact::without_keeping_locks(|| helper_job::prepared_by(name))

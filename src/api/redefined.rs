@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::{errors::Fault, pg::report, store::definition};
 
-/// After a target was created or changed: which of its results its next runs stand beside. `before` is how it was defined
-/// before the change; one that changes nothing is nothing to tell.
+/// Announces, after a target was created or changed, which results its next runs will be compared with. `before` is the old definition; an equal one
+/// makes no message.
 pub fn tell(target: &str, before: Option<&Value>) -> Result<(), Fault> {
     let Some(now) = definition::results_of(target)? else {
         return Ok(());

@@ -43,8 +43,8 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     };
     let by_connection = kind == Some(target::Kind::Connection);
     let slots = worker_slots::max_worker_processes()?;
-    // Those of another run have ended, or are just about to, when this one launches its own: there is one run at a time, and
-    // a slot that is still taken is waited for.
+    // An earlier run's workers are not counted: they end before this one launches its own. Only one run is on at a time, and it waits for a slot that
+    // is still taken.
     let used = worker_slots::background_workers(&OF_A_RUN)?;
     let free = location::data_location().and_then(|location| location.space());
     Ok(Facts {
@@ -111,7 +111,7 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     Ok(spec)
 }
 
-/// What is asked for by the arguments of a call.
+/// The request that the arguments of a call describe.
 pub fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     let given = Value::Object(arguments::named(call)?);
     let mut given: Arguments =
@@ -120,7 +120,7 @@ pub fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     Ok(given.into())
 }
 
-/// What would be run, as far as the arguments alone say; nothing is started for it.
+/// The specification by the arguments alone; nothing is started for it.
 pub fn planned(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let target = asked.target.as_deref();
     let mut facts = session::with_rights_of(ready.owner, || facts(target))?;

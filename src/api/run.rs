@@ -95,7 +95,7 @@ pub fn run(function: &'static CStr, asked: &Asked) -> Result<crate::board::outco
     }
 }
 
-/// A session that waits for its turn is told for how many.
+/// Tells a waiting session how many runs come before its own.
 fn tell_turn(board: &Board, ticket: &Ticket, run_id: i64) {
     if !ticket.request.waits_for_its_turn() {
         return;

@@ -14,7 +14,7 @@ use crate::{
     pg::{arguments, session, sql, xact},
 };
 
-/// What was found, as its row says.
+/// The result of a search, from its row.
 #[derive(Deserialize)]
 struct Found {
     run_id: i64,
@@ -65,7 +65,7 @@ fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     let options = given
         .entry("options")
         .or_insert_with(|| Value::Object(Map::new()));
-    // What is no object is refused as it is by a run.
+    // Options that are no object are refused later, as for any run.
     if let Value::Object(options) = options {
         options.insert("sustain".into(), percentile.into());
     }

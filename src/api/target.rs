@@ -35,9 +35,9 @@ struct Given {
     row: Row,
     image_size: Option<String>,
     log_size: Option<String>,
-    /// Of `create_target`.
+    /// Argument of `create_target`.
     is_to_be_tried: bool,
-    /// Of `alter_target`.
+    /// Argument of `alter_target`.
     reset: Vec<String>,
 }
 
@@ -117,8 +117,7 @@ fn object(row: &Row) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// Checks a row, finds out what is stored beside what was given, and gives it as JSON. A device that is given now is the
-/// one that is meant for ever.
+/// Checks a row, adds the columns that are found out, and gives it as JSON. A device that is given now is the one that is meant for ever.
 fn complete(
     mut columns: Map<String, Value>,
     given: &GivenDevices,
@@ -211,7 +210,7 @@ fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
         defining::take_back(&mut columns, argument).map_err(Fault::from)?;
     }
     let devices = given.devices()?;
-    // Of another device nothing is known by what the one before was recognized.
+    // A device that is replaced takes the marks of the old one with it.
     for (column, is_given) in [
         ("device_identity", given.row.device.is_some()),
         ("log_device_identity", given.row.log_device.is_some()),

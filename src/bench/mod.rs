@@ -66,7 +66,7 @@ pub struct Run {
     pub phases_there: Option<Value>,
     /// Whether another server has said how the run ended, which nothing here knows better.
     pub ended_there: bool,
-    /// What was done in a run on a target beside the run of the server there.
+    /// Phases of a run on a target outside the run of the server there.
     pub spans: Vec<Span>,
     pub looked_at_room: Instant,
     /// When the next second of the window is over; None outside of it.
@@ -90,7 +90,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Of a request, whose area in shared memory it takes.
+    /// The run of a request, with the request's area in shared memory.
     pub fn new(
         board: &'static Board,
         request: &'static Request,

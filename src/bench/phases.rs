@@ -12,7 +12,7 @@ pub struct PhaseTime {
     pub ended_ns: Option<u64>,
 }
 
-/// What was done in a run on a target before or after the run of the server there, and is told as a phase of it.
+/// A phase of a run on a target, before or after the run of the server there.
 pub struct Span {
     pub name: &'static str,
     pub began_ns: u64,
@@ -31,7 +31,7 @@ impl Span {
 }
 
 impl Run {
-    /// A phase begins, and the one before it is over; it has so many steps.
+    /// Enters a phase of this many steps, which ends the one before.
     pub fn enter(&mut self, phase: Phase, total: u64) {
         self.end_phase();
         let now = clock::now_ns();

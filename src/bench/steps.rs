@@ -20,8 +20,8 @@ impl Run {
         self.course.set(plan::steps(&self.spec, place));
     }
 
-    /// Begins the next step of the plan. Whoever carries a run out does what comes: a workload, or on a target the coordinator, until what
-    /// was measured is stored, and the coordinator the rest.
+    /// Begins the next step of the plan. The workload, or the coordinator of a run on a target, carries out the steps until the results are stored;
+    /// the coordinator carries out the rest.
     pub fn next_step(&mut self) -> Option<Act> {
         self.course
             .begin(clock::ms(self.started_ns, clock::now_ns()))
@@ -55,13 +55,13 @@ impl Run {
         );
     }
 
-    /// What every workload does that has a work database.
+    /// Carries out the steps that all workloads with a work database share.
     pub fn carry_out_step(&mut self, act: Act) -> Result<(), Fault> {
         match act {
             Act::MakeDatabase => self.provision(),
             Act::TakeDatabase => self.adopt(),
             Act::FillWal => self.fill_wal(),
-            // Before the clients, whose worker slots it would need beside theirs.
+            // It comes before the clients: its worker would need a slot in addition to theirs.
             Act::Checkpoint => self.checkpoint(),
             other => Err(nothing_carries_out(other)),
         }

@@ -29,7 +29,7 @@ const PAGE: usize = units::PAGE as usize;
 const AT_ONCE: u64 = 256 << 20;
 /// Segments that may be on their way at once, each an open file.
 const MOST_OPEN: u64 = 32;
-/// What the names of files begin with that are not complete; a server that starts after a crash removes these.
+/// Prefix of incomplete files. A server that starts after a crash removes these.
 const UNFINISHED: &str = "xlogtemp.pgfsbench";
 
 /// A segment to be, under a name of its own until it is on disk. That name goes with it.
@@ -117,7 +117,7 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // What cannot be removed goes with the target, or when its server starts after a crash.
+        // A file that stays goes with the target, or when its server starts after a crash.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -132,8 +132,8 @@ fn create(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// What a segment is filled with: nothing that a filesystem could leave out or compress, as WAL that was written once. No page of it
-/// passes for one of WAL.
+/// Contents of a segment. As with WAL that was written once, a filesystem can neither leave out nor compress them. None of the pages passes for one
+/// of WAL.
 fn piece() -> Vec<u8> {
     let mut bytes = vec![0; PIECE];
     random::fill(&mut bytes);

@@ -70,7 +70,7 @@ impl Run {
         self.dismiss(STOP_CLIENTS)
     }
 
-    /// The same for the sampler, which has made its last record then.
+    /// The sampler ends, too, after its last record.
     pub fn dismiss_all(&mut self) -> Result<(), Fault> {
         self.dismiss(STOP_ALL)
     }

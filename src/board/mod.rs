@@ -60,9 +60,9 @@ pub struct Board {
     pub sweep_extension: AtomicU32,
     /// Pid of the worker that puts requests of a database into the queue and takes them out of it, one after the other; 0 when there
     /// is none. Written by that worker, under the lock; one that was killed leaves it as it is.
-    pub registrar: AtomicI32,
+    pub queue_worker: AtomicI32,
     /// That database. Written as the pid.
-    pub registrar_home: AtomicU32,
+    pub queue_worker_home: AtomicU32,
     /// 1 while there is no worker slot for one, so that the coordinator of the run that is on has to do it. Written by the janitor.
     pub no_slot: AtomicU32,
     /// The last ticket given out; a ticket orders requests. Written by callers under the lock.
@@ -115,7 +115,7 @@ pub struct RunArea {
     pub rate_bits: AtomicU64,
     /// The probe that this window belongs to; 0 for none. Written as the rate.
     pub probe: AtomicU32,
-    /// Of a run of scans: the degree of the scan that is on. Written by the coordinator, before it launches the worker.
+    /// Degree of the current scan, for a run of scans. Written by the coordinator, before it launches the worker.
     pub scan_degree: AtomicU32,
     /// 1 while the worker scans. Written by the worker.
     pub scanning: AtomicU32,
@@ -142,7 +142,7 @@ pub struct RunArea {
     pub latency_p99_ns: AtomicU64,
     /// 1 when the run is on another server: the phase, `done` and `phase_tps_bits` are what that says. Written by the coordinator.
     pub remote: AtomicU32,
-    /// Of such a run: transactions per second of its phase so far, f64 bits. Written by the coordinator.
+    /// Transactions per second of a remote run's phase so far, f64 bits. Written by the coordinator.
     pub phase_tps_bits: AtomicU64,
     /// Processes of the server whose processor time is wanted, 0 where there is none: checkpointer, walwriter, background
     /// writer. Written by the coordinator, before it launches the sampler.

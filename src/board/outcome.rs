@@ -35,7 +35,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The same with texts that fit into shared memory: another server can have sent what it liked.
+    /// Shortens texts so that they fit into shared memory: another server can have sent texts of any length.
     fn shortened(&self) -> Self {
         let cut = |text: &str| cut_for_json(text, LONGEST_TEXT);
         Self {

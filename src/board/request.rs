@@ -72,7 +72,7 @@ impl Request {
         self.state.store(state as u32, Release);
     }
 
-    /// Moves from one state to the next, unless somebody else did.
+    /// Moves from one state to the next, unless another process did.
     pub fn advance(&self, from: RequestState, to: RequestState) -> bool {
         self.state
             .compare_exchange(
@@ -99,7 +99,7 @@ impl Request {
         Cancel::from_u32(self.cancel.load(Acquire))
     }
 
-    /// Asks for the run to be cancelled; false when somebody had already.
+    /// Asks for the run to be cancelled; false when it was cancelled already.
     pub fn set_cancel(&self, why: Cancel, by: &str) -> bool {
         let first = self
             .cancel

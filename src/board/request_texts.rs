@@ -27,7 +27,7 @@ impl RequestTexts {
         self.holder.load(Acquire) == ticket
     }
 
-    /// Takes them for the request of that ticket, empty; false when they are somebody's.
+    /// Takes them for the request of that ticket, empty; false when they are taken.
     pub fn take(&self, ticket: u64) -> bool {
         let taken = self
             .holder

@@ -82,7 +82,7 @@ impl Board {
     /// one first; then one that was cancelled is taken out. Under the lock, by the process that does it.
     pub fn take_errand(&self, home: u32, pid: i32) -> Option<&Request> {
         let (request, errand) = self.errand_of(home)?;
-        // Somebody who waits for it reads its outcome.
+        // A waiting session reads its outcome.
         let needs_texts = errand == Errand::Withdraw && request.waiter.load(Acquire) != 0;
         if needs_texts && !self.give_texts_to_waiting(request) {
             return None;
@@ -94,7 +94,7 @@ impl Board {
         Some(request)
     }
 
-    /// The same without taking it.
+    /// Finds the next errand for that database, without taking it.
     pub fn errand_of(&self, home: u32) -> Option<(&Request, Errand)> {
         let of_home = || {
             let requests = self.requests.iter();

@@ -39,8 +39,7 @@ pub enum WalDevice {
 /// The devices below data and WAL.
 #[derive(Clone, Copy, Debug)]
 pub struct Devices {
-    /// None for a filesystem without a device of this machine (tmpfs, NFS, overlay), with several (btrfs), or where nobody
-    /// counts.
+    /// None for a filesystem without a device of this machine (tmpfs, NFS, overlay), with several (btrfs), or without counters.
     pub data: Option<Device>,
     /// The device of the WAL.
     pub wal: WalDevice,
@@ -105,7 +104,7 @@ impl Device {
     }
 }
 
-/// Bytes that the device below a directory has read since it was attached; None where no one device is known, or nobody counts.
+/// Bytes that the device below a directory has read since it was attached; None without a single known device, or without counters.
 pub fn bytes_read(location: &Location) -> Option<u64> {
     let text = tree::text(proc::DISKSTATS)?;
     let device = Device::of(number_under(location)?, &text)?;

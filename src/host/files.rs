@@ -16,7 +16,7 @@ use rustix::{
 const COMPRESSION: &str = "btrfs.compression";
 /// Longer values of it are none.
 const LONGEST: usize = 64;
-/// The server extends a file by posix_fallocate() when it needs so many bytes or more at a time.
+/// The server extends a file by posix_fallocate() when it needs this many bytes or more at a time.
 const BULK: u64 = 64 << 10;
 /// pg_basebackup leaves files of such a name out. It is there for a moment only, on filesystems without files that have no name.
 const NAME: &str = "pgsql_tmp_pgfsbench";

@@ -16,8 +16,8 @@ const MOST: u64 = 256 << 10;
 /// Without the logging collector a process writes to where the postmaster does: often a file, else a terminal or the system's journal.
 const STANDARD_ERROR: &str = "/proc/self/fd/2";
 
-/// What the postmaster says at the end of the log; None where it is no file, or cannot be read. Sessions write there, too: their lines do not
-/// count. In a transaction, with the rights of a superuser.
+/// The postmaster's last messages in the log; None where it is no file, or cannot be read. Lines that sessions write there do not count. In a
+/// transaction, with the rights of a superuser.
 pub fn end() -> Result<Option<String>, Fault> {
     let prefix = sql::read("SELECT current_setting('log_line_prefix')", &[])?.unwrap_or_default();
     let collected = sql::read("SELECT pg_current_logfile()", &[])?;

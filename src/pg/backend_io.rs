@@ -1,7 +1,6 @@
-//! Writes and flushes of WAL by this process, in PostgreSQL 18: it counts them where extensions do not reach, and hands them on to what
-//! pg_stat_get_backend_io() shows when statistics are told, at most once a second. Here they are handed on whenever they are asked for,
-//! which costs less than a microsecond: that entry has this process as its only writer, and pg_stat_io and pg_stat_wal get nothing
-//! of it earlier than without.
+//! Writes and flushes of WAL by this process, in PostgreSQL 18. The server counts them out of the reach of extensions, and hands them on to
+//! pg_stat_get_backend_io() with its statistics, at most once a second. This module hands them on at each read, in less than a microsecond: that
+//! entry has this process as its only writer, and pg_stat_io and pg_stat_wal get nothing of it earlier than without.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -12,7 +11,7 @@ use super::version::WalIo;
 /// PGSTAT_BACKEND_FLUSH_IO of pgstat_internal.h.
 const FLUSH_IO: pg_sys::bits32 = 1;
 
-// Of pgstat_internal.h, too.
+// Declared in pgstat_internal.h, too.
 unsafe extern "C-unwind" {
     fn pgstat_flush_backend(nowait: bool, flags: pg_sys::bits32) -> bool;
 }

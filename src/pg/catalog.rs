@@ -17,8 +17,7 @@ pub struct DatabaseEntry {
     pub oid: u32,
     /// Whether one can connect to it.
     pub allows_connections: bool,
-    /// Whether nobody can connect to it now and something may be in it all the same: not so of template0, and of what an
-    /// interrupted DROP DATABASE has left.
+    /// Whether no session can connect to it now, though something may be in it: not so of template0, and of the rest of an interrupted DROP DATABASE.
     pub is_closed: bool,
 }
 
@@ -65,8 +64,8 @@ pub fn new_oid() -> u32 {
 /// Forgets pages and sync requests of a database that never came to be, so that its files can be removed: what DROP
 /// DATABASE does before it removes them.
 pub fn forget_database(oid: u32) {
-    // SAFETY: there is no database of that OID, so nobody can be using these pages. The second function is not one of
-    // pgrx's, so that its errors are caught here.
+    // SAFETY: there is no database of that OID, so no process can be using these pages. The second function is not one of pgrx's, so its errors are
+    // caught here.
     unsafe {
         pg_sys::DropDatabaseBuffers(pg_sys::Oid::from(oid));
         pg_sys::ffi::pg_guard_ffi_boundary(|| ForgetDatabaseSyncRequests(pg_sys::Oid::from(oid)));

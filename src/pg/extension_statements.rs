@@ -16,7 +16,7 @@ use pgrx::{
 /// Decides before the statement, in its transaction, what is done after it if it succeeds.
 pub type Look = fn() -> Option<Box<dyn FnOnce()>>;
 
-/// What is done after an extension has got new functions, in the transaction.
+/// Follows an update of the extension, in its transaction.
 pub type AfterUpdate = Box<dyn FnOnce() -> Result<(), ErrorReport>>;
 
 /// Decides before the statement, in its transaction, what is done after it if it succeeds.
@@ -25,7 +25,7 @@ pub type BeforeUpdate = fn() -> Result<Option<AfterUpdate>, ErrorReport>;
 /// Refuses what cannot succeed, in its transaction.
 pub type Check = fn() -> Result<(), ErrorReport>;
 
-/// What is called around statements about the extension.
+/// Functions that are called around statements about the extension.
 pub struct Called {
     /// Before each DROP EXTENSION pgfsbench.
     pub look: Look,

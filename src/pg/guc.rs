@@ -1,4 +1,4 @@
-//! Settings of this process by the server's C functions: checked with somebody's rights, or applied.
+//! Settings of this process by the server's C functions: checked with the rights of a role, or applied.
 
 use std::ffi::CString;
 
@@ -10,8 +10,7 @@ use crate::{
     pg::{text, xact},
 };
 
-/// Refuses settings of this prefix that nobody has defined: a typing error is not silent. At server start, after ours are
-/// defined.
+/// Refuses undefined settings of this prefix: a typing error is not silent. At server start, after ours are defined.
 pub fn reserve_prefix() {
     // SAFETY: a text that lives as long as the process, which the call copies.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"pgfsbench".as_ptr()) }

@@ -74,8 +74,7 @@ const TUPLES_OK: c_int = 2;
 /// PGRES_COPY_OUT, PGRES_COPY_IN and PGRES_COPY_BOTH.
 const COPIES: [c_int; 3] = [3, 4, 8];
 
-/// Bytes of memory that a connection may take beside the answers that are kept: some times what the longest one takes, which is
-/// there in the buffer and in the result.
+/// Bytes of memory that a connection may take without the kept answers: several times the longest answer, which is in the buffer and in the result.
 const MOST_MEMORY: u64 = 256 << 20;
 
 /// How often a wait looks around.
@@ -92,7 +91,7 @@ pub struct Connection {
     conn: *mut c_void,
     /// Bytes that this process may have, from before it was opened.
     most_memory: u64,
-    /// Whether it leads to somebody else's server.
+    /// Whether it leads to a server that is not ours.
     is_of_another: bool,
 }
 
@@ -217,13 +216,13 @@ impl Connection {
         }
     }
 
-    /// Says that it leads to somebody else's server, whose hints are not ours.
+    /// Marks a connection to a server that is not ours: its hints are not ours either.
     pub fn leads_to_another(mut self) -> Self {
         self.is_of_another = true;
         self
     }
 
-    /// Whether it leads to somebody else's server.
+    /// Whether it leads to a server that is not ours.
     pub fn is_of_another(&self) -> bool {
         self.is_of_another
     }
@@ -263,7 +262,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Drops unwanted notifications: libpq keeps each until somebody takes it.
+    /// Drops unwanted notifications: libpq keeps each until it is read.
     fn drop_notifications(&self) {
         loop {
             // SAFETY: the connection is open; what it gives is ours to be freed, and freed once.
@@ -277,7 +276,7 @@ impl Connection {
         }
     }
 
-    /// Lets the caller keep an answer of so many bytes.
+    /// Lets the caller keep an answer of this many bytes.
     pub fn keep(&mut self, bytes: usize) {
         self.most_memory = self.most_memory.saturating_add(bytes as u64);
     }

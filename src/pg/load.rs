@@ -1,5 +1,5 @@
-//! Fast loading of a table that nobody else can see: frozen tuples by heap_multi_insert, as COPY FREEZE makes them, without the
-//! detour over text.
+//! Fast loading of a table that no other session can see: frozen tuples by heap_multi_insert, as COPY FREEZE makes them, without the detour over
+//! text.
 
 use pgfsbench_core::{
     random::{Purpose, Stream},
@@ -36,7 +36,7 @@ pub fn accounts(
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     // SAFETY: the columns are int4 or int8, int4, int4, char(84): the fixed-width columns stand first and none is null, so that
-    // their places are known. Nobody else can see the table, which is what makes frozen tuples right.
+    // their places are known. No other session can see the table, which is what makes frozen tuples right.
     unsafe {
         fill(
             table,
@@ -71,7 +71,7 @@ pub fn numbered<const N: usize>(
         // SAFETY: as many values as the tables have columns, the last of which is null.
         unsafe { pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr()) }
     };
-    // SAFETY: the columns of four bytes stand first and none is null, so that their places are known. Nobody else can see the
+    // SAFETY: the columns of four bytes stand first and none is null, so that their places are known. No other session can see the
     // table, which is what makes frozen tuples right.
     unsafe {
         fill(
@@ -85,7 +85,7 @@ pub fn numbered<const N: usize>(
 }
 
 /// Loads some pages of the table of the workload `scan`: with others that load other pages in transactions of their own, or alone.
-/// In a transaction, after [`pages::reserve`], which has made the files. The table must be in a database that nobody reads
+/// In a transaction, after [`pages::reserve`], which has made the files. The table must be in a database that no session reads
 /// before all of them have ended, and that is dropped when one of them fails.
 pub fn scanned(
     table: &str,
@@ -94,11 +94,11 @@ pub fn scanned(
     seed: i64,
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    // The same bytes in each row, however many load: each block has a stream of its own.
+    // Each block has its own stream: a row has the same bytes, however many processes load.
     let stream = |block: u64| Stream::new((seed as u64).wrapping_add(block), 0, Purpose::Payload);
     let mut random = stream(part.blocks.start);
     let per_page = part.layout.rows_per_page;
-    // SAFETY: the tables have the columns of `Payload::columns`, of which nothing is null. Nobody reads the table before all
+    // SAFETY: the tables have the columns of `Payload::columns`, of which nothing is null. No session reads the table before all
     // of it is there, or it is dropped, which is what makes frozen tuples right.
     unsafe {
         match payload {
@@ -144,7 +144,7 @@ pub fn scanned(
 /// Fills a table of schema public with copies of one row, each changed by `patch`, which gets its number and its data.
 ///
 /// # Safety
-/// In a transaction. `make` must give a tuple of the table, and `patch` must write within its data. Nobody may read the table
+/// In a transaction. `make` must give a tuple of the table, and `patch` must write within its data. No session may read the table
 /// before it is complete, or known to be dropped.
 unsafe fn fill(
     table: &str,
@@ -238,7 +238,7 @@ unsafe fn bits(descriptor: pg_sys::TupleDesc) -> pg_sys::HeapTuple {
     unsafe { one_value(descriptor, &content) }
 }
 
-/// A row with so many bytes.
+/// A row with this many bytes.
 ///
 /// # Safety
 /// `descriptor` must be that of one column bytea.

@@ -1,7 +1,7 @@
-//! Keeps the tables of a run that is queued or on: whoever drops the extension or empties a table of its schema is told to cancel
-//! the run first, which would lose its results. However it is dropped: by itself, or with what it depends on.
+//! Keeps the tables of a run that is queued or on. A DROP of the extension, or a TRUNCATE of a table of its schema, would lose the run's results, and
+//! is refused with the hint to cancel the run. Dropping an object that the extension depends on counts, too.
 //!
-//! The hook is called for each DDL command of the server: whatever else is done passes it at once.
+//! The hook is called for each DDL command of the server: other commands pass it at once.
 
 use std::sync::atomic::Ordering::Acquire;
 

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io, os::fd::AsRawFd, ptr};
 
-/// A file is looked at in pieces of so many bytes, so that this takes little memory.
+/// A file is checked in pieces of this many bytes, which takes little memory.
 const PIECE: u64 = 1 << 30;
 /// The smallest page that kernels have, of which all others are multiples.
 const SMALLEST_PAGE: u64 = 4096;

@@ -66,8 +66,8 @@ pub struct Part<'a> {
     pub layout: Layout,
     /// The blocks that are this loader's.
     pub blocks: Range<u64>,
-    /// Whether nobody would miss what is lost in a crash: the table was created in the same transaction, or goes with its server. WAL
-    /// is only written of it for those who read that, and wal_level tells whether there may be any.
+    /// Whether a crash may lose the pages: the table was created in the same transaction, or goes with its server. WAL of it is only for its readers,
+    /// and wal_level tells whether there may be any.
     pub needs_no_recovery: bool,
 }
 
@@ -187,7 +187,7 @@ pub fn reserve(table: &str, layout: Layout) -> Result<(), Fault> {
         return Ok(());
     }
     let mut pages = Pages::new();
-    // SAFETY: nobody else sees the table, or reads it before it is loaded; the last page is written by its loader later. All
+    // SAFETY: no other session sees the table, or reads it before it is loaded; the last page is written by its loader later. All
     // segments before the last one are made by the storage manager.
     unsafe {
         let relation = relation::open(table, pg_sys::RowExclusiveLock)?;
@@ -229,8 +229,8 @@ pub fn reserve(table: &str, layout: Layout) -> Result<(), Fault> {
 /// disk in the end, if the server syncs.
 ///
 /// # Safety
-/// In a transaction, after [`reserve`]. `make` must give a tuple of the table, of which so many as the layout says fit a page, and
-/// `patch` must write within its data. Nobody may read the table before all of it is loaded.
+/// In a transaction, after [`reserve`]. `make` must give a tuple of the table, of which as many as the layout says fit a page, and
+/// `patch` must write within its data. No session may read the table before all of it is loaded.
 pub unsafe fn fill(
     table: &str,
     part: Part,
@@ -289,7 +289,7 @@ pub unsafe fn fill(
             process::check_interrupts();
             progress((next * layout.rows_per_page).min(layout.rows) - first)?;
         }
-        // Before the commit, as in the server's own bulk writes: until then nobody misses what a crash has taken.
+        // Before the commit, as in the server's own bulk writes: until then a crash may take the pages.
         files.sync(blocks).map_err(|e| not_written(&e))?;
         pg_sys::heap_freetuple(tuple);
         pg_sys::table_close(relation, pg_sys::NoLock as i32);
@@ -315,10 +315,10 @@ unsafe fn freeze(tuple: pg_sys::HeapTuple) {
     }
 }
 
-/// A page with so many copies of a tuple.
+/// A page with this many copies of a tuple.
 ///
 /// # Safety
-/// So many must fit.
+/// The copies must fit.
 unsafe fn model_page(model: &mut [u8; PAGE], tuple: pg_sys::HeapTuple, rows: usize) {
     // SAFETY: the server's own functions on memory of a page.
     unsafe {

@@ -238,8 +238,8 @@ pub fn become_owner(owner: u32) -> Result<(), Fault> {
     guc::apply("default_transaction_read_only", "off")
 }
 
-/// The same for the workers whose transactions are not what is measured: settings of the server or the database that are
-/// meant for sessions of people must not end them. Autovacuum does likewise.
+/// Becomes the owner in a worker whose transactions are not measured. Settings that the server or the database has for sessions of people must not
+/// end it. Autovacuum does likewise.
 pub fn become_undisturbed_owner(owner: u32) -> Result<(), Fault> {
     become_owner(owner)?;
     guc::apply("default_transaction_isolation", "read committed")?;
@@ -314,7 +314,7 @@ pub fn check_interrupts() {
     }
 }
 
-/// Waits until somebody wakes this process or the time is over; handles interrupts and a changed configuration.
+/// Waits until another process wakes this one or the time is over; handles interrupts and a changed configuration.
 pub fn wait(timeout: Duration) {
     // SAFETY: this process's own latch; it leaves by itself when the postmaster dies.
     unsafe {
@@ -339,8 +339,8 @@ pub fn wake(pid: i32) {
     if pid <= 0 {
         return;
     }
-    // SAFETY: the entry lies in shared memory that stays; should the process have just ended, the latch belongs to nobody
-    // or to a process that will look once for nothing.
+    // SAFETY: the entry lies in shared memory that stays; should the process have just ended, the latch belongs to no
+    // process, or to one that will look once for nothing.
     unsafe {
         let proc = pg_sys::BackendPidGetProc(pid);
         if !proc.is_null() {

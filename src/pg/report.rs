@@ -34,7 +34,7 @@ pub fn notice(message: String, hint: Option<String>) {
     report.report(PgLogLevel::NOTICE);
 }
 
-/// The same with DETAIL and HINT, of several lines each.
+/// A NOTICE with DETAIL and HINT, of several lines each.
 pub fn notice_in_full(message: &'static str, detail: String, hint: String) {
     ErrorReport::new(
         pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,

@@ -222,7 +222,7 @@ unsafe fn gather_below(mut state: *mut pg_sys::PlanState) -> *mut pg_sys::Gather
 /// The plan, as EXPLAIN (FORMAT JSON) shows it.
 ///
 /// # Safety
-/// Of a query that runs, and has not ended.
+/// The query runs, and has not ended.
 unsafe fn explain(running: *mut pg_sys::QueryDesc) -> String {
     // SAFETY: as ExplainOnePlan does it, without instrumentation.
     unsafe {

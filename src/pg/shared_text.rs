@@ -13,7 +13,7 @@ impl SharedText {
     /// Packs a text.
     pub fn pack(text: &str) -> Self {
         let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        // SAFETY: the segment has room for the length and the text, and nobody else knows of it yet.
+        // SAFETY: the segment has room for the length and the text, and no other process knows of it yet.
         unsafe {
             let segment = pg_sys::dsm_create(HEADER + length as usize, 0);
             let at = pg_sys::dsm_segment_address(segment).cast::<u8>();
@@ -39,7 +39,7 @@ impl Drop for SharedText {
 
 /// The text with this number; None if it is not there any more.
 pub fn unpack(number: u32) -> Option<String> {
-    // SAFETY: whoever has packed it has written length and text before anybody learnt the number, and writes no more.
+    // SAFETY: the process that has packed it has written length and text before any other learnt the number, and writes no more.
     unsafe {
         let segment = pg_sys::dsm_attach(number);
         if segment.is_null() {

@@ -2,7 +2,7 @@
 //! PostgreSQL does the conversions.
 //!
 //! Every statement runs under a search_path of pg_catalog alone, and under the settings with which it was written: some run with the rights of
-//! the extension's owner in the session of somebody else, or in databases where others may create functions and operators.
+//! the extension's owner in the session of another role, or in databases where others may create functions and operators.
 
 use std::{
     borrow::Cow,
@@ -21,7 +21,7 @@ pub fn write(sql: &str, arguments: &[Option<&str>]) -> Result<Option<String>, Fa
     execute(sql, arguments, false)
 }
 
-/// The same with texts in the encoding of the database, of which no further copy is made: a file may be long.
+/// Runs a statement that writes, with arguments in the encoding of the database. They are not copied again: a file may be long.
 pub fn write_raw(sql: &str, arguments: &[Option<&[u8]>]) -> Result<Option<String>, Fault> {
     let arguments: Vec<Option<Cow<'_, [u8]>>> =
         (arguments.iter()).map(|a| a.map(Cow::Borrowed)).collect();

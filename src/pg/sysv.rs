@@ -19,7 +19,7 @@ struct Header {
     inode: u64,
 }
 
-/// Removes the segment of this number, if nobody uses it and it says by itself that it belongs to the server of that data
+/// Removes the segment of this number, if no process uses it and it says by itself that it belongs to the server of that data
 /// directory; gives the handle of the control segment of its dynamic shared memory then. PostgreSQL tells its own segments in
 /// the same way when a server starts again. One that was killed before it could write that down is known by its maker, the
 /// `postmaster`.

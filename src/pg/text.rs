@@ -86,7 +86,7 @@ pub fn from_server(bytes: &[u8]) -> Result<String, Fault> {
     })
 }
 
-/// The same, to be shown: names of other databases may stand in shared catalogs in encodings of their own.
+/// A text of the server in UTF-8, for display: shared catalogs may hold names in the encodings of other databases.
 pub fn shown_from_server(bytes: &[u8]) -> String {
     let converted = convert(bytes, encoding(), pg_sys::pg_enc::PG_UTF8 as i32);
     String::from_utf8_lossy(&converted).into_owned()

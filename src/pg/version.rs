@@ -75,7 +75,7 @@ pub struct WalIo {
 /// True if each write of WAL waits until the disk has it (wal_sync_method open_sync or open_datasync). The server counts no sync then.
 #[inline]
 pub fn is_each_write_a_sync() -> bool {
-    // Of xlog.h, in all versions.
+    // Constants of xlog.h, in all versions.
     const OPEN: i32 = 2;
     const OPEN_DSYNC: i32 = 4;
     // SAFETY: settings of this process.
@@ -134,7 +134,7 @@ pub fn block_times() -> (u64, u64) {
 #[cfg(feature = "pg15")]
 pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array(buffers_checkpoint + buffers_clean, buffers_backend, stats_reset) \
      FROM pg_stat_bgwriter)";
-/// As above; autovacuum, sessions and so on are told apart from background workers, as the clients are.
+/// As above; autovacuum, sessions and so on are counted apart from background workers, as the clients are.
 #[cfg(any(feature = "pg16", feature = "pg17"))]
 pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array( \
      sum(CASE backend_type WHEN 'background worker' THEN 0 ELSE coalesce(writes, 0) + coalesce(extends, 0) END), \

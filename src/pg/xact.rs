@@ -180,7 +180,7 @@ unsafe extern "C-unwind" fn at_end(
 ) {
     use pg_sys::XactEvent::{XACT_EVENT_ABORT, XACT_EVENT_COMMIT, XACT_EVENT_PRE_PREPARE};
     if event == XACT_EVENT_PRE_PREPARE && IS_ASKED.load(Acquire) {
-        // Somebody else may commit it, at any time, in a session that knows nothing of this.
+        // Another session may commit it, at any time, and knows nothing of this.
         cannot_prepare();
     }
     if ![XACT_EVENT_COMMIT, XACT_EVENT_ABORT].contains(&event) {

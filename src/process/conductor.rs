@@ -77,7 +77,7 @@ struct Conductor {
     home: &'static Home,
 }
 
-/// What the conductor does after a step.
+/// The conductor's next action after a step.
 enum After {
     /// Another step.
     GoOn,
@@ -356,7 +356,7 @@ impl Conductor {
             .store(u32::from(!is_first), Release);
         let (made, label) = (place.made(), place.label(state));
         let is_on = xact::transaction(|| {
-            let is_on = store::intend(id, place, boot_id, versions)?;
+            let is_on = store::record_intent(id, place, boot_id, versions)?;
             if is_on {
                 store::note_end(id, place.block, &steps::why_moved(state))?;
             }
@@ -415,7 +415,7 @@ impl Conductor {
                     report::log_warning(&fault.context("will start a run of an experiment later"));
                 }
                 locked(id, || store::forget_run(id, made))?;
-                // What takes the room may be a run that waits for the end of the block.
+                // A run that waits for the end of the block may take the room.
                 self.board.homes.leave_block(self.place);
                 self.look_after(LATER);
                 Ok(After::Leave)

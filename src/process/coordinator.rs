@@ -1,10 +1,10 @@
 //! The coordinator: owns a run from its row to its end. It makes the work database, launches the other processes and
 //! watches them, stores what they measured, and removes what was made.
 
+mod claim_run;
 mod errand;
 pub mod on_target;
-mod registrar;
-mod take_up;
+mod queue_worker;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -169,7 +169,7 @@ impl Run {
             return xact::transaction(|| definition::set_definition(self.run_id));
         }
         if !xact::transaction(|| store::set_running(self.run_id))? {
-            return Err(take_up::not_queued(self.run_id));
+            return Err(claim_run::not_queued(self.run_id));
         }
         xact::transaction(|| definition::set_definition(self.run_id))?;
         // The server may have changed since it was asked for.

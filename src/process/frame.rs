@@ -1,6 +1,5 @@
-//! The frame of the processes that a run launches, beside its coordinator: worker, sampler and clients. Each has a place in shared memory,
-//! and works as long as the run is the one that it was launched for. However it ends, it leaves its place as the coordinator wants to find it:
-//! with how it ended, and nobody in it.
+//! The frame of the processes that a run launches in addition to its coordinator: worker, sampler and clients. Each has a place in shared memory, and
+//! works as long as the run is the one that it was launched for. However it ends, it leaves its place empty, with its outcome for the coordinator.
 
 use std::sync::atomic::{
     AtomicI32, AtomicU32,
@@ -144,7 +143,7 @@ pub fn run(
         return;
     }
     process::report_activity(role.name());
-    // An error raised outside of its own catches, such as a cancel before a client begins, is told in its own words, too.
+    // An error that it does not catch itself, such as a cancel before a client begins, is reported in its own words, too.
     let result = xact::catch(|| work(&job)).and_then(|result| result);
     if result.is_err() {
         xact::abort();

@@ -2,7 +2,7 @@
 //! transaction commits, and its session cannot commit while it waits; so a worker writes the job, commits, and stays until the
 //! helper is done. The session that asked waits for the worker, and reads in the job's row what came of it.
 //!
-//! The session holds an advisory lock as long as it waits, which it loses however it ends: by that the worker sees that nobody
+//! The session holds an advisory lock as long as it waits, which it loses however it ends: by that the worker sees that no session
 //! waits any more. Then a job that was not begun is withdrawn; one that was goes on, and what it prepares is released.
 
 use std::time::Duration;
@@ -27,9 +27,9 @@ const ATTEMPTS: u32 = 3;
 /// Time between two checks that the client is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Takes the lock that says that somebody waits for a job. Shared, so that it never has to wait for itself.
+/// Takes the lock that says that a session waits for a job. Shared, so that it never has to wait for itself.
 const TAKE: &str = "SELECT pg_advisory_xact_lock_shared(hashtext('pgfsbench helper worker'), ($1::bigint & 2147483647)::int)";
-/// Whether somebody has it: else it can be had.
+/// Whether a session has that lock: else it can be had.
 const IS_AWAITED: &str = "SELECT 1 WHERE NOT pg_try_advisory_xact_lock(hashtext('pgfsbench helper worker'), ($1::bigint & 2147483647)::int)";
 
 /// The message to the worker: it fits into the few bytes that a worker gets.
@@ -78,7 +78,7 @@ pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
     ask_with(owner, action, target, None)
 }
 
-/// The same for a request that is not committed with a target yet.
+/// Asks the helper about a target that is not committed with this request yet.
 pub fn ask_for(owner: u32, action: &str, target: &str, request: &Value) -> Result<Value, Fault> {
     let shared_text = SharedText::pack(&request.to_string());
     ask_with(owner, action, target, Some(shared_text.number()))
@@ -113,7 +113,7 @@ fn ask_with(
                 ));
             }
         }
-        // A worker that somebody has terminated leaves a job that is not over.
+        // A terminated worker leaves a job that is not over.
         if let Some(outcome) = session::with_rights_of(owner, || helper_job::outcome(ticket))? {
             return outcome;
         }

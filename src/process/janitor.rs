@@ -160,7 +160,7 @@ impl Janitor {
                 unknown = true;
             } else {
                 orphans = 0;
-                // Rows are looked at only at the start of the server.
+                // Rows are read only at the start of the server.
                 if self.board.recovered.load(Acquire) == 1 {
                     break;
                 }
@@ -202,7 +202,7 @@ impl Janitor {
 
     fn patrol(&mut self) {
         let board = self.board;
-        // Thousands may be queued, and are looked at together.
+        // Thousands of requests may be queued; they are checked together.
         let mut at_hand: Vec<usize> = (0..board.requests.len())
             .filter(|&index| {
                 let state = board.requests[index].state();
@@ -237,17 +237,17 @@ impl Janitor {
             is_busy: self.is_busy(),
             before: self.board.before(request),
             may_begin: experiments::may_begin(self.board, request),
-            has_registrar: self.has_registrar(request),
+            has_queue_worker: self.has_queue_worker(request),
         });
         self.act(index, request, RequestState::Submitted, action);
     }
 
     /// Whether a worker is there that does the queue's work in the database of this request.
-    fn has_registrar(&self, request: &Request) -> bool {
+    fn has_queue_worker(&self, request: &Request) -> bool {
         // Another one may just take the place of one that leaves.
         let (home, pid) = shmem::locked(|| {
-            let home = self.board.registrar_home.load(Acquire);
-            (home, self.board.registrar.load(Acquire))
+            let home = self.board.queue_worker_home.load(Acquire);
+            (home, self.board.queue_worker.load(Acquire))
         });
         home == request.home.load(Acquire) && process::is_alive(pid)
     }
@@ -414,7 +414,7 @@ impl Janitor {
         request.set_state(RequestState::Queued);
     }
 
-    /// Ends a request, unless somebody has taken it meanwhile.
+    /// Ends a request, unless another process has taken it meanwhile.
     fn end_from(&self, from: RequestState, request: &Request, fault: &Fault) {
         if shmem::locked(|| request.advance(from, RequestState::Working)) {
             self.end(request, fault);
@@ -503,7 +503,7 @@ impl Janitor {
                 self.end_homeless(index, request, Errand::Withdraw);
             } else if cancellation::is_cancelled(request)
                 && !withdraws
-                && !self.has_registrar(request)
+                && !self.has_queue_worker(request)
             {
                 self.launch_queued(index, request, Errand::Withdraw);
                 withdraws = true;
@@ -511,8 +511,8 @@ impl Janitor {
         }
     }
 
-    /// Whether a cancelled run is just being taken out of the queue. One after the other: somebody may have cancelled thousands,
-    /// and worker slots are needed by the run that is on.
+    /// Whether a cancelled run is just being taken out of the queue. These go one after the other: thousands may have been cancelled, and the current
+    /// run needs the worker slots.
     fn withdraws(&self) -> bool {
         let mut requests = self.board.requests.iter();
         requests.any(|request| is_withdrawn(request.state(), request.errand()))

@@ -136,7 +136,7 @@ fn sample(run: &RunArea, watched: &Watched) {
         committed: before.committed,
         ..Counted::default()
     };
-    // Of a run that is over by now nobody knows what the machine had done when it began.
+    // A run that is over by now has no known start values of the machine.
     if !stopped(run) {
         before.machine = machine.look();
         before.io = IoBytes::now();

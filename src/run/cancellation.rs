@@ -21,7 +21,7 @@ pub fn is_cancelled(request: &Request) -> bool {
     request.cancel() != Cancel::No
 }
 
-/// Whether the session that waits for it is still there; None when nobody waits.
+/// Whether the session that waits for it is still there; None when no session waits.
 fn waits(request: &Request) -> Option<bool> {
     let waiter = request.waiter.load(Acquire);
     let is_there = process::is_alive(waiter);

@@ -72,7 +72,7 @@ pub fn extension() -> Result<Option<Extension>, Fault> {
 enum Found {
     /// It is there and ours. Its name, quoted.
     Ours(String),
-    /// Somebody else's, or one that the user has taken over by changing its name or comment.
+    /// A database that was never ours, or that the user has taken over by changing its name or comment.
     Foreign,
     /// There is none of that OID.
     Gone,
@@ -89,8 +89,8 @@ pub enum Left {
     Something,
 }
 
-/// Removes what a journal entry speaks of, if it is there: a work database, a file beside the WAL, a server on a target and
-/// its filesystem, or a run on another server. `begins` is told of each step.
+/// Removes the things of a journal entry that are there: a work database, a file next to the WAL, a server on a target and its filesystem, or a run
+/// on another server. It reports each step to `begins`.
 pub fn remove_what_was_made(entry: &Entry, begins: &mut dyn FnMut(Act)) -> Result<Left, Fault> {
     let mut left = Left::Nothing;
     for act in entry.made().removal() {
@@ -126,7 +126,7 @@ pub fn carry_out(entry: &Entry, act: Act) -> Result<Left, Fault> {
     Ok(Left::Nothing)
 }
 
-/// Has the filesystem of a target unmounted and removed. Where the database or the extension is gone nobody can be asked here.
+/// Has the filesystem of a target unmounted and removed. Without the database or the extension the helper cannot be asked here.
 fn release(entry: &Entry, target: &str) -> Left {
     if entry.home != session::database() {
         return Left::ForHelper;
@@ -196,7 +196,7 @@ fn drop_work_database(entry: &Entry) -> Result<(), Fault> {
     let oid = entry.work_database_oid;
     if let Found::Ours(name) = find(entry)? {
         let dropped = utility::run(&[&format!("DROP DATABASE {name} WITH (FORCE)")]);
-        // Somebody else may have dropped it at the same time.
+        // Another session may have dropped it at the same time.
         if dropped.is_err() && !matches!(find(entry)?, Found::Gone) {
             return dropped;
         }
@@ -398,7 +398,7 @@ pub fn sweep(board: &Board) {
 pub fn pause_experiments() -> Option<bool> {
     let pause = || {
         let on = store::experiment::lock_all()?;
-        // Nobody can resume these now; who has resumed one before has updated the extension before that.
+        // These cannot be resumed now; a role that resumed one before has updated the extension before that.
         let text = sql::read_latest(EXTENSION, &[])?;
         let Some(extension) = text.and_then(|text| Extension::of_text(&text)) else {
             return Ok(true);
@@ -417,10 +417,10 @@ pub fn pause_experiments() -> Option<bool> {
     report::or_log("could not pause experiments", || xact::transaction(pause))
 }
 
-/// Says so where a database has experiments to go on with, or says there why nobody does. Where the extension is gone nothing is left of them.
+/// Announces a database with experiments to go on with, or records there why they do not go on. Without the extension no experiments are left.
 fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
     let Some(extension) = xact::transaction(extension)? else {
-        // Later, somebody may just be creating it, and experiments with it.
+        // Later, a session may just be creating the extension, and experiments with it.
         let is_start = board.recovered.load(Acquire) == 0;
         return marker::remove_of(|database| database == home && is_start);
     };

@@ -10,11 +10,11 @@ use pgfsbench_core::{
             self, Beside, Checkpoints,
             open::{self, Open},
         },
-        limits,
+        conditions, limits,
         metric::Metric,
         recommend::{self, Facts},
         state::State,
-        conditions, steps, throttled,
+        steps, throttled,
     },
     finding::Durability,
     verdict::Reason,
@@ -98,7 +98,7 @@ pub fn said(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
     said_with(state, metric, &beside(state)?)
 }
 
-/// The same, with the facts beside the metric at hand.
+/// The answer for each target, from facts that were read already.
 pub fn said_with(
     state: &State,
     metric: Metric,

@@ -43,7 +43,7 @@ pub struct Entry {
     /// The run on a server that is reached by a connection, from before it is started there until it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote_run: Option<RemoteRun>,
-    /// The file beside this server's WAL.
+    /// The file next to this server's WAL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wal_file: Option<WalFile>,
 }
@@ -65,7 +65,7 @@ impl Entry {
         }
     }
 
-    /// What it speaks of, but for a run on another server.
+    /// The things that the entry records as made. A run on another server is not among them.
     pub fn made(&self) -> Made {
         Made {
             file: self.wal_file.is_some(),

@@ -1,6 +1,6 @@
-//! The marks of experiments that this server goes on with by itself: a file beside the journal for each, which no dump has. It names the
-//! database, the extension, the role and the data directory besides, so that neither a base backup nor a copy of the database goes on, nor
-//! one whose role was dropped with the rights of another one of that name. Such numbers mean nothing in another server: they are in no table.
+//! The marks of experiments that this server goes on with by itself: a file for each next to the journal, which no dump has. It names the database,
+//! the extension, the role and the data directory. So neither a base backup nor a copy of the database goes on, nor an experiment whose role was
+//! dropped, with the rights of another role of that name. Such numbers mean nothing in another server: they are in no table.
 //!
 //! A mark is written before the transaction commits that needs it, and removed by the conductor when what it is of is over: it is of no row when
 //! the transaction has rolled back, and no rollback can bring back what was removed.

@@ -30,7 +30,7 @@ const RANDOM: &str = "<random>";
 pub struct Step {
     /// helper, coordinator, or server: the one that is measured.
     pub who: &'static str,
-    /// What is done.
+    /// Name of the step.
     pub action: String,
     /// The command line or statement; or, in words, what is done without one.
     pub command: Option<String>,
@@ -44,7 +44,7 @@ pub fn nothing_carries_out(act: Act) -> Fault {
     )
 }
 
-/// What is known of a target on which a server is put. In a transaction, with the owner's rights.
+/// Facts about a target on which a server is set up. In a transaction, with the owner's rights.
 pub fn near(target: &Target, data: Source) -> Result<Near, Fault> {
     let is_made = matches!(target.on, On::Made { .. });
     let left = match is_made {
@@ -57,15 +57,15 @@ pub fn near(target: &Target, data: Source) -> Result<Near, Fault> {
         drops_caches: target.drop_caches,
         data,
         has_other_programs: match &target.bindir {
-            Some(bindir) => *bindir != programs::own_bindir()?,
+            Some(bindir) => *bindir != programs::server_bindir()?,
             None => false,
         },
         wants_statements: statements::is_loaded()?,
     })
 }
 
-/// What tells the data from others that a run would have loaded once, beside this server, and copied, and the bytes to load them; None if it would
-/// not. In a transaction, with the owner's rights.
+/// Key of the data that a run would have loaded once, and copied, with the bytes to load; None for a run that does not copy. In a transaction, with
+/// the owner's rights.
 pub fn to_prepare(spec: &Spec) -> Result<Option<(prepared_data::Wanted, u64)>, Fault> {
     if spec.is_here() || plan::source(spec, false, true) == Source::Loaded {
         return Ok(None);
@@ -128,7 +128,7 @@ fn show(step: &Planned, command: String) -> Step {
     }
 }
 
-/// Of a run for which no server is made.
+/// Steps of a run that makes no server.
 fn without_server(spec: &Spec, place: Place, connection: &str) -> Vec<Step> {
     let steps = plan::steps(spec, place);
     let shown = steps.iter().map(|step| {
@@ -142,7 +142,7 @@ fn without_server(spec: &Spec, place: Place, connection: &str) -> Vec<Step> {
     shown.collect()
 }
 
-/// What is executed for a run on a server that is put on a target.
+/// Commands of a run on a server that is set up on a target.
 struct Commands<'a> {
     spec: &'a Spec,
     target: &'a Target,
@@ -213,7 +213,7 @@ impl Commands<'_> {
 
     /// The settings file of the server. Other programs than this server's are asked what they know only when the run is made.
     fn write_settings(&self) -> Result<String, Fault> {
-        let own = self.bindir == programs::own_bindir()?;
+        let own = self.bindir == programs::server_bindir()?;
         let records_statements =
             statements::is_loaded()? && (!own || programs::own_have(statements::EXTENSION)?);
         let settings = Settings {
@@ -232,7 +232,7 @@ impl Commands<'_> {
         ))
     }
 
-    /// What the helper does for an errand, as it says.
+    /// Steps of the helper for an errand, as it reports them.
     fn of_helper(&self, errand: Errand) -> Vec<Step> {
         let listed = |name: &str| {
             let steps = self.by_helper[name].as_array().cloned().unwrap_or_default();
@@ -262,7 +262,7 @@ impl Commands<'_> {
     }
 }
 
-/// What is done without a command, and without anything of the target.
+/// Description of a step that has no command and does not depend on the target.
 fn words(act: Act) -> &'static str {
     match act {
         Act::Look => "whether pgfsbench of this version is there, and may be used",

@@ -1,5 +1,5 @@
-//! A file that a run has beside this server's WAL. It is in the journal before it is there, and its name is not that of any segment: the
-//! server leaves alone what it does not know in pg_wal, and so do base backups and archiving.
+//! A file that a run has next to this server's WAL. It is in the journal before it is there, and its name is not that of any segment: the server
+//! leaves unknown files in pg_wal alone, and so do base backups and archiving.
 
 use std::{
     fs::{self, File},

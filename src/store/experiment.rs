@@ -17,7 +17,7 @@ pub use super::{
     experiment_beside::{BesideRow, Surrounding, beside, contexts, facts, surroundings, used},
     experiment_log::log,
     experiment_runs::{
-        cancelled_or_dropped, close_runs, find_run, forget_run, intend, own_parameters,
+        cancelled_or_dropped, close_runs, find_run, forget_run, own_parameters, record_intent,
         repeat_before, repeat_block, set_outcome, set_run, start_run, stays_running,
     },
     experiment_state::state,
@@ -155,7 +155,7 @@ pub fn hold(targets: &[&str]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The same for the targets of an experiment.
+/// Locks the targets of an experiment; see [`hold`].
 pub fn hold_targets_of(experiment_id: i64) -> Result<(), Fault> {
     let names = sql::read_latest(
         "SELECT coalesce(jsonb_agg(DISTINCT target_name), '[]') FROM fsbench.experiment_target WHERE experiment_id = $1::bigint",
@@ -334,7 +334,7 @@ pub fn set_trouble(experiment_id: i64, why: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What is on goes on again: the reasons that begin so are not true any more.
+/// Removes reasons that begin so from experiments that go on again.
 pub fn forget_trouble(begins: &str) -> Result<(), Fault> {
     sql::write(
         "UPDATE fsbench.experiment SET status_reason = NULL WHERE status IN ('queued', 'running') AND starts_with(status_reason, $1)",

@@ -1,4 +1,4 @@
-//! What is stored of the runs of an experiment beside the metric that it is about.
+//! Stored facts about the runs of an experiment other than its metric.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{
 #[derive(Debug, Default, Deserialize)]
 pub struct BesideRow {
     pub number: usize,
-    /// What its runs promised, each kind once.
+    /// Promises of its runs, each kind once.
     pub durability: Option<Vec<Durability>>,
     pub warnings: Option<String>,
     /// Checkpoints that began in the window of a run because of WAL, and all that did: means.
@@ -28,7 +28,7 @@ pub struct BesideRow {
     pub carries_over: bool,
 }
 
-/// The same of all targets, by what is stored of the runs that count.
+/// Facts of all targets, from the runs that count.
 pub fn beside(experiment_id: i64) -> Result<Vec<BesideRow>, Fault> {
     let text = sql::read_latest(
         include_str!("queries/experiment_beside.sql"),
@@ -46,7 +46,7 @@ pub fn facts(experiment_id: i64) -> Result<Vec<Facts>, Fault> {
     read_stored("targets of an experiment", &text.unwrap_or_default())
 }
 
-/// What was used up in the windows of each target: means over the last three runs that count, since a second has many rows.
+/// Shares of each resource that were used in the windows of each target: means over the last three runs that count, since a second has many rows.
 pub fn used(experiment_id: i64) -> Result<Vec<Used>, Fault> {
     let text = sql::read_latest(
         include_str!("queries/experiment_used.sql"),
@@ -67,7 +67,7 @@ pub struct Surrounding {
     pub own: Value,
 }
 
-/// What differs from one moment to the next, and whatever is compared.
+/// Fields that change from moment to moment, or with each run.
 const OF_THE_MOMENT: &str = "{run_id,filesystem_free_bytes,filesystem_size_bytes,cpu_mhz_min,cpu_mhz_max,st_dev,wal_st_dev,device,wal_device,data_directory,wal_directory,\
     mount_point,wal_mount_point,mkfs_command,configuration_fingerprint,storage,durability_codes}";
 

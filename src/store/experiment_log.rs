@@ -1,4 +1,4 @@
-//! What has happened to experiments.
+//! The log of experiments.
 
 use crate::{errors::Fault, pg::sql};
 

@@ -24,7 +24,7 @@ pub fn stays_running(experiment_id: i64) -> Result<bool, Fault> {
 }
 
 /// Notes that a run is about to be started; false if the experiment is not on any more: somebody has paused or cancelled it meanwhile.
-pub fn intend(
+pub fn record_intent(
     experiment_id: i64,
     place: Place,
     boot_id: &str,
@@ -123,7 +123,7 @@ pub fn repeat_block(experiment_id: i64, block: u32, why: &str) -> Result<(), Fau
     log(experiment_id, "repeated", Some(block), Some(why), None)
 }
 
-/// The same of all blocks before one.
+/// Marks the runs of all blocks before this one as not counting.
 pub fn repeat_before(experiment_id: i64, block: u32, why: &str) -> Result<(), Fault> {
     repeat(
         experiment_id,

@@ -7,8 +7,8 @@ use crate::{
     pg::sql,
 };
 
-/// An experiment with its targets and runs, which have the value of the metric that decides, and of this one beside it, where that is another one. None when
-/// there is no such experiment. With a snapshot taken now.
+/// An experiment with its targets and runs, which have the value of the deciding metric, and that of this one if it is another. None when there is no
+/// such experiment. With a snapshot taken now.
 pub fn state(experiment_id: i64, metric: Option<&str>) -> Result<Option<State>, Fault> {
     let text = sql::read_latest(
         include_str!("queries/experiment_state.sql"),

@@ -231,7 +231,7 @@ pub fn insert<R: Row>(run_id: i64, rows: &[R]) -> Result<(), Fault> {
     }
 }
 
-/// The same, as an array; what it says of the number of the run does not count.
+/// Stores an array of rows of a run. A run_id within the rows is ignored.
 fn insert_array(run_id: i64, table: &str, rows: &str) -> Result<(), Fault> {
     sql::write(
         &format!(
@@ -271,7 +271,7 @@ pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores a hash of all that is configured: the same for runs that differ in nothing that somebody has set.
+/// Stores a hash of the whole configuration: equal for runs whose settings are equal.
 pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
     let of_one_server = format!("{{{}}}", difference::OF_ONE_SERVER.join(","));
     sql::write(
@@ -281,7 +281,7 @@ pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A device that nobody had looked at when its target was created is known from its first run on; that of the log too.
+/// Stores the marks of a device in its first run if they were not known when its target was created; those of the log too.
 pub fn set_device_identity(target: &str, made: &Value) -> Result<(), Fault> {
     for (column, made) in [("device", made), ("log_device", &made["log"])] {
         sql::write(
@@ -328,7 +328,7 @@ pub fn insert_recovery(
     }
 }
 
-/// Names of the targets beside `default`.
+/// Names of the targets other than `default`.
 pub fn target_names() -> Result<Vec<String>, Fault> {
     let text = sql::read(
         "SELECT coalesce(jsonb_agg(target ORDER BY target), '[]') FROM fsbench.target WHERE kind <> 'default'",
@@ -370,8 +370,7 @@ pub fn status_of(run_id: i64) -> Result<Option<String>, Fault> {
     )
 }
 
-/// How a run ended, from its row; None when there is no such run. A run that is not over according to its row, but that
-/// nobody works on, counts as failed.
+/// The outcome of a run, from its row; None when there is no such run. A run that is on according to its row, but has no process, counts as failed.
 pub fn outcome_of(run_id: i64) -> Result<Option<crate::board::outcome::Outcome>, Fault> {
     let text = sql::read_latest(
         include_str!("queries/outcome.sql"),

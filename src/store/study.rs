@@ -26,7 +26,7 @@ pub struct Started {
     pub role: Option<u32>,
 }
 
-/// The study of this name that somebody has defined.
+/// The study of this name that a user has defined.
 pub fn defined(name: &str) -> Result<Option<Study>, Fault> {
     let text = sql::read_latest(
         "SELECT definition FROM fsbench.study_definition WHERE study = $1",
@@ -120,7 +120,7 @@ pub fn on(study: &str) -> Result<Option<String>, Fault> {
     )
 }
 
-/// Whether a target is one that the study has made, and nobody else.
+/// Whether this study alone has made a target.
 pub fn has_made(study: &str, target: &str) -> Result<bool, Fault> {
     let found = sql::read_latest(
         "SELECT 1 FROM fsbench.study_target WHERE study = $1 AND target_name = $2",
@@ -140,7 +140,7 @@ pub fn forget_targets(study: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Of the targets of a study that were recorded already, those on images.
+/// Recorded targets of a study that are on images.
 pub fn on_images(study: &Study) -> Result<BTreeMap<String, OnImage>, Fault> {
     let targets: Vec<&String> = study
         .variants

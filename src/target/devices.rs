@@ -56,11 +56,11 @@ pub struct Block {
     pub path: String,
     /// The kernel's name below /dev.
     pub node: String,
-    /// Of the disk.
+    /// Model of the disk.
     pub model: Option<String>,
-    /// Of the disk.
+    /// Serial number of the disk.
     pub serial: Option<String>,
-    /// Of the disk.
+    /// WWN of the disk.
     pub wwn: Option<String>,
     /// Its size.
     pub bytes: u64,

@@ -19,7 +19,7 @@ use crate::{
 const AWAY: Duration = Duration::from_secs(3);
 /// How long the release of a target is waited for at the end of a run.
 const RELEASE: Duration = Duration::from_secs(120);
-/// How often the row is looked at.
+/// The pause between two polls of the row.
 const POLL: Duration = Duration::from_millis(50);
 
 /// A job as the helper has left it.
@@ -170,8 +170,7 @@ pub fn wait(id: i64, look: Look) -> Result<Value, Fault> {
     }
 }
 
-/// Asks for the release of a target that a run had prepared; None when it had not, or when it is released already: what is
-/// prepared there now is somebody else's.
+/// Asks for the release of a target that a run had prepared; None when it had not, or when it is released already: another run may have it now.
 pub fn ask_release(run_id: i64, target: &str) -> Result<Option<i64>, Fault> {
     match may_be_prepared_by(run_id, target)? {
         true => queue(Some(run_id), target, "release", &serde_json::json!({})).map(Some),
@@ -198,7 +197,7 @@ pub fn wait_for_release(id: i64) -> Result<(), Fault> {
     }
 }
 
-/// What the helper did in the last job of this kind for a run: steps, and how many milliseconds each took. In a transaction.
+/// Steps of the helper in the last job of this kind for a run, each with its milliseconds. In a transaction.
 pub fn steps(run_id: i64, action: &str) -> Result<Vec<(String, f64)>, Fault> {
     let text = sql::read_latest(
         "SELECT coalesce(jsonb_agg(jsonb_build_array(s.report -> 'step', s.report -> 'ms') ORDER BY s.number), '[]') \
@@ -306,8 +305,8 @@ pub fn outcome(ticket: i64) -> Result<Option<Result<Value, Fault>>, Fault> {
     }))
 }
 
-/// Which run had a target prepared that is still so: Some(None) when it was prepared by itself, by nobody's run. What is not
-/// mounted any more does not count: after a reboot, or when the row comes from another machine. In a transaction.
+/// The run that had a target prepared; Some(None) when a user prepared it. A filesystem that is not mounted any more does not count: after a reboot,
+/// or when the row comes from another machine. In a transaction.
 pub fn prepared_by(target: &str) -> Result<Option<Option<i64>>, Fault> {
     #[derive(Deserialize)]
     struct Prepared {

@@ -41,7 +41,7 @@ pub struct Target {
     pub bindir: Option<PathBuf>,
     /// The clusters of its servers.
     pub cluster: Cluster,
-    /// Whether somebody has declared that the device keeps its cache when power is lost.
+    /// Whether the user has declared that the device keeps its cache when power is lost.
     pub power_loss_protected: bool,
     /// Whether the page cache is emptied before its servers start.
     pub drop_caches: bool,
@@ -57,7 +57,7 @@ pub enum On {
     Made {
         /// The request of a job of `prepare`.
         request: Value,
-        /// The same, checked.
+        /// The request, checked.
         prepare: Box<Prepare>,
     },
 }

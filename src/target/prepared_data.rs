@@ -28,7 +28,7 @@ use crate::{
 
 /// End of the names of directories with data.
 const LOADED: &str = "loaded";
-/// The same, of those that are being removed.
+/// End of the names of directories that are being removed.
 const REMOVED: &str = "removed";
 /// The note in each of them.
 const NOTE: &str = "note.json";
@@ -59,7 +59,7 @@ pub struct Place {
     _lock: File,
 }
 
-/// What a server has loaded.
+/// Data that a server has loaded.
 pub struct Loaded {
     /// The database with the tables.
     pub database: String,

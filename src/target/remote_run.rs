@@ -1,5 +1,5 @@
-//! A server that is reached by a connection, and a run of ours on it. It is somebody's server: nothing is created there but the
-//! run, and nothing is removed; what it refuses is refused.
+//! A server that is reached by a connection, and a run of ours on it. The server belongs to the user: only the run is created there, nothing is
+//! removed, and its refusals hold.
 
 use std::time::{Duration, Instant};
 

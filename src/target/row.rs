@@ -16,7 +16,7 @@ pub fn read(name: &str) -> Result<Option<Row>, Fault> {
     from_json(sql::read(ROW, &[Some(name)])?)
 }
 
-/// The same as it is now, for whoever has locked it.
+/// The latest row of a target that the caller has locked.
 pub fn read_latest(name: &str) -> Result<Option<Row>, Fault> {
     from_json(sql::read_latest(ROW, &[Some(name)])?)
 }

@@ -183,7 +183,7 @@ impl TargetServer {
         self.run_sync("sync", look)
     }
 
-    /// The same; its output is in files of this name, which are new.
+    /// Syncs, with the program's output in new files of this name.
     fn run_sync(&self, name: &str, look: Look) -> Result<(), Fault> {
         let argv = self.sync_command();
         let mut command = self.command(Path::new(&argv[0]), name)?;
@@ -424,7 +424,7 @@ impl TargetServer {
 /// Options that a filesystem has been given by the kernel when nothing can be written to it any more.
 const READ_ONLY: [&str; 3] = ["ro", "emergency_ro", "shutdown"];
 
-/// Of files that are on disk.
+/// Forgets the pages of all files below a directory. The files are on disk.
 fn forget_pages_below(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;

@@ -19,7 +19,7 @@ pub fn blocks_written() -> Result<Option<BlocksWritten>, Fault> {
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-/// The coordinator's figures of a window, beside its samples.
+/// The coordinator's figures of a window that the samples lack.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'a> {
     /// Transactions that were measured.

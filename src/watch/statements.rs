@@ -1,5 +1,5 @@
-//! The statements of a run, where pg_stat_statements is loaded and its extension is in the home database: the entries of the
-//! work database, which is nobody's but the run's, are reset at the start of the window and read at its end.
+//! The statements of a run, where pg_stat_statements is loaded and its extension is in the home database: the entries of the run's own work database
+//! are reset at the start of the window and read at its end.
 
 pub use pgfsbench_core::statement::EXTENSION;
 use pgfsbench_core::{
@@ -52,8 +52,8 @@ struct Info {
     dealloc: Option<i64>,
 }
 
-/// Fewer calls than this part of the transactions are not those of the whole window: somebody has removed entries of the work
-/// database alone, of which the extension tells nothing.
+/// Fewer calls than this part of the transactions are not those of the whole window: entries of the work database alone were removed, of which the
+/// extension tells nothing.
 const PART_OF_CALLS: u64 = 3;
 
 /// Settings with which nothing is recorded: as new sessions have them.

@@ -174,7 +174,7 @@ fn is_quiet() -> bool {
     let idle = "SELECT wait_event = 'CheckpointerMain' FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
     let checkpointer = xact::transaction(|| sql::read(idle, &[])).ok().flatten();
     let memory = tree::text(proc::MEMINFO).unwrap_or_default();
-    // What the kernel does not tell is not known to be quiet.
+    // A kernel that does not report writeback is not known to be quiet.
     let writeback = proc::parse_memory(&memory).writeback;
     checkpointer.as_deref() == Some("t") && writeback.is_some_and(|bytes| bytes <= QUIET_BYTES)
 }

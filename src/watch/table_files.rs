@@ -14,8 +14,7 @@ use crate::{
 const FILES: &str = "SELECT coalesce(jsonb_agg(jsonb_build_array(relname, pg_relation_filepath(oid))), '[]') \
      FROM pg_class WHERE oid >= 16384 AND pg_relation_filepath(oid) IS NOT NULL";
 
-/// Refuses tables of this database that are on another filesystem than [`location::data_location`]. A file that cannot be
-/// looked at is no reason.
+/// Refuses tables of this database that are on another filesystem than [`location::data_location`]. A file that cannot be read is no reason.
 pub fn check() -> Result<(), Fault> {
     let text = xact::transaction(|| sql::read(FILES, &[]))?;
     let files: Vec<(String, String)> = read_json("files", &text.unwrap_or_default())?;

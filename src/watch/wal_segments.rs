@@ -10,7 +10,7 @@ use crate::{
     pg::{session, sql, xact},
 };
 
-/// What was there at one moment.
+/// Segments at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     /// The segment that was written.
@@ -41,7 +41,7 @@ const ASK: &str = "SELECT jsonb_build_object('name', pg_walfile_name(pg_current_
       'segment_bytes', pg_size_bytes(current_setting('wal_segment_size')), 'max_bytes', pg_size_bytes(current_setting('max_wal_size')), \
       'completion', current_setting('checkpoint_completion_target')::float8, 'recycles', current_setting('wal_recycle')::boolean)";
 
-/// What is there now.
+/// Reads the segments that are there now.
 pub fn look() -> Result<Snapshot, Fault> {
     let text = xact::transaction(|| sql::read(ASK, &[]))?;
     let Told { name, settings } = read_json("answer", &text.unwrap_or_default())?;
@@ -51,7 +51,7 @@ pub fn look() -> Result<Snapshot, Fault> {
     })?;
     let directory = session::data_directory().join("pg_wal");
     let entries = fs::read_dir(&directory).map_err(|e| of_file("read", &directory, &e))?;
-    // What is renamed or removed meanwhile was not ready.
+    // Files that are renamed or removed meanwhile were not ready.
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names: Vec<String> = names.collect();
     let ready = now.ready(names.iter().map(String::as_str));

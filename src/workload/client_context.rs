@@ -44,7 +44,7 @@ impl ClientContext<'_> {
         self.wake_coordinator();
     }
 
-    /// Is ready, and takes part in each window that the coordinator opens, until it is told to end. Windows are numbered from 1.
+    /// Is ready, and takes part in each window that the coordinator opens, until it has to end. Windows are numbered from 1.
     pub fn each_window(
         &self,
         mut take_part: impl FnMut(u32) -> Result<(), Fault>,

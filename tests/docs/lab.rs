@@ -1,4 +1,4 @@
-//! A helper beside a server, with images in a directory of its own. Takes root and loop devices.
+//! A helper next to a server, with images in a directory of its own. Takes root and loop devices.
 
 use pgfsbench_tests::{LONG, Signal, TestServer, can_make, program, wait_until};
 use rustix::process::{Pid, kill_process};
@@ -13,7 +13,7 @@ pub struct Lab {
     helper: Option<Child>,
 }
 
-/// The helper's program, beside that of the tests, where cargo puts it.
+/// The helper's program, next to that of the tests, where cargo puts it.
 pub fn helper() -> PathBuf {
     if let Some(path) = std::env::var_os("PGFSBENCH_HELPER") {
         return path.into();

@@ -278,7 +278,7 @@ pub const READERS: &[Reader] = &[
         instead: &[
             ("duration => '18 s'", "duration => '2 s'"),
             ("'4GB'", "'1GB'"),
-            // What everything keeps takes the fewest cycles, of which each makes a row.
+            // Runs that are stored take the fewest cycles, each of which makes a row.
             (
                 "'default', 20, scale => 100, clients => 32",
                 "'default', 1000000, scale => 1, clients => 2, warmup => '0', duration => '1 s'",
@@ -308,7 +308,7 @@ const SAME: &[(&str, &[&str])] = &[
     ("fsbench.diff(", &["area", "name", "matters", "why"]),
 ];
 
-/// What these lists look for.
+/// Words that these lists look for on all pages.
 pub fn said_of_all_pages() -> impl Iterator<Item = &'static str> {
     let lists = [THERE, MAY_BE_EMPTY, EXACT].into_iter().flatten().copied();
     lists.chain(SAME.iter().map(|(words, _)| *words))

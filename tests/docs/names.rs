@@ -12,7 +12,7 @@ pub struct Names {
     settings: BTreeSet<String>,
 }
 
-/// Of files, and not settings.
+/// Ends of the names of files, which are no settings.
 const FILES: [&str; 4] = ["control", "so", "toml", "service"];
 
 fn column(client: &mut Client, sql: &str) -> BTreeSet<String> {

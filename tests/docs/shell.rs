@@ -7,14 +7,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 
-/// Words of a command, without quotes. What stands behind ` #` is a comment.
+/// Words of a command, without quotes. A comment begins at ` #`.
 fn words(command: &str) -> Vec<String> {
     let code = command.split(" #").next().unwrap_or(command);
     let mut words: Vec<String> = Vec::new();
     for (part, text) in code.split(['"', '\'']).enumerate() {
         let quoted = part % 2 == 1;
         let mut pieces = text.split(|c: char| !quoted && c.is_whitespace());
-        // What stands right behind or in quotes goes on with the word before.
+        // Text right after a quote, or within one, continues the last word.
         let first = pieces.next().unwrap_or("");
         match words.last_mut() {
             Some(word) => word.push_str(first),
@@ -53,7 +53,7 @@ fn printed_by(program: &Path, arguments: &[&str]) -> Result<String, String> {
     }
 }
 
-/// The same question is asked once.
+/// Asks each question once.
 fn asked_once(key: &str, ask: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
     static ANSWERS: OnceLock<Mutex<BTreeMap<String, Result<String, String>>>> = OnceLock::new();
     let answers = ANSWERS.get_or_init(Mutex::default);

@@ -106,7 +106,7 @@ pub fn masked(line: &str) -> String {
     }
 }
 
-/// Lines of a message that a page shows and that must come. How often progress is told is a matter of time.
+/// Lines of a message that a page shows and that must come. The number of progress messages is a matter of time.
 pub fn messages(text: &str) -> Vec<String> {
     let kinds = [
         "NOTICE:  ",

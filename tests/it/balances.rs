@@ -7,7 +7,7 @@ use crate::held::{BRANCHES, Held};
 fn an_account_that_holds_something_else_fails_the_run_however_many_there_are() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    // Of more than a gigabyte of accounts, ten times the pages that they need here, only those are read that the history names.
+    // Accounts of more than a gigabyte, ten times the pages that these need, are read only where the history names them.
     for (scale, read, which) in [(1, "all", "min"), (9, "changed", "max")] {
         let arguments = format!(
             "scale => {scale}, clients => 2, transactions => 100, warmup => '0', rate => 100, \
@@ -21,7 +21,7 @@ fn an_account_that_holds_something_else_fails_the_run_however_many_there_are() {
                  FROM fsbench.run_log WHERE run_id = {sound}"
             ),
         );
-        // The same as of all accounts, however they were read.
+        // The fingerprint is that of all accounts, however they were read.
         let database = told.split('|').next().expect("a name");
         let there = row(
             &mut server.connect(database),

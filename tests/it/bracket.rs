@@ -18,7 +18,7 @@ pub struct Bracket<T> {
     pub window: (f64, f64),
 }
 
-/// How near to the edges of the window nobody knows on which side something is.
+/// Seconds around the edges of the window in which an event may be on either side.
 pub const EDGE: f64 = 1.0;
 
 pub fn epoch() -> f64 {
@@ -26,8 +26,8 @@ pub fn epoch() -> f64 {
     now.expect("a time after 1970").as_secs_f64()
 }
 
-/// Reads again and again while a run goes on, and keeps what is surely before, in, and after its measured window. Where this machine was
-/// so busy that nobody looked into the window, another run is made.
+/// Reads again and again while a run goes on, and keeps what is surely before, in, and after its measured window. Where no read fell into the window
+/// of a busy machine, another run is made.
 pub fn bracket<T: Copy>(
     client: &mut Client,
     start: &str,
@@ -83,7 +83,7 @@ fn try_bracket<T: Copy>(
     Some((run, bracket))
 }
 
-/// Asserts that what is told lies between what others counted inside the window and around it, and that something happened.
+/// Asserts that the reported figures lie between the counts inside the window and those around it, and that something happened.
 pub fn assert_between<const N: usize>(
     names: [&str; N],
     told: [f64; N],

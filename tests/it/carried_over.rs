@@ -1,4 +1,4 @@
-//! What a server on a target has of the server that asks.
+//! Properties of the asking server that a server on a target takes over.
 
 use crate::common::{assert_refused, row, rows};
 use crate::directory_target::Place;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 const SHORT_RUN: &str = "target => 'here', scale => 1, clients => 1, transactions => 10, seed => 1";
 
-/// Each version of PostgreSQL brings some: whoever adds one decides about it.
+/// Each version of PostgreSQL brings new settings: each takes a decision here.
 #[test]
 fn each_setting_and_each_option_of_initdb_is_carried_over_or_there_is_a_reason() {
     let server = TestServer::with_extension(&[]);
@@ -71,7 +71,7 @@ fn a_target_has_the_wal_segments_of_the_server_that_asks() {
             .count();
         assert_eq!(of_size, 1, "{segment}");
     }
-    // Those of the first size are not those that the second run wants.
+    // The second run does not take data with the first segment size.
     assert_eq!(prepared(&place).len(), 2);
     place.nothing_is_left("runs with other segments");
 }
@@ -81,7 +81,7 @@ fn a_server_whose_data_directory_is_a_symbolic_link_has_targets() {
     let place = Place::new("");
     place.server.put_data_behind_a_link();
     let mut client = place.server.connect("postgres");
-    // The data are loaded beside the server, behind the link, and copied.
+    // The data are loaded by a server of their own, behind the link, and copied.
     let run = row(
         &mut client,
         &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"),

@@ -67,7 +67,7 @@ fn of_line(line: &str) -> String {
     .join(" ")
 }
 
-/// The same of the complete checkpoints of a run.
+/// The stored figures of a run's complete checkpoints, in the form of the log's.
 fn of_rows(client: &mut Client, id: &str) -> Vec<String> {
     rows(
         client,

@@ -1,4 +1,4 @@
-//! Beside other extensions, called by other languages, and while others look.
+//! Runs together with other extensions, called by other languages, and while others look.
 
 use crate::common::{QUICK, execute, row, rows, run, server};
 use pgfsbench_tests::{LONG, assert_columns, wait_until};
@@ -69,7 +69,7 @@ fn python_in_the_server_can_run_and_start() {
 
 #[test]
 fn a_waiting_select_has_no_transaction_id_and_hot_rows_are_pruned() {
-    // Nobody else has a snapshot.
+    // No other process has a snapshot.
     let server = server(&[("autovacuum", "off")]);
     let mut client = server.connect("postgres");
     wait_until("somebody looks while the caller waits", LONG, || {
@@ -108,7 +108,7 @@ fn a_waiting_select_has_no_transaction_id_and_hot_rows_are_pruned() {
     );
 }
 
-/// The library brings libpq into the server: it has to be the server's own, or whoever else there takes it fails.
+/// The library brings libpq into the server: it has to be the server's own, or its other users in there fail.
 #[test]
 fn others_in_the_server_have_the_libpq_of_the_server() {
     let server = server(&[("wal_level", "replica"), ("max_wal_senders", "4")]);
@@ -126,7 +126,7 @@ fn others_in_the_server_have_the_libpq_of_the_server() {
     let asked = "SELECT n FROM dblink(format('host=%s port=%s dbname=%s', current_setting('unix_socket_directories'), \
                    current_setting('port'), current_database()), 'SELECT n FROM near') AS t(n int)";
     assert_eq!(row(&mut client, asked), "42");
-    // Beside runs, which ask other servers by libpq, too.
+    // Runs ask other servers by libpq, too.
     run(&mut client, QUICK);
 
     let standby = server.copy(&["--write-recovery-conf"]);

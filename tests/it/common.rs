@@ -15,12 +15,12 @@ pub fn server(settings: &[(&str, &str)]) -> TestServer {
     TestServer::with_extension(settings)
 }
 
-/// The same on the machine's disk: for what memory is not, durable, or read at all.
+/// A server on the machine's disk, for tests where memory will not do: it is not durable, or not read at all.
 pub fn server_on_disk(settings: &[(&str, &str)]) -> TestServer {
     server_in(on_disk(), None, settings)
 }
 
-/// The same with its data below this directory, and its WAL in another one.
+/// A server with its data below this directory, and its WAL in another one.
 pub fn server_in(data: &Path, wal: Option<&Path>, settings: &[(&str, &str)]) -> TestServer {
     TestServer::with_extension_in(data, wal, settings)
 }

@@ -1,4 +1,4 @@
-//! A server in a cgroup, as in a container: its limits are those of the machine for it, and one that it reaches is told.
+//! A server in a cgroup, as in a container: its limits are those of the machine for it, and a reached limit is a finding.
 
 use crate::common::{row, rows, server};
 use pgfsbench_tests::{TestServer, skip};
@@ -84,7 +84,7 @@ impl Cgroups {
 
 impl Drop for Cgroups {
     fn drop(&mut self) {
-        // What is left in them goes back to the root.
+        // Processes that are left in them go back to the root.
         for directory in [&self.memory, &self.cpu] {
             let left = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
             let root = directory.parent().expect("a root").join("cgroup.procs");

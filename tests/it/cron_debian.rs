@@ -33,7 +33,7 @@ fn every_command_about_pg_cron_works_on_a_cluster_of_debian() {
         return skip(test, "this is not root, or there is no pg_createcluster");
     };
     cluster.start();
-    // What docs/install.md says before: the extension is installed, in a database for the results.
+    // Steps that docs/install.md has before: the extension is installed, in a database for the results.
     cluster.psql(
         "postgres",
         "ALTER SYSTEM SET shared_preload_libraries = 'pgfsbench'",

@@ -1,4 +1,4 @@
-//! A target in a directory beside a server: for tests that look at what a run does there.
+//! A target in a directory next to a server: for tests that check a run's traces there.
 
 use crate::helper::processes;
 use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, TestServer, wait_until};
@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 
-/// A server, and a target in a directory beside it.
+/// A server, and a target in a directory next to it.
 pub struct Place {
     pub server: TestServer,
     directory: OwnedDirectory,

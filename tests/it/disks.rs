@@ -114,7 +114,7 @@ fn a_partition_has_its_own_figures_and_the_flushes_of_its_disk() {
     );
     assert_eq!(row(&mut client, &others), "0");
 
-    // Somebody else writes to the same filesystem while a run that writes little is on.
+    // Another process writes to the filesystem during a run that writes little.
     let held = Held::in_window(
         &server,
         "scale => 1, clients => 1, transactions => 50, warmup => '0', rate => 25",

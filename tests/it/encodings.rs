@@ -49,7 +49,7 @@ fn words_that_are_not_ascii_come_out_as_they_went_in() {
                 ],
             );
         }
-        // What functions of the library return, too.
+        // Results of the library's functions are converted, too.
         let varied = run(
             &mut there,
             &format!("{QUICK}, settings => '{{\"dynamic_library_path\": \"$libdir:{label}\"}}'"),

@@ -42,7 +42,7 @@ fn the_environment_is_what_the_system_tells() {
         assert_eq!(stored("layers->0->>'depth'"), "0");
         let scheduler = format!("/sys/dev/block/{number}/queue/scheduler");
         if let Some(scheduler) = file(&scheduler) {
-            // Of several the one in brackets; one alone stands for itself.
+            // Among several, the scheduler in use is in brackets; a single one stands without.
             let chosen = scheduler.split(['[', ']']).nth(1).unwrap_or(&scheduler);
             assert_eq!(stored("io_scheduler"), chosen);
         }
@@ -64,7 +64,7 @@ fn the_environment_is_what_the_system_tells() {
         mode.unwrap_or("none").to_owned()
     });
     assert_eq!(stored("journal_mode"), mode.unwrap_or_default());
-    // A machine's id is nobody's business.
+    // The machine's id is private.
     if let Some(id) = file("/etc/machine-id").filter(|id| id.len() > 8) {
         assert_eq!(
             stored(&format!("to_jsonb(environment)::text LIKE '%{id}%'")),
@@ -185,7 +185,7 @@ fn the_filesystem_of_a_run_is_that_of_its_tables() {
         let status = command.args([from, to]).status().expect("it runs");
         assert!(status.success(), "{command:?}");
     }
-    // What the configuration file says of tables does not hold for runs.
+    // Places of tables in the configuration file do not hold for runs.
     server.configure(&[
         ("default_tablespace", "other"),
         ("default_table_access_method", "no_method"),

@@ -23,7 +23,7 @@ use std::path::Path;
 /// Arguments of an experiment of the shortest runs that there are.
 const SHORT: &str = "scale => 1, clients => 1, transactions => 20, max_blocks => 3";
 
-/// The same with runs that can be met while they measure.
+/// Arguments with runs that are long enough to be met while they measure.
 const LONGER: &str = "scale => 1, clients => 1, duration => '2 s', warmup => '0', rate => 20";
 
 /// Targets of those names, directories of this machine.
@@ -80,7 +80,7 @@ fn start_and_hold_run(server: &TestServer, client: &mut Client, number: u32) -> 
     held
 }
 
-/// The same with its first run.
+/// Starts an experiment of a and b, and holds its first run.
 fn hold_first_run(server: &TestServer, client: &mut Client) -> Client {
     start_and_hold_run(server, client, 1)
 }
@@ -448,7 +448,7 @@ fn a_parameter_of_a_target_is_varied_on_targets_of_its_own() {
             "a data_checksums=true|f.a.1|t"
         ]
     );
-    // The same once more, on targets that are made anew.
+    // The experiment again, on targets that are made anew.
     execute(
         &mut client,
         "SELECT fsbench.confirm_experiment('f'); SELECT fsbench.cancel_experiment('f, again')",
@@ -550,7 +550,7 @@ fn what_cannot_go_on_says_why_and_is_paused_at_last() {
         let begins = "running|it could not go on, ";
         (said.starts_with(begins) && said.contains("\"no_more\"")).then_some(())
     });
-    // Whoever changes an experiment has it tried at once.
+    // A change of an experiment has it tried at once.
     wait_until("it is paused", LONG, || {
         let again = "SELECT fsbench.pause_experiment('f'), fsbench.resume_experiment('f')";
         let said = row(&mut client, &reason("e"));

@@ -99,7 +99,7 @@ fn settings_that_make_a_commit_promise_less_are_told() {
         ],
     );
 
-    // Of several that are as bad the heaviest.
+    // The heaviest of several findings of one severity is named.
     execute(
         &mut client,
         "DELETE FROM fsbench.finding WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log); \

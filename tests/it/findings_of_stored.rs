@@ -80,7 +80,7 @@ fn clean(id: &str) -> String {
     )
 }
 
-/// Of the run's row of this table, this is otherwise.
+/// Statement that changes the run's row of this table.
 fn set(table: &str, what: &str) -> String {
     format!("UPDATE fsbench.{table} SET {what} WHERE run_id = ID;")
 }

@@ -5,7 +5,7 @@ use crate::common::{row, rows};
 use pgfsbench_tests::{LONG, TestServer, ending, wait_until};
 use postgres::Client;
 
-/// Where the clients of tpcb wait: they write it, and nobody else does.
+/// Where the clients of tpcb wait: only they write it.
 pub const BRANCHES: &str = "pgbench_branches IN EXCLUSIVE MODE";
 
 pub struct Held<'a> {
@@ -55,7 +55,7 @@ impl<'a> Held<'a> {
         })
     }
 
-    /// What this says of the run's row of fsbench.progress; None if there is none.
+    /// The value of this expression in the run's row of fsbench.progress; None without a row.
     pub fn progress(&mut self, what: &str) -> Option<String> {
         let sql = format!(
             "SELECT {what} FROM fsbench.progress WHERE run_id = {}",

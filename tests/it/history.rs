@@ -1,11 +1,11 @@
-//! What fsbench.check_history() does beside its row: whoever listens is told, and a suspect night is measured once more.
+//! Effects of fsbench.check_history() next to its row: it notifies listeners, and measures a suspect night once more.
 
 use crate::common::{execute, row, rows, server};
 use pgfsbench_tests::{LONG, assert_columns, ending};
 use postgres::{Client, fallible_iterator::FallibleIterator};
 use serde_json::Value;
 
-/// What the run of a night is asked with.
+/// Arguments of the run of a night.
 const NIGHT: &str = r#"scale => 1, clients => 1, transactions => 100, seed => 7, settings => '{"work_mem": "5MB"}', options => '{"fillfactor": 90}'"#;
 
 /// State, run and words of a history.
@@ -33,7 +33,7 @@ fn told(listener: &mut Client) -> String {
     words.join("|")
 }
 
-/// The row of a run as it would be of so many nights until then, the twelfth of which is a bad one.
+/// Copies the row of a run to this many nights until then, the twelfth of which is a bad one.
 fn copy_nights(client: &mut Client, run: &str, label: &str, nights: u32, first_id: u32) {
     execute(
         client,
@@ -80,7 +80,7 @@ fn a_suspect_night_is_told_and_measured_again() {
     );
     let suspect = format!("nightly|suspect|{tonight}");
 
-    // Nobody's runs are started in the name of another role.
+    // No run is started in the name of another role.
     for other in [&mut eve, &mut client] {
         let said = check(other, "nightly");
         assert!(said.starts_with(&suspect["nightly|".len()..]), "{said}");
@@ -131,14 +131,14 @@ fn a_suspect_night_is_told_and_measured_again() {
     make_tps(&mut client, 690, &are_repeats);
     let said = check(&mut bob, "nightly");
     assert!(said.starts_with("suspect_repeated|"), "{said}");
-    // Nobody was told of the good one in between.
+    // The good night in between sent no notification.
     assert_eq!(
         told(&mut listener),
         format!("nightly|suspect_repeated|{tonight}")
     );
     assert_eq!(row(&mut client, runs), "14");
 
-    // What a dump has brought is told, and no reason to start anything.
+    // A night from a dump is announced, and starts nothing.
     copy_nights(&mut client, &tonight, "restored", 12, 2000);
     let said = check(&mut bob, "restored");
     assert!(said.starts_with("suspect|2012|"), "{said}");

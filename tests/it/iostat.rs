@@ -1,4 +1,4 @@
-//! iostat of sysstat beside a run: its reports of a device, and when each of them was seen.
+//! iostat of sysstat during a run: its reports of a device, and when each of them was seen.
 
 use crate::bracket::{EDGE, epoch};
 use pgfsbench_tests::{LONG, wait_until};
@@ -14,7 +14,7 @@ pub struct Iostat {
     reader: Option<JoinHandle<()>>,
     /// When it was started.
     began: f64,
-    /// When so many bytes had come.
+    /// The times at which bytes had come, each with the byte.
     seen: Arc<Mutex<Vec<(f64, u8)>>>,
 }
 
@@ -22,7 +22,7 @@ pub struct Iostat {
 type Report = (f64, Value);
 
 impl Iostat {
-    /// Of this device; None where there is no iostat.
+    /// Starts iostat for this device; None where there is no iostat.
     pub fn start(device: &str) -> Option<Self> {
         let began = epoch();
         let mut child = Command::new("stdbuf")
@@ -93,7 +93,7 @@ impl Drop for Iostat {
     }
 }
 
-/// What a column of two decimals may have been rounded by.
+/// Rounding error of a column of two decimals.
 const ROUNDED: f64 = 0.005;
 
 pub struct Reports {

@@ -85,7 +85,7 @@ fn a_suite_that_is_killed_leaves_nothing() {
     });
 }
 
-/// Those of these files and directories that are there, and what is in them or leads there.
+/// The existing files and directories of these, and all that is in them or leads there.
 fn left_in(places: &[PathBuf]) -> Vec<String> {
     let is_in = |path: &str| {
         places

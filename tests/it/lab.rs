@@ -217,7 +217,7 @@ fn all(output: &Output) -> String {
 /// Output of a guest for a case; None, and the test is skipped, if there is no such guest.
 fn told(test: &str, word: &str) -> Option<String> {
     if guest_of(test)? == Guest::Qemu {
-        // Of QEMU's, which are slow, each has one case.
+        // Guests of QEMU are slow: each has one case.
         let script = root().join("tests/lab/smoke.sql");
         let output = boot_alone(test, word, 900, &script)?;
         assert_eq!(output.status.code(), Some(0), "{}", all(&output));
@@ -445,7 +445,7 @@ fn with_libraries(place: &Path, libraries: &str) -> PathBuf {
     program
 }
 
-/// The same on a processor with more registers than it has room for (AMX). `preload` is what is loaded before.
+/// Libraries that feign a processor with more registers than there is room for (AMX). `preload` is loaded before.
 fn with_wide_registers(place: &Path, preload: &str) -> PathBuf {
     let wide = library(place, "tests/lab/amx.c");
     with_libraries(place, &format!("{preload}{wide}"))

@@ -126,7 +126,7 @@ fn an_overlay_is_as_durable_as_its_options_and_its_upper_layer() {
         Ok(made) => made,
         Err(why) => return skip(test, &format!("cannot mount overlay: {why}")),
     };
-    // What is on the machine's disk is found out by each machine for itself.
+    // Overlays on the machine's disk differ from machine to machine.
     let (durability, _) = said_in(&plain);
     assert!(!durability.contains("overlay"), "{durability}");
     let (durability, findings) = said_in(&forgetful);

@@ -1,5 +1,4 @@
-//! Steps of maintenance after a run: what they take room for is asked before, and whoever ends the run in one of them, nothing is
-//! left.
+//! Steps of maintenance after a run: their room is checked before, and a run that ends in one of them leaves nothing.
 
 use crate::common::assert_refused;
 use crate::directory_target::Place;
@@ -92,7 +91,7 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
 
 #[test]
 fn transaction_ids_of_the_steps_are_not_the_workloads() {
-    // Nobody else takes any.
+    // No other process takes any.
     let server = TestServer::with_extension(&[("autovacuum", "off")]);
     let used = [r#"{"maintenance": true}"#, "{}"].map(|options| {
         let run = server.value(&format!(
@@ -109,7 +108,7 @@ fn transaction_ids_of_the_steps_are_not_the_workloads() {
 #[test]
 fn a_target_has_its_maintenance_brought_home() {
     let server = Place::new("");
-    // Loaded once and copied; the table beside is loaded there.
+    // Loaded once and copied; the further table is loaded there.
     let run = server.value(&format!(
         "SELECT run_id FROM fsbench.run(target => 'here', {RUN})"
     ));

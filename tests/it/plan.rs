@@ -18,7 +18,7 @@ const HERE: &[&str] = &[
     "workload => 'scan', scale => 1, options => '{\"degrees\": [1], \"repeats\": 1}'",
 ];
 
-/// The same on a target, where data may be loaded once, copied, or loaded there.
+/// Arguments of runs on a target, where data may be loaded once, copied, or loaded there.
 const THERE: &[&str] = &[
     "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, settings => '{\"work_mem\": \"7MB\"}'",
     "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, options => '{\"cache\": \"cold\", \"maintenance\": true}'",

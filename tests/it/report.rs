@@ -47,7 +47,7 @@ pub(crate) fn with_figures(test: &str) -> Option<(TestServer, Client)> {
     Some((server, client))
 }
 
-/// What a page shows, in its order.
+/// Sections of a page, in its order.
 fn parts(page: &str) -> Vec<&str> {
     let names = page
         .split('<')
@@ -224,7 +224,7 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     studies::have_pages(&mut client);
     reading::writes_nothing(&server, &mut client);
 
-    // The same of a host from which it was imported: no call of it is there to be pasted.
+    // An imported experiment has its page, without calls to be pasted.
     execute(
         &mut client,
         "SELECT fsbench.import((SELECT string_agg(line, E'\\n') FROM fsbench.export('new server') line), 'db')",

@@ -1,5 +1,5 @@
-//! Pages of pgfsbench_report, in a real browser without a network: what is drawn, by which keys it is reached, how it is printed, and that
-//! nobody's script runs. Pictures of each section are left in target/report.
+//! Pages of pgfsbench_report, in a real browser without a network: charts, keys, print, and that no foreign script runs. Pictures of each section are
+//! left in target/report.
 
 use crate::common::{execute, program};
 use crate::report::{OTHERS, STUDY, with_figures};
@@ -38,7 +38,7 @@ fn place() -> PathBuf {
     directory.canonicalize().expect("it is there")
 }
 
-/// What psql writes for a call, in a file.
+/// The output of psql for a call, in a file.
 fn page_of(server: &TestServer, call: &str, name: &str) -> PathBuf {
     let made = program(
         server,
@@ -58,7 +58,7 @@ fn points(browser: &mut Browser, chart: &str) -> Value {
     ))
 }
 
-/// What an element shows.
+/// The text of an element.
 fn text(browser: &mut Browser, id: &str) -> String {
     let value = browser.evaluate(&format!("document.getElementById('{id}').textContent"));
     value.as_str().unwrap_or_default().to_owned()
@@ -210,7 +210,7 @@ fn charts_are_drawn_and_reached_by_keys_and_no_script_of_others_runs() {
     assert!(browser.fetched.contains(&"http://192.0.2.1/".to_owned()));
 }
 
-/// What the experiment has not.
+/// Pages of scans, syncs and nights, which the experiment lacks.
 fn scans_and_syncs_and_nights_are_drawn(
     browser: &mut Browser,
     [loose, pair, nights]: &[PathBuf; 3],
@@ -284,7 +284,7 @@ fn keys_reach_points(browser: &mut Browser) {
     // From the line to its checkpoints, and to the next line.
     let value = text(browser, "value-tps");
     assert!(value.starts_with("xfs, run 210; "), "{value}");
-    // What is told is shown, too.
+    // Announced values are shown, too.
     let shown = "document.querySelectorAll('#chart-tps .hoverlayer .legendtext, #chart-tps .hoverlayer .hovertext').length > 0";
     browser.wait_until(shown);
     browser.press("Escape", 27);

@@ -67,7 +67,7 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         "t"
     );
     assert_scans(&mut client, &warm, "process_read_bytes <= bytes * 0.01");
-    // Of a table in memory, the processor is the limit: a file is read faster, on a machine that does nothing else.
+    // For a table in memory the processor is the limit: a file is read faster, on a machine that does nothing else.
     execute(
         &mut client,
         &format!("UPDATE fsbench.scan_read SET gb_per_second = 1000 WHERE run_id = {warm}"),
@@ -165,7 +165,7 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
             ),
         ],
     );
-    // Speed-up is that over one worker; or, where nobody asked for that, the fewest are perfectly parallel.
+    // Speed-up is relative to one worker; without scans by one, the fewest workers count as perfectly parallel.
     execute(
         &mut client,
         &format!(
@@ -304,7 +304,7 @@ fn what_is_not_in_shared_buffers_when_it_was_to_be_there_is_told() {
     );
 }
 
-/// In PostgreSQL 18 processes of the server read for whoever asks them: what they read for others is not taken for a scan's.
+/// In PostgreSQL 18 processes of the server read on request of others: such reads do not count as a scan's.
 #[test]
 fn what_is_read_for_others_meanwhile_is_not_taken_for_a_scans() {
     let server = server(SETTINGS);

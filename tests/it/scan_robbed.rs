@@ -24,8 +24,8 @@ fn on_a_device(test: &str) -> Option<TestServer> {
     Some(server)
 }
 
-/// The file of the table that the active run scans, once it does; None if that is over. Nobody else may connect to its database, but none
-/// of its files is larger.
+/// The file of the table that the active run scans, once it does; None if that is over. No session may connect to its database, but none of its files
+/// is larger.
 fn open_table(server: &TestServer, client: &mut Client) -> Option<File> {
     let scans = wait_until("it scans", LONG, || {
         match rows(client, "SELECT phase FROM fsbench.progress")

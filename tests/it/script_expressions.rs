@@ -11,7 +11,7 @@ mod client;
 
 use client::{End, Run};
 
-/// What each script is given as -D.
+/// The variables that each script gets as -D.
 const GIVEN: [(&str, &str); 2] = [("v", "5"), ("w", "2.5")];
 
 const CONSTANTS: &str = "0 1 2 3 7 10 64 63 9223372036854775807 9223372036854775808 3000000000 010 \
@@ -100,7 +100,7 @@ impl Random {
     }
 }
 
-/// What came of a script: its values, and the first line of the error.
+/// The result of a script: its values, and the first line of the error.
 type Outcome = (Vec<String>, Option<String>);
 
 fn of_pgbench(server: &TestServer, file: &str) -> Outcome {

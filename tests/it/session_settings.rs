@@ -126,7 +126,7 @@ fn objects(server: &TestServer, round: &[(String, String)]) -> Vec<String> {
     made
 }
 
-/// What is asked of stored runs and experiments, and a plan. Nothing of it depends on the time or on how fast the machine is.
+/// Queries of stored runs and experiments, and a plan. None depends on the time or on how fast the machine is.
 const CALLS: &[&str] = &[
     "SELECT * FROM fsbench.result",
     "SELECT * FROM fsbench.comparison",
@@ -169,7 +169,7 @@ const CALLS: &[&str] = &[
     "SELECT * FROM fsbench.plan_experiment('again', '{ext4,xfs}', seed => 7, scale => 2, clients => 3, duration => '90 s', warmup => '5 s', max_duration => '30 h')",
 ];
 
-/// What a session with these settings gets, as a session with the default settings shows it; the error where there is one.
+/// The answer in a session with these settings, as a session with the default settings shows it; the error where there is one.
 fn answer(server: &TestServer, round: &[(String, String)], call: &str) -> Vec<String> {
     let mut client = with(server, "postgres", round);
     match client.batch_execute(&format!("CREATE TEMPORARY TABLE answer AS {call}")) {
@@ -187,7 +187,7 @@ fn answer(server: &TestServer, round: &[(String, String)], call: &str) -> Vec<St
     }
 }
 
-/// What is asked of a session that has these settings.
+/// A question to a session that has these settings.
 type Ask<'a> = &'a dyn Fn(&[(String, String)]) -> Vec<String>;
 
 /// Asserts that a session with these settings gets what the default one gets; else names those that do that alone.
@@ -238,7 +238,7 @@ fn neither_the_extension_nor_what_is_asked_depends_on_settings_of_sessions() {
     }
 }
 
-/// What of a run and of an experiment does not depend on how fast the machine is. Times and figures are what they must be.
+/// Columns of a run that do not depend on how fast the machine is. Times and figures are what they must be.
 const OF_RUN: &[(&str, &str)] = &[
     ("status", "done"),
     ("transactions_total", "200"),

@@ -27,7 +27,7 @@ fn free_bytes(directory: &Path) -> u64 {
     space.f_bavail * space.f_frsize
 }
 
-/// Something else that fills a filesystem, until so many bytes are free.
+/// Fills a filesystem, until this many bytes are free.
 fn fill(directory: &Path, leave: u64) -> PathBuf {
     let path = directory.join("filler");
     let mut file = File::create_new(&path).expect("a file");

@@ -450,7 +450,7 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
         ],
     );
 
-    // Of a run that is cancelled nothing is left, either.
+    // A cancelled run leaves nothing, either.
     let id = row(
         &mut client,
         &format!("SELECT fsbench.start({SPEC}, duration => '5 min', rate => 20)"),

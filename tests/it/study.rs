@@ -51,7 +51,7 @@ fn a_study_is_carried_out_and_its_claims_are_judged() {
         ),
         ["a|||||", "b|2||||"]
     );
-    // What the processor does meanwhile is nothing to wait for in a test.
+    // The test does not wait for the processor to become quiet.
     execute(
         &mut client,
         "SELECT fsbench.resume_experiment('tiny q'); SELECT fsbench.resume_experiment('other q')",
@@ -122,7 +122,7 @@ fn a_study_is_carried_out_and_its_claims_are_judged() {
             ],
         );
     }
-    // What a server did not do then is off while it runs.
+    // A setting that servers of that time did not have is off while it runs.
     let settings =
         "SELECT DISTINCT settings #>> '{checkpoint_flush_after,setting}' FROM fsbench.environment";
     assert_eq!(rows(&mut client, settings), ["0"]);

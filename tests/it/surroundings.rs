@@ -318,7 +318,7 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
             "track_wal_io_timing ok",
         ]
     );
-    // What the kernel has is what the kernel says, and the programs are those that are there.
+    // Filesystems are known as the kernel lists them, and programs as they are found.
     let known = fs::read_to_string("/proc/filesystems").expect("filesystems");
     let lines = rows(
         &mut client,

@@ -32,7 +32,7 @@ fn the_extension_of_prepared_data_is_created_anew_only_if_another_script_has_cre
     let [kept] = &kept[..] else {
         panic!("{kept:?}");
     };
-    // What the run finds is what was copied.
+    // The run finds the data that were copied.
     in_single_user_mode(
         &kept.join("data"),
         "CREATE OR REPLACE FUNCTION fsbench.version() RETURNS text LANGUAGE sql STABLE AS $$SELECT 'that of the copy'$$",
@@ -49,7 +49,7 @@ fn the_extension_of_prepared_data_is_created_anew_only_if_another_script_has_cre
     let mut note: serde_json::Value = serde_json::from_str(&note).expect("JSON");
     let script = note["script"].as_str().unwrap_or_default();
     assert_eq!(script.len(), 32, "{note}");
-    // Of another build, or of one whose notes did not tell.
+    // The data are of another build, or of one whose notes had no digest.
     for other in [Some("0123456789abcdef0123456789abcdef"), None] {
         let fields = note.as_object_mut().expect("an object");
         fields.remove("script");
@@ -95,7 +95,7 @@ fn a_directory_is_measured_by_a_server_of_its_own() {
             ),
         ],
     );
-    // The same transactions as in this server itself.
+    // This server itself makes the same transactions.
     let here = SHORT_RUN.replace("'here'", "'default'");
     let other = value(
         &mut client,

@@ -1,4 +1,4 @@
-//! The way out: what DROP EXTENSION tells, prepared data that nobody wants any more, and what the package says before its files go.
+//! The way out: the messages of DROP EXTENSION, orphaned prepared data, and the message of the package before its files go.
 
 use crate::common::{QUICK, execute, owned_directory, row, run, server};
 use pgfsbench_tests::{
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-/// A session, and what it is told: message, DETAIL and HINT.
+/// A session, and the messages that it gets: message, DETAIL and HINT.
 fn listening(server: &TestServer) -> (Client, Arc<Mutex<Vec<String>>>) {
     let told = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&told);
@@ -154,7 +154,7 @@ fn age(file: &Path, hours: u32) {
     assert!(touch.status().expect("touch").success());
 }
 
-/// Restarts the server, and waits until the janitor has looked at everything.
+/// Restarts the server, and waits until the janitor has checked everything.
 fn restart(server: &TestServer) {
     server.restart();
     let looked = "SELECT bool_and(query = 'pgfsbench janitor') FROM pg_stat_activity WHERE backend_type = 'fsbench janitor'";
@@ -182,7 +182,7 @@ fn prepared_data_go_when_no_database_has_had_the_extension_for_a_day() {
     age(&since(&server), 23);
     restart(&server);
     assert_eq!(prepared(&server), 1);
-    // Somebody has it again, and no more: counted anew.
+    // A database has the extension again, and drops it: counted anew.
     execute(&mut server.connect("other"), "CREATE EXTENSION pgfsbench");
     assert!(!since(&server).exists());
     execute(&mut server.connect("other"), "DROP EXTENSION pgfsbench");
@@ -190,7 +190,7 @@ fn prepared_data_go_when_no_database_has_had_the_extension_for_a_day() {
     assert!(since(&server).exists());
     assert_eq!(prepared(&server), 1);
 
-    // A database that nobody can look into may have it.
+    // A database that does not allow connections may have it.
     age(&since(&server), 25);
     let mut client = server.connect("postgres");
     execute(&mut client, "ALTER DATABASE other ALLOW_CONNECTIONS false");

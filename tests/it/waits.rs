@@ -69,7 +69,7 @@ fn the_wait_profile_finds_what_a_run_waits_for() {
         "scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1",
     );
     assert_top(&mut client, &writing, "io walsync");
-    // The same, by the client's own counters: most of its time, and 24 ms each.
+    // The client's own counters agree: most of its time, and 24 ms each.
     assert_columns(
         &mut client,
         &format!("FROM fsbench.result r WHERE run_id = {writing}"),
@@ -113,13 +113,13 @@ fn the_wait_profile_finds_what_a_run_waits_for() {
         "workload => 'select-only', rate => 20, scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1",
     );
     assert_top(&mut client, &waiting, "extension extension");
-    // Of the writers of a file, those of a test are looked at while it is on.
+    // A sync test's writers are sampled while it is on.
     let syncing = run(
         &mut client,
         r#"workload => 'fsync', duration => '3 s', options => '{"methods": ["fdatasync"], "writers": [2]}'"#,
     );
     assert_top(&mut client, &syncing, "io walsync");
-    // Of those who scan each is looked at, and nobody while the cache is made ready.
+    // Each scanning process is sampled, and none while the cache is prepared.
     let scanning = run(
         &mut client,
         r#"workload => 'scan', scale => 4, seed => 1,

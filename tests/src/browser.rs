@@ -23,9 +23,9 @@ pub struct Browser {
     answers: Receiver<Value>,
     session: Option<String>,
     number: u64,
-    /// What pages have said on the console, and errors of theirs.
+    /// Messages of pages on the console, and their errors.
     pub said: Vec<String>,
-    /// What pages have asked for, but for what stands in them.
+    /// Addresses that pages have fetched, except for data within the page.
     pub fetched: Vec<String>,
     directory: Option<TempDir>,
 }
@@ -155,7 +155,7 @@ impl Browser {
         ));
     }
 
-    /// As somebody presses and releases a key.
+    /// Presses and releases a key, as a user does.
     pub fn press(&mut self, key: &str, number: u32) {
         for kind in ["rawKeyDown", "keyUp"] {
             self.call(

@@ -69,7 +69,7 @@ detach_all() { # detach_all DIRECTORY
 
 clear() { # clear DIRECTORY
     local mount
-    # Whoever looks at what is frozen would wait for ever.
+    # A process that reads a frozen filesystem would wait for ever.
     mounts "$1" | while read -r mount; do fsfreeze --unfreeze "$mount"; done
     end_processes "$1"
     mounts "$1" | while read -r mount; do
@@ -81,7 +81,7 @@ clear() { # clear DIRECTORY
     [ -n "$(mounts "$1")" ] || rm -rf --one-file-system "$1"
 }
 
-# What is on its way while this looks comes a little later.
+# Files that are being made while this looks come a little later.
 for place; do
     try=0
     while [ -e "$place" ] && [ $((try += 1)) -le 5 ]; do

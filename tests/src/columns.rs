@@ -5,8 +5,8 @@ use postgres::{Client, SimpleQueryMessage};
 /// In the place of a value: the column is only shown when another one fails.
 pub const SHOWN: &str = "\0";
 
-/// Asserts that `SELECT columns rest` gives one row, in which each column, an expression, has the value beside it, as `psql -At`
-/// would show it. A failure shows all of them and names those that differ.
+/// Asserts that `SELECT columns rest` gives one row, in which each column, an expression, has its value of the list, as `psql -At` would show it. A
+/// failure shows all of them and names those that differ.
 #[track_caller]
 pub fn assert_columns(client: &mut Client, rest: &str, columns: &[(&str, &str)]) {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();

@@ -48,7 +48,7 @@ impl DebianCluster {
         Some(cluster)
     }
 
-    /// By then somebody else may listen on a port that was free a moment ago.
+    /// By then another program may listen on a port that was free a moment ago.
     fn keep_to_its_socket(&self) {
         let mut set = self.tool("pg_conftool");
         must(set.args(["15", NAME, "set", "listen_addresses", ""]));
@@ -143,7 +143,7 @@ impl Drop for DebianCluster {
     }
 }
 
-/// A port that nobody listens on now, and that the kernel gives nobody who asks for any: those begin at 32768.
+/// A port without a listener, and that the kernel does not give to programs that ask for any: those begin at 32768.
 fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {

@@ -1,4 +1,4 @@
-//! A server that speaks PostgreSQL's protocol to whoever connects, and says whatever a test wants.
+//! A server that speaks PostgreSQL's protocol to any client, and says whatever a test wants.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};

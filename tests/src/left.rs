@@ -16,7 +16,7 @@ pub trait Leaves {
     /// The things that are there now, in words.
     fn left(&self) -> Vec<String>;
 
-    /// For whoever reads that something is left.
+    /// More about the traces, for the reader of a failure.
     fn more_about_it(&self) -> String {
         String::new()
     }
@@ -26,7 +26,7 @@ pub trait Leaves {
         self.nothing_is_left_but(&[], after);
     }
 
-    /// The same where these databases stay.
+    /// Everything that runs have made is gone, except for these databases.
     fn nothing_is_left_but(&self, databases: &[&str], after: impl Display) {
         let kept: Vec<String> = databases.iter().map(|name| database(name)).collect();
         wait_with(

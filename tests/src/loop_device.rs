@@ -13,7 +13,7 @@ pub fn lacks_loop_devices() -> Option<&'static str> {
     (!is_root || !has_them).then_some("needs root and loop devices")
 }
 
-/// Attaches a file to a free loop device, and gives the path of that. Whoever calls this detaches it.
+/// Attaches a file to a free loop device, and gives the path of that. The caller detaches it.
 pub fn attach(file: impl AsRef<Path>) -> String {
     let mut command = Command::new("losetup");
     command.args(["--find", "--show"]).arg(file.as_ref());
@@ -24,8 +24,8 @@ pub fn attach(file: impl AsRef<Path>) -> String {
     device
 }
 
-/// Partitions that the kernel was told of stay when a loop device is detached: a test that was killed leaves them to whoever has that
-/// device next.
+/// Forgets partitions that the kernel was told of: these stay when a loop device is detached. A test that was killed leaves them to the next user of
+/// that device.
 fn forget_partitions(device: &str) {
     for number in partitions(device) {
         // Programs that look at all devices have it open for a moment.
@@ -34,7 +34,7 @@ fn forget_partitions(device: &str) {
             let output = command.args([device, &number]).output();
             output.expect("delpart").status.success().then_some(())
         });
-        // Gone by now, unless a test has made it where nobody else does.
+        // Gone by now, unless a test has made it where no other program does.
         let _ = fs::remove_file(format!("{device}p{number}"));
     }
 }

@@ -14,7 +14,7 @@ pub struct LoopFs {
 }
 
 impl LoopFs {
-    /// An ext4 of so many megabytes that the servers' owner may write to; or the reason why this machine has none.
+    /// An ext4 of this many megabytes that the servers' owner may write to; or the reason why this machine has none.
     pub fn ext4(megabytes: u64) -> Result<Self, String> {
         // No reserved blocks: full means full, for postgres as for root.
         Self::made("mkfs.ext4", &["-q", "-m", "0"], megabytes)
@@ -50,7 +50,7 @@ impl LoopFs {
             .args(["-o", "loop"])
             .arg(&image)
             .arg(fs.path()))?;
-        // lost+found makes a directory that initdb takes for somebody's data.
+        // lost+found makes a directory that initdb refuses as not empty.
         let _ = std::fs::remove_dir(fs.path().join("lost+found"));
         // Like /tmp: the servers' owner may write there, and cannot touch what is ours.
         set_mode(&fs.path(), 0o1777)?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tempfile::TempDir;
 
-/// A directory of the servers' owner, which goes with the value. It is in one of our own, so that nobody can put another one in its place.
+/// A directory of the servers' owner, which goes with the value. It is in one of our own, so that no other user can put another one in its place.
 #[derive(Debug)]
 pub struct OwnedDirectory {
     _parent: TempDir,

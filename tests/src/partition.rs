@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// One that the kernel is told of, without a table on the disk. It outlives a loop device: it is dropped before that is detached, or
-/// whoever has the next device of that number finds it.
+/// A partition that the kernel is told of, without a table on the disk. It outlives a loop device: it is dropped before that is detached, or it
+/// appears on the next device of that number.
 pub struct Partition {
     disk: String,
     number: u32,
-    /// Its node, where nobody else makes one.
+    /// Its node, where no other program makes one.
     node: Option<PathBuf>,
 }
 

@@ -53,8 +53,8 @@ pub(crate) fn processes_in(data: &Path) -> Vec<Process> {
     found
 }
 
-/// Send a signal to a process of a server; false if there is none of this id any more, or it is somebody else's. Who it is comes
-/// from files and views that the servers' owner writes.
+/// Send a signal to a process of a server; false if no process has this id any more, or one of another user. The id comes from files and views that
+/// the servers' owner writes.
 pub fn send(pid: i32, signal: Signal) -> bool {
     let Some(process) = Pid::from_raw(pid) else {
         return false;
@@ -67,8 +67,8 @@ fn is_of_a_server(pid: i32) -> bool {
     fs::metadata(format!("/proc/{pid}")).is_ok_and(|process| process.uid() == owner)
 }
 
-/// Stop a process of a server where it waits for an event and holds nothing that another one could need. Anywhere else it may
-/// have a lightweight lock, or be in the middle of what others read: whoever needs that waits and cannot be cancelled.
+/// Stop a process of a server where it waits for an event and holds nothing that another one could need. Anywhere else it may have a lightweight
+/// lock, or be in the middle of what others read: they would wait and could not be cancelled.
 pub(crate) fn hold(pid: i32) {
     wait_until("the process waits for an event", LONG, || {
         assert!(send(pid, Signal::STOP), "process {pid} was gone already");

@@ -24,14 +24,14 @@ pub const PRELOADED: &[(&str, &str)] = &[
 
 const PORT: u16 = 65432;
 
-/// How a server is told to stop.
+/// The ways to stop a server.
 #[derive(Clone, Copy, Debug)]
 pub enum Stop {
     Fast,
     Immediate,
 }
 
-/// Settings beside the data, in a directory that is not the servers' owner's: whoever writes them follows no name of theirs.
+/// Settings next to the data, in a directory that is not the servers' owner's: writing them follows no name of theirs.
 const SETTINGS: &str = "include '../settings.conf'\n";
 
 pub struct TestServer {
@@ -53,7 +53,7 @@ impl TestServer {
         Self::start_apart(directory, None, settings)
     }
 
-    /// The same with its WAL below another directory, if one is given.
+    /// A new server with its WAL below another directory, if one is given.
     pub fn start_apart(directory: &Path, wal: Option<&Path>, settings: &[(&str, &str)]) -> Self {
         Self::start_copy("template", directory, wal, settings)
     }
@@ -63,7 +63,7 @@ impl TestServer {
         Self::with_extension_in(scratch(), None, settings)
     }
 
-    /// The same with its data below this directory, and its WAL below another one, if one is given.
+    /// A server with the extension, its data below this directory, and its WAL below another one, if one is given.
     pub fn with_extension_in(
         directory: &Path,
         wal: Option<&Path>,
@@ -173,7 +173,7 @@ impl TestServer {
         self.try_start_with(&[])
     }
 
-    /// The same with variables in its environment.
+    /// Starts the server with variables in its environment.
     pub fn try_start_with(&self, environment: &[(&str, &str)]) -> Result<(), String> {
         let before = self.log().len();
         let mut start = self.pg_ctl("start");
@@ -272,12 +272,12 @@ impl TestServer {
         assert!(self.is_crashed_by(pid), "process {pid} was gone already");
     }
 
-    /// The same for one that may be gone; false if it is.
+    /// Kills one child that may be gone, and waits until the server has recovered; false if it is gone.
     pub fn is_crashed_by(&self, pid: i32) -> bool {
         self.is_crashed_by_then(pid, || ())
     }
 
-    /// The same with something done as soon as it is killed.
+    /// Kills one child, and does something more at once.
     pub fn is_crashed_by_then(&self, pid: i32, then: impl FnOnce()) -> bool {
         let ready = |log: String| log.matches("ready to accept connections").count();
         let before = ready(self.log());
@@ -296,13 +296,13 @@ impl TestServer {
         self.signal(pid, Signal::TERM);
     }
 
-    /// Send a child any signal. SIGSTOP hits it anywhere, where it may have what every session needs: nobody may ask this server
-    /// anything before it goes on. `hold` is for the others.
+    /// Send a child any signal. SIGSTOP hits it anywhere, where it may have what every session needs: no test may ask this server anything before it
+    /// goes on. `hold` is for the others.
     pub fn signal(&self, pid: i32, signal: Signal) {
         assert!(send(pid, signal), "process {pid} was gone already");
     }
 
-    /// Stop a process where it waits for its latch, so that nobody needs anything that it has. SIGCONT lets it go on.
+    /// Stop a process where it waits for its latch, so that it holds nothing that others need. SIGCONT lets it go on.
     pub fn hold(&self, pid: i32) {
         hold(pid);
     }
@@ -427,8 +427,8 @@ impl TestServer {
         file.lines().next()?.trim().parse().ok()
     }
 
-    /// Wait until no process works in the data directory, and the postmaster's id is free again: it is in
-    /// postmaster.pid, and a new postmaster does not start while somebody has it.
+    /// Wait until no process works in the data directory, and the postmaster's id is free again: it is in postmaster.pid, and a new postmaster does
+    /// not start while another process has it.
     fn wait_until_gone(&self, postmaster: i32) {
         wait_with(
             SHORT,
@@ -494,7 +494,7 @@ pub(crate) fn prefix() -> &'static Path {
     })
 }
 
-/// The user that servers run as where that is somebody else: postgres, if this is root.
+/// The user that servers run as where it is another one: postgres, if this is root.
 pub fn server_owner() -> Option<u32> {
     static OWNER: OnceLock<Option<u32>> = OnceLock::new();
     *OWNER.get_or_init(|| {
@@ -533,7 +533,7 @@ pub fn in_single_user_mode(data: &Path, sql: &str) {
 /// A command that runs as the servers' owner: PostgreSQL refuses to run as root.
 pub(crate) fn as_server(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = if server_owner().is_some() {
-        // In a session of its own: whoever is that user may trace it, and have the terminal that it has.
+        // In a session of its own: that user may trace it, and would have its terminal.
         let mut command = Command::new("setsid");
         command
             .args(["--wait", "runuser", "-u", "postgres", "--"])

@@ -17,7 +17,7 @@ pub fn wait_until<T>(what: &str, deadline: Duration, mut ask: impl FnMut() -> Op
     )
 }
 
-/// The same with other pauses, where what is the case instead is told in the end.
+/// Asks with other pauses; its panic tells the last answer.
 pub fn wait_with<T, E>(
     deadline: Duration,
     pause: impl Fn(Instant),
@@ -42,7 +42,7 @@ pub(crate) fn pause(began: Instant) {
     std::thread::sleep((began.elapsed() / 10).clamp(FIRST, LATER));
 }
 
-/// The same for what lasts a few hundredths of a second and must not be missed.
+/// Pauses briefly, for states of a few hundredths of a second that must not be missed.
 pub fn pause_briefly(began: Instant) {
     const FIRST: Duration = Duration::from_millis(1);
     const LATER: Duration = Duration::from_millis(4);

@@ -1,4 +1,4 @@
--- What `make lab` does in its guest: a target on the disk, a run on it, and what there is to see.
+-- Script of `make lab` in its guest: a target on the disk, a run on it, and its results.
 \set QUIET on
 \pset footer off
 SELECT :'raid' <> '' AS has_raid \gset

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034 # used by boot
 disk_names=(vd{b..p})
 
-# What its kernel needs before it has its root.
+# Modules that its kernel needs before it has its root.
 boot_modules=(virtio_pci virtio_blk 9pnet_virtio 9p overlay)
 
 # The newest kernel that has all of it. zfs is built for one kernel, and kernels for clouds lack 9p.

@@ -1,4 +1,4 @@
--- What `make lab STUDY=...` does in its guest: the study on the guest's disk, small, and what came out. The variables study and part come before.
+-- Script of `make lab STUDY=...` in its guest: the study on the guest's disk, small, and its results. The variables study and part come before.
 \set QUIET on
 \pset footer off
 SELECT format('SELECT fsbench.study(%L, device => %L, part => %s, quick => true, scale => 2, blocks => 3, start => false);', :'study', :'device',

@@ -1,4 +1,4 @@
--- What a released version writes of the runs of fill.sql, and of their experiment: as if it had made them itself, and were done.
+-- Export of the runs of fill.sql by a released version, and of their experiment: as if that had made them itself, and were done.
 DELETE FROM fsbench.imported_experiment;
 DELETE FROM fsbench.imported_run;
 DELETE FROM fsbench.imported_file;

@@ -1,6 +1,6 @@
 -- Every member of the extension (variable extension) with its full definition, its comments and its rights, and what a dump has of it, in a stable order.
--- What differs between a fresh schema and an upgraded one without meaning anything is left out: numbers of objects, and the order of
--- columns, since a new one comes last.
+-- Differences between a fresh schema and an upgraded one that mean nothing are left out: numbers of objects, and the order of columns, since a new
+-- one comes last.
 \pset format unaligned
 \pset tuples_only on
 SET search_path = pg_catalog;

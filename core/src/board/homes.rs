@@ -1,12 +1,11 @@
-//! The databases that have experiments to go on with. What is known of these stands in their tables; here it only stands that somebody
-//! has to look there, and when.
+//! The databases with experiments to go on with. Their tables have the details. This area only says that a conductor has to look there, and when.
 
 use std::sync::atomic::{
     AtomicI64, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
 
-/// Seconds that pass at most until somebody looks again after a failure.
+/// The longest pause in seconds until a conductor looks again after a failure.
 const LONGEST_PAUSE: u64 = 60;
 /// Databases that can have experiments that are on or wait, at the same time.
 pub const HOMES: usize = 32;
@@ -40,7 +39,7 @@ pub struct Home {
     pub waits_for: AtomicI64,
     /// Monotonic clock before which no conductor looks again; 0 for at once. Written by conductors, and by the janitor when one has died.
     pub not_before_ns: AtomicU64,
-    /// Monotonic clock at which somebody looks though nothing has changed; 0 for never. Written by conductors.
+    /// Monotonic clock at which a conductor looks though nothing has changed; 0 for never. Written by conductors.
     pub look_at_ns: AtomicU64,
     /// 1 once the conductor that was launched last has done what it could. Cleared by the janitor, set by that conductor.
     pub is_done: AtomicU32,
@@ -60,7 +59,7 @@ impl Homes {
             };
             home.changes.fetch_add(1, SeqCst);
             home.not_before_ns.store(0, Release);
-            // It may just have been given back; then whoever did so may not have seen the change.
+            // The place may just have been given back, by a process that has not seen the change.
             if home.database.load(SeqCst) == database {
                 return true;
             }
@@ -83,7 +82,7 @@ impl Homes {
             .find(|home| home.database.load(Acquire) == database)
     }
 
-    /// Whether somebody goes on with the experiments of a database.
+    /// Whether a conductor goes on with the experiments of a database.
     pub fn has(&self, database: u32) -> bool {
         self.of(database).is_some()
     }
@@ -107,7 +106,7 @@ impl Homes {
         }
     }
 
-    /// Says that all databases are to be looked at: the one whose experiment was on has none any more.
+    /// Marks all databases for a check: the experiment that had the turn has it no more.
     pub fn tell_all(&self) {
         for home in &self.places {
             if home.database.load(Acquire) != 0 {
@@ -177,7 +176,7 @@ impl Home {
         self.not_before_ns.store(until, Release);
     }
 
-    /// Whether somebody has changed an experiment since a conductor looked.
+    /// Whether an experiment has changed since a conductor looked.
     pub fn is_changed(&self) -> bool {
         self.changes.load(SeqCst) != self.heard.load(Acquire)
     }
@@ -189,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// What a conductor does that finds no experiment, and the janitor after it.
+    /// /// Acts as a conductor that finds no experiment, then as the janitor.
     fn look(homes: &Homes, place: usize) {
         let home = &homes.places[place];
         home.heard.store(home.changes.load(Acquire), Release);
@@ -201,7 +200,7 @@ mod tests {
         let homes = Homes::default();
         assert!((1..=HOMES as u32).all(|database| homes.tell(database)));
         assert!(!homes.tell(99) && !homes.has_room_for(99) && homes.has_room_for(7));
-        // Nobody has looked there yet.
+        // No conductor has looked there yet.
         homes.give_back(6);
         assert!(homes.has(7));
         look(&homes, 6);
@@ -241,7 +240,7 @@ mod tests {
         assert_eq!(homes.places[0].database.load(Acquire), 0);
     }
 
-    /// Changes are told while places are given back: the last one is always heard of.
+    /// Changes come while places are given back: the last one is always seen.
     #[test]
     fn no_change_is_lost_when_a_place_is_given_back() {
         const TOLD: u64 = 100_000;

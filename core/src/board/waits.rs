@@ -1,6 +1,6 @@
 //! Waits of the clients in one second.
 
-/// Wait events that are told apart in one second; what comes after them is counted together.
+/// Wait events that are kept apart in one second; further ones are counted together.
 const EVENTS: usize = 24;
 
 /// Words in shared memory: those, and the one of the others.

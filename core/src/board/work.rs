@@ -26,7 +26,7 @@ macro_rules! work {
             }
         }
 
-        /// The same in shared memory, with one writer.
+        /// /// Its form in shared memory, with one writer.
         #[repr(C)]
         #[derive(Debug, Default)]
         pub struct AtomicWork { $($field: AtomicU64,)* }

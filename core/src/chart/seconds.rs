@@ -15,7 +15,7 @@ pub struct Seconds {
     pub values: Vec<Option<f64>>,
     /// Checkpoints, each from a second to another, both from the start of the window.
     pub checkpoints: Vec<(f64, f64)>,
-    /// Transactions a second, by which it is told which seconds are stalls; empty where none can be.
+    /// Transactions a second, which decide which seconds are stalls; empty where none can be.
     pub tps: Vec<Option<f64>>,
 }
 

@@ -142,7 +142,7 @@ fn of_environment(fields: &mut Fields, environment: &Value) {
             fields.extend(text.map(|text| ((Area::Device, format!("{place}layers{name}")), text)));
         };
         of_layers("", in_words(layers));
-        // The same is told by the helper of its devices.
+        // The helper reports the marks of its devices, too.
         if !is_marked {
             of_layers(".serial", marks(layers, "serial"));
             of_layers(".wwn", marks(layers, "wwn"));
@@ -199,7 +199,7 @@ fn flatten(fields: &mut Fields, area: Area, name: &str, value: &Value) {
     fields.insert((area, name.to_owned()), text);
 }
 
-/// What tells the disks below the data from others, in any order; None unless all of them have it.
+/// Serial numbers or WWNs of the disks below the data, sorted; None unless all disks have one.
 fn marks(layers: &Value, name: &str) -> Option<String> {
     let layers = layers.as_array()?.iter();
     let disks = layers.filter(|layer| layer["kind"] == "disk");

@@ -308,7 +308,7 @@ fn disks_are_told_apart_by_their_marks() {
         told(&[("S1", ""), ("", "")], &[("S1", ""), ("S2", "")]),
         none
     );
-    // What the helper says of its device is not said twice.
+    // A serial that the helper reports of its device is listed once.
     let mut of_helper = [with(&[("S1", "")]), with(&[("S2", "")])];
     for (document, serial) in of_helper.iter_mut().zip(["S1", "S2"]) {
         document["environment"]["storage"] = json!({"result": {"serial": serial}});

@@ -11,7 +11,7 @@ pub struct Description {
     /// Whether the configuration allows settings of the kernel; None where the helper is too old to say it.
     #[serde(default)]
     pub kernel_settings: Option<bool>,
-    /// The same of caches to be dropped.
+    /// Whether the configuration allows dropping caches; None where the helper is too old to say it.
     #[serde(default)]
     pub drop_caches: Option<bool>,
     #[serde(default)]
@@ -27,7 +27,7 @@ pub struct Description {
 }
 
 impl Description {
-    /// What the helper refuses until its configuration allows it: names of lines.
+    /// Requests that the helper refuses until its configuration allows them: names of lines.
     pub fn not_allowed(&self) -> Vec<String> {
         let lines = [
             ("kernel_settings", self.kernel_settings),

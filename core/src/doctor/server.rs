@@ -16,7 +16,7 @@ pub const FEW_SLOTS: i64 = 16;
 /// The number that is suggested then.
 pub const ENOUGH_SLOTS: i64 = 64;
 
-/// Settings and state of the server, beside those that decide whether a run is refused.
+/// Settings and state of the server that do not decide whether a run is refused.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Server {
     pub version: String,
@@ -135,7 +135,7 @@ pub fn look(facts: &Facts) -> Vec<Line> {
     report.lines
 }
 
-/// Reports whether a target server gets its rings beside those of this server.
+/// Reports whether a target server gets its rings in addition to those of this server.
 fn rings(report: &mut Report, facts: &Facts) {
     let Some(own) = facts.rings else { return };
     // Connections are few there; the rest is carried over, or alike.

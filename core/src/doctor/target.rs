@@ -118,7 +118,7 @@ fn no_device(helper: &Description, path: &str, place: &Place) -> Option<Refusal>
             ),
         ));
     };
-    // What is on it now may be what a run has made there.
+    // While a target is prepared, the contents of the device may be a run's.
     let is_idle = helper.prepared.is_empty();
     (is_idle && !device.usable).then(|| {
         refused(
@@ -240,13 +240,13 @@ mod tests {
             said(&as_it_is, &json!({"device": "/dev/disk/by-id/good"})),
             None
         );
-        // Of the places of images one is enough.
+        // One usable directory of images is enough.
         let places = json!({"images": [{"directory": "/a", "why_not": "gone"}, {"directory": "/b", "max_bytes": 1_u64 << 40, "free_bytes": 1_u64 << 40}]});
         assert_eq!(
             said(&places, &json!({"image_size_bytes": 1_u64 << 39})),
             None
         );
-        // What is not made needs no helper.
+        // A directory is not made, and needs no helper.
         let directory: Row =
             serde_json::from_value(json!({"target": "t", "directory": "/x"})).unwrap();
         assert_eq!(refusal(&helper(&as_it_is), &directory, &bench()), None);

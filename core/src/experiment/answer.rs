@@ -86,7 +86,7 @@ pub struct Row {
 
 /// Why a verdict is withheld, whatever the figures say.
 struct Withheld {
-    /// Of all targets.
+    /// Reason that withholds the verdicts of all targets.
     of_all: Option<String>,
     forced: bool,
     /// Those whose differences from others do not matter any more.
@@ -225,7 +225,7 @@ fn of_ranked(
         Standing::Open(reason) => Some(reason.as_str().to_owned()),
         _ => None,
     };
-    // Of ln(against / this one), or the other way round where less is better.
+    // The estimate is ln(against / this one), or its negative where less is better.
     let turned = |e: &Estimate| match metric.more_is_better {
         true => ((-e.mean).exp(), (-e.high()).exp(), (-e.low()).exp()),
         false => (e.mean.exp(), e.low().exp(), e.high().exp()),
@@ -243,7 +243,7 @@ fn of_ranked(
     row(state, metric, base, beside, withheld)
 }
 
-/// What is said of a target without a ratio, since it does not do what was asked for.
+/// The sentence on a target without a ratio, because it cannot keep the rate.
 fn behind(metric: Metric) -> String {
     let why = match metric.name == metric::SUSTAINABLE_RATE {
         true => ": its searches have found none that stays under the latency limit",
@@ -288,7 +288,7 @@ impl Base {
 
 fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &Withheld) -> Row {
     let own = beside.get(base.number).cloned().unwrap_or_default();
-    // What can be zero has no ratio.
+    // A metric that can be zero has no ratio.
     let ends = base.ends.filter(|_| metric.kind != Kind::Shown);
     let other = base.against.and_then(|i| beside.get(i));
     let durability_of_other = other.and_then(|other| other.durability.clone());

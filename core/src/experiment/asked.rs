@@ -81,7 +81,7 @@ pub struct Checked {
     pub neighbours: Neighbours,
 }
 
-/// The same with its rate as the number, or the share, that it is.
+/// Reads the text of `rate`: a number, or a share.
 pub fn with_rate(mut asked: Asked) -> Result<Asked, Refusal> {
     let Some(text) = asked.rate.take() else {
         return Ok(asked);
@@ -235,7 +235,7 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
     factors::check_not_too_many(candidates.len())?;
     let (goal, baseline) = goal(asked, &candidates)?;
     let workload = workload_of(asked.run.workload.as_deref());
-    // What is no number is refused here: it has no place in JSON.
+    // NaN and infinity are refused here: JSON has neither.
     check::rate(asked.run.rate)?;
     check::latency_limit(asked.run.latency_limit_ms)?;
     check_share(asked, workload)?;

@@ -50,8 +50,8 @@ fn name_of(run: &Value) -> Option<String> {
     }
 }
 
-/// What tells the storage of a run's filesystem from others and stays: its place on its disks, and their marks. None of an image or
-/// a connection, and unless each disk has marks.
+/// Lasting marks of the storage below a run's filesystem: its place on its disks, and the marks of these. None for an image or a connection, and
+/// unless each disk has marks.
 fn marks_of(run: &Value) -> Option<BTreeSet<String>> {
     if let Some("image" | "connection") = run["definition"]["kind"].as_str() {
         return None;
@@ -125,7 +125,7 @@ mod tests {
             );
             assert!(!are_different(&[other.clone(), other]));
         }
-        // What is not known is not said to be another one.
+        // Unknown storage does not count as different.
         assert!(!are_different(&[places[0].clone(), None]));
         assert!(!are_different(&[]));
     }

@@ -1,5 +1,5 @@
-//! Factors: parameters that are varied, in place of targets or beside them. Those of runs are a candidate's own; of those of targets the experiment
-//! makes variants.
+//! Factors: parameters that are varied, in place of targets or in addition to them. Factors of runs belong to a candidate; for factors of targets the
+//! experiment makes variants.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,10 +24,10 @@ pub struct Candidate {
     pub own: Map<String, Value>,
 }
 
-/// What comes of targets and factors.
+/// Targets and factors, crossed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Crossed {
-    /// What is compared.
+    /// Targets that are compared, each with its arguments.
     pub candidates: Vec<Candidate>,
     /// Targets that are made for it.
     pub variants: Vec<Variant>,
@@ -58,7 +58,7 @@ const PARAMETERS: &[&str] = &[
 const OBJECTS: &[&str] = &["settings", "options"];
 /// Parameters that say how long is measured.
 const LENGTHS: &[&str] = &["duration", "cycle"];
-/// What a factor may be.
+/// Hint for an unknown factor.
 const KNOWN: &str = "A factor is a parameter of fsbench.run() that changes what is measured, settings.NAME, options.NAME, or a parameter of targets: \
     mkfs_options, mount_options, pool_properties, dataset_properties, ssd_state, log_device, log_size, bindir, image_sparse, drop_caches, data_checksums, \
     block_settings.NAME, kernel_settings.NAME or target_settings.NAME. Filesystems and places are compared by several targets.";
@@ -66,7 +66,7 @@ const KNOWN: &str = "A factor is a parameter of fsbench.run() that changes what 
 struct Factor {
     /// Its name as it was given.
     name: String,
-    /// What it takes, if it varies targets.
+    /// Type of its values, if it varies targets.
     of_target: Option<Takes>,
     values: Vec<Value>,
 }

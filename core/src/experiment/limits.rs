@@ -1,4 +1,4 @@
-//! What has limited a target: where two are equivalent, that is what was measured of both.
+//! The limit of a target: the resource or the wait that bounds its figures. Two equivalent targets may have shown only that limit.
 
 use serde::Deserialize;
 
@@ -8,10 +8,10 @@ const MEMORY: f64 = 0.1;
 const IDLE: f64 = 0.05;
 /// A device that is busy for such a share of the time has no more to give, or hardly.
 const BUSY: f64 = 0.9;
-/// What clients wait for in such a share of their time is what they are held up by.
+/// Clients that wait for one thing in this share of their time are limited by it.
 const WAITS: f64 = 0.4;
 
-/// What was used up in the windows of a target: means over its runs, as shares of the time, 0 to 1. None: not known.
+/// Share of each resource that was used in the windows of a target: means over its runs, 0 to 1. None: not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Used {
@@ -29,7 +29,7 @@ pub struct Used {
     pub flushes: Option<f64>,
 }
 
-/// What has limited a target.
+/// The resource, or the wait, that limited a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The rate that was asked for.
@@ -40,9 +40,9 @@ pub enum Limit {
     Memory,
     /// Locks.
     Locks,
-    /// What the device can do.
+    /// Throughput of the device.
     Device,
-    /// What a flush of the device takes.
+    /// Latency of the device's flushes.
     Flushes,
 }
 
@@ -60,7 +60,7 @@ impl Limit {
     }
 }
 
-/// What has limited a target, if one thing has.
+/// The limit of a target, if one resource or wait is clearly it.
 pub fn limit(used: &Used, has_rate: bool) -> Option<Limit> {
     let above = |share: Option<f64>, limit: f64| share.is_some_and(|share| share >= limit);
     if has_rate {
@@ -82,7 +82,7 @@ pub fn limit(used: &Used, has_rate: bool) -> Option<Limit> {
     }
 }
 
-/// What has limited two targets, in words. None where that of neither is known.
+/// The limits of two targets, in words. None where neither is known.
 pub fn of_both(one: Option<Limit>, other: Option<Limit>, names: [&str; 2]) -> Option<String> {
     match (one, other) {
         (Some(one), Some(other)) if one == other => {

@@ -67,7 +67,7 @@ const fn shown(name: &'static str, noun: &'static str) -> Metric {
     }
 }
 
-/// What a search finds (option `sustain`).
+/// The rate that a search finds (option `sustain`).
 pub const SUSTAINABLE_RATE: &str = "sustainable_rate";
 
 /// All of them.
@@ -159,7 +159,7 @@ pub fn of_workload(workload: Option<Workload>, has_rate: bool) -> &'static str {
     }
 }
 
-/// How many metrics there are to be looked at beside the one that was declared: they share a level.
+/// The number of metrics other than the declared one: they share a level.
 pub fn not_declared(declared: &str, has_rate: bool) -> usize {
     let others = ALL.iter().filter(|metric| metric.name != declared);
     others
@@ -192,7 +192,7 @@ impl Metric {
         }
     }
 
-    /// What the best one has: "most tps", "lowest p99 latency".
+    /// The best target in words: "most tps", "lowest p99 latency".
     pub fn superlative(self) -> String {
         let is_a_time = self.noun.starts_with("time ");
         let which = match (words::is_counted(self.noun), self.more_is_better) {

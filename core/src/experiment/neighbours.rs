@@ -20,7 +20,7 @@ fn has_repeats(state: &State) -> bool {
     state.experiment.neighbours.has_repeats() && !state.experiment.too_short
 }
 
-/// What neighbours took from a run, in words.
+/// The resources that neighbours took from a run, in words.
 fn taken_from(made: &Made) -> String {
     let processors = made
         .cpu_others
@@ -41,7 +41,7 @@ pub fn disturbed(state: &State, made: &Made) -> Option<String> {
         .then(|| format!("others used {} (noisy_neighbour)", taken_from(made)))
 }
 
-/// What is noted of a run that counts although neighbours disturbed it.
+/// Note on a run that counts although neighbours disturbed it.
 pub fn counts_nevertheless(state: &State, made: &Made) -> Option<String> {
     let is_noted = made.disturbed && !state.experiment.neighbours.has_repeats();
     is_noted.then(|| format!("it counts, though others used {}", taken_from(made)))

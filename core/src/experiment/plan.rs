@@ -60,7 +60,7 @@ impl Length {
             + self.data_bytes as f64 / COPY_SPEED
     }
 
-    /// The same of one that only measures a checkpoint cycle.
+    /// Seconds of a run that only measures a checkpoint cycle.
     pub fn cycle_run_seconds(self) -> f64 {
         let cycle = Self {
             warmup_seconds: 0.0,
@@ -78,7 +78,7 @@ impl Length {
 
 /// The reason of a verdict by windows that are too short.
 pub const TOO_SHORT_REASON: &str = "too_short";
-/// What comes of windows that are too short.
+/// Warning about windows that are too short.
 pub const TOO_SHORT: &str = "The windows have fewer than two checkpoint cycles: whatever comes out, the verdict is inconclusive (too_short).";
 
 /// The order in which targets take turns, the control among them, a row a block; drawn once, before the first run.
@@ -104,12 +104,12 @@ fn comparisons(goal: Goal, targets: usize) -> usize {
 pub struct Before {
     /// As long as the others: one that burns the disk in, one of each target without a rate.
     pub whole: u32,
-    /// Of one checkpoint cycle.
+    /// Runs of one checkpoint cycle.
     pub cycles: u32,
 }
 
 impl Before {
-    /// What an experiment of so many targets, without the control, has before its first block.
+    /// Runs before the first block of an experiment of this many targets, without the control.
     pub fn planned(burn_in: bool, has_share: bool, pilot_cycle: bool, targets: u32) -> Self {
         let whole = u32::from(burn_in) + if has_share { targets } else { 0 };
         // The others tell, too, how much WAL a cycle of their target takes.
@@ -120,7 +120,7 @@ impl Before {
         Self { whole, cycles }
     }
 
-    /// What they take.
+    /// Seconds that these runs take.
     pub fn seconds(self, length: Length) -> f64 {
         f64::from(self.whole) * length.run_seconds()
             + f64::from(self.cycles) * length.cycle_run_seconds()

@@ -154,7 +154,7 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     rows
 }
 
-/// The same of an experiment of another host, that somebody has brought here in a file: no line of it is to be pasted.
+/// Advice on an experiment that was imported from another host: none of its lines is to be pasted here.
 pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
     let mut rows = rows;
     rows.retain(|row| {
@@ -172,7 +172,7 @@ pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
     rows
 }
 
-/// What each transaction of a target had written and flushed, which is dear on another device though it may be cheap on this one.
+/// Bytes that each transaction of a target had written, and its flushes: a cost that may be low on this device and high on another.
 fn at_what_cost(state: &State, f: &Facts) -> Option<Advice> {
     let written = f.device_bytes_per_transaction;
     let written =

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{rows::Row, verdict::looks::Look};
 
-/// What is known of its runs beside the arguments.
+/// Facts about the runs of an experiment that are not arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
     pub length: Length,

@@ -32,7 +32,7 @@ impl Goal {
     }
 }
 
-/// What is known of neighbours.
+/// Whether the machine has neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Neighbours {
@@ -143,7 +143,6 @@ pub struct Experiment {
     /// Fewest cycles of checkpoints in a window that is decided by; the windows have fewer when this is set.
     #[serde(default)]
     pub too_short: bool,
-    /// What is known of neighbours.
     #[serde(default)]
     pub neighbours: Neighbours,
     /// Length of a measured window, seconds.
@@ -174,7 +173,7 @@ pub struct Made {
     #[serde(rename = "target_number")]
     pub number: usize,
     pub run_id: Option<i64>,
-    /// Of the operating system's start.
+    /// Identifier of the operating system's start.
     pub boot_id: Option<String>,
     /// Versions of kernel, server and extension.
     pub versions: Option<String>,
@@ -205,9 +204,9 @@ pub struct Made {
     pub seconds: Option<f64>,
     /// WAL of its window, and what bounds that; None when it is not known.
     pub wal: Option<Seen>,
-    /// What a flush took in the probe before its clients (us).
+    /// Duration of a flush in the probe before its clients (us).
     pub flush_us: Option<f64>,
-    /// What a search says that has found no rate.
+    /// The sentence of a search that has found no rate.
     pub found_none: Option<String>,
 }
 

@@ -73,7 +73,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// That of a run that was made.
+    /// The place of a run that was made.
     pub fn of(made: &Made) -> Self {
         Self {
             block: made.block,
@@ -299,7 +299,7 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
             None => blocks = block,
             Some(place) => {
                 let next = unfinished(state, metric)
-                    .or_else(|| cut(state, block, boot_id, versions))
+                    .or_else(|| restart_block(state, block, boot_id, versions))
                     .or_else(|| take_as_it_is(state, block, places.len()))
                     .or_else(|| count(state, metric, place))
                     .unwrap_or_else(|| start(state, place.place));
@@ -467,8 +467,8 @@ fn count(state: &State, metric: Metric, place: &InBlock) -> Option<Next> {
     is_last.then(|| Next::Count(index, outcome, why.join("; ")))
 }
 
-/// A block that was begun under other conditions is made again as a whole.
-fn cut(state: &State, block: u32, boot_id: &str, versions: &str) -> Option<Next> {
+/// Repeats a block that was begun under other conditions.
+fn restart_block(state: &State, block: u32, boot_id: &str, versions: &str) -> Option<Next> {
     let of_block = state
         .runs
         .iter()

@@ -12,11 +12,10 @@ mod without_value;
 use serde_json::json;
 
 use super::{
-    answer,
+    answer, conditions,
     metric::{self, Kind},
     plan,
     state::{Goal, Made, Neighbours, Outcome, State},
-    conditions,
     steps::{self, End, Next, Place},
 };
 
@@ -476,10 +475,10 @@ fn where_max_duration_will_end_it_is_told() {
     state.experiment.max_seconds = Some(60.0 + 9.0 * 20.0);
     let said = steps::ends_early(&state, 3).unwrap_or_default();
     assert!(said.contains("after about block 11, "), "{said}");
-    // What was planned says when the last one begins, and not how long the others take.
+    // The planned length says when the last block begins, not how long the others take.
     state.experiment.run_seconds = 30.0;
     assert_eq!(steps::ends_early(&state, 3).as_ref(), Some(&said));
-    // Of the next block there is one already, which has taken its time.
+    // The next block already has a run, which has taken its time.
     let place = Place {
         block: 4,
         position: 1,

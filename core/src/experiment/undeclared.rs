@@ -1,13 +1,13 @@
-//! What differs between two runs of an experiment though nobody has declared it. Targets differ in their definitions and in factors, and in what follows
-//! from these; whatever else differs may be what the figures differ by.
+//! Undeclared differences between two runs of an experiment. Targets differ in their definitions, in factors, and in what follows from these. Any
+//! other difference may be the cause of the figures.
 
 use serde_json::{Map, Value};
 
 use crate::difference::{self, Area, Difference, Matters};
 
-/// What a filesystem can do cannot be told from what its device can.
+/// On different devices, the filesystem's part and the device's part cannot be separated.
 pub const ANOTHER_DEVICE: &str = "device confounded";
-/// What is read at one moment, and is another thing at the next one.
+/// Values that change from moment to moment.
 const OF_THE_MOMENT: &[&str] = &["cpu_mhz_min", "cpu_mhz_max", "filesystem_size_bytes"];
 
 /// A run: what is stored of it, as [`difference`] takes it, and the parameters that its target has of its own.
@@ -38,7 +38,7 @@ fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
     // Each filesystem sees another queue, or none.
     let is_unknown = d.a.is_none() || d.b.is_none();
     match d.area {
-        // Definitions are what is compared; what a commit promises is told in the sentence.
+        // Definitions are what is compared; the sentence has the promise of a commit.
         Area::Run | Area::Target | Area::Durability => true,
         Area::Filesystem | Area::Mount => is_other_filesystem || OF_THE_MOMENT.contains(&name),
         Area::Device => {
@@ -53,7 +53,7 @@ fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
         Area::Settings => {
             let is_of_target = has_member(definitions, "settings", name)
                 || has_member([a.own, b.own], "settings", name);
-            // What nobody has set is as the build has it, or not there.
+            // A setting that neither side sets depends on the build, which may not have it.
             let is_of_build = is_other_build && ![a, b].iter().any(|side| sets(*side, name));
             is_of_target || is_of_build || (name == "data_checksums" && is_other_filesystem)
         }
@@ -75,7 +75,7 @@ fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
     }
 }
 
-/// Whether a setting of a run's server was given to it by somebody.
+/// Whether a setting of a run's server was set by the user.
 fn sets(side: Side<'_>, name: &str) -> bool {
     let source = &side.document["environment"]["settings"][name]["source"];
     !source.is_null() && !["default", "override"].iter().any(|s| source == s)
@@ -146,7 +146,7 @@ mod tests {
         );
         let none = || json!({});
         assert_eq!(names((&ext4, none()), (&xfs, none())), [""; 0]);
-        // What nobody has declared.
+        // Undeclared differences.
         let mut other = xfs.clone();
         other["environment"]["kernel"] = json!("6.2");
         other["environment"]["settings"]["max_wal_size"]["setting"] = json!("2048");
@@ -158,7 +158,7 @@ mod tests {
             names((&ext4_there, none()), (&other, none())),
             ["clients", "io_scheduler", "kernel", "max_wal_size"]
         );
-        // And what somebody has.
+        // A declared setting.
         other["definition"]["settings"] = json!({"max_wal_size": "2GB"});
         other["definition"]["block_settings"] = json!({"scheduler": "none"});
         assert_eq!(
@@ -191,13 +191,13 @@ mod tests {
         );
         let none = || json!({});
         assert_eq!(names((&old, none()), (&new, none())), [""; 0]);
-        // Where nobody has declared it, the server was another one by night.
+        // Undeclared, the server was another one by night.
         let new = of_build(None, of_18.clone());
         assert_eq!(
             names((&old, none()), (&new, none())),
             ["effective_io_concurrency", "io_method", "server_version"]
         );
-        // And what somebody has set is no matter of the build.
+        // A setting of the user does not depend on the build.
         let mut set = of_18;
         set["settings"]["io_method"]["source"] = json!("configuration file");
         set["pgfsbench_version"] = json!("0.4.0");

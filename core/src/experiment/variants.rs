@@ -6,7 +6,7 @@ use crate::refusal::{Refusal, quoted};
 
 /// Longest name of a target.
 const LONGEST_NAME: usize = 63;
-/// Of a name that stands in another one.
+/// Longest part of a name within another name.
 const LONGEST_PART: usize = 40;
 
 /// The value that a parameter of a target takes.
@@ -42,7 +42,7 @@ const OBJECTS: &[(&str, &str)] = &[
     ("target_settings", "settings"),
 ];
 
-/// What a factor of that name takes, if it varies targets.
+/// Type of the values of a factor, if it varies targets.
 pub fn takes(factor: &str) -> Option<Takes> {
     match factor.split_once('.') {
         Some((_, "")) => None,
@@ -67,7 +67,7 @@ impl Takes {
         }
     }
 
-    /// The same for people.
+    /// The type in a sentence for users.
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Text => "It takes texts; an empty one stands for none.",
@@ -88,7 +88,7 @@ pub fn are_made(factors: Option<&Value>) -> bool {
 pub struct Variant {
     /// Its name in `fsbench.target`.
     pub name: String,
-    /// That of the other one.
+    /// Name of the target that it varies.
     pub of: String,
     /// Names of factors, and their values.
     pub values: Vec<(String, Value)>,

@@ -5,14 +5,14 @@ use serde::Deserialize;
 
 use crate::units::{format_bytes, format_count};
 
-/// Another cycle may write so much more than the one that was looked at.
+/// Factor by which another cycle may write more than the measured one.
 const HEADROOM: f64 = 1.5;
-/// Of the room that was left, at most so much is for WAL.
+/// WAL may take at most this share of the room that was left.
 const SHARE_OF_ROOM: f64 = 0.5;
 /// max_wal_size is a multiple of this.
 const STEP: u64 = 64 << 20;
 
-/// What was seen of WAL in a run that does not count.
+/// WAL of a run that does not count.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Seen {
     /// WAL of the window.
@@ -29,12 +29,12 @@ pub struct Seen {
     pub completion: f64,
     /// wal_recycle.
     pub recycles: bool,
-    /// What was free on the filesystem of WAL before the run, without the data and their changes; None where that is not known.
+    /// Bytes free on the filesystem of WAL before the run, without the data and their changes; None where not known.
     pub room_bytes: Option<u64>,
 }
 
 impl Seen {
-    /// WAL of so many seconds.
+    /// WAL of this many seconds.
     fn in_seconds(&self, seconds: f64) -> f64 {
         match self.seconds > 0.0 {
             true => self.bytes * seconds / self.seconds,
@@ -43,7 +43,7 @@ impl Seen {
     }
 }
 
-/// What all runs have from now on.
+/// WAL settings of all later runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fixed {
     /// Segments that are ready before the warm-up.
@@ -54,7 +54,7 @@ pub struct Fixed {
     pub why: String,
 }
 
-/// What follows from such runs, the one with the most WAL. A max_wal_size that somebody has given stays.
+/// Fixes the WAL settings by the run with the most WAL. A max_wal_size that the caller gave stays.
 pub fn fix(seen: &[Seen], cycle_seconds: Option<f64>, max_is_given: bool) -> Fixed {
     let of_cycle = |seen: &Seen| seen.in_seconds(cycle_seconds.unwrap_or(seen.seconds));
     let most = (seen.iter()).max_by(|a, b| of_cycle(a).total_cmp(&of_cycle(b)));
@@ -163,7 +163,7 @@ mod tests {
             f.why,
             "a checkpoint cycle takes 300 MB of WAL: 36 segments (576 MB) ready before each warm-up"
         );
-        // Of a run of another length; and of several the one with the most.
+        // A run of another length is scaled; of several, the one with the most WAL decides.
         let longer = Seen {
             seconds: 120.0,
             ..seen()
@@ -195,7 +195,7 @@ mod tests {
             "{}",
             f.why
         );
-        // Nobody's own choice, and only where there is room.
+        // A given max_wal_size stays, and it is raised only where there is room.
         let given = fixed(forced.clone(), true);
         assert_eq!((given.segments, given.max_bytes), (64, None));
         assert!(given.why.ends_with("as it was given"), "{}", given.why);

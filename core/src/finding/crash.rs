@@ -1,4 +1,4 @@
-//! Findings about a crash that a run has ended with: it has lost what was committed, or nobody knows.
+//! Findings about a crash that has ended a run: commits were lost, or could not be checked.
 
 use super::{Durability, Finding, RunFacts, Severity};
 

@@ -15,7 +15,7 @@ pub(super) use layers::of_storage;
 use super::RunFacts;
 use crate::units::{format_bytes, format_microseconds};
 
-/// What durability amounts to, the least first.
+/// Classes of durability, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// A power cut loses commits that were reported.
@@ -238,7 +238,7 @@ impl Code {
     }
 }
 
-/// What a COMMIT promises, as codes. No code: durable by settings.
+/// Promises of a COMMIT, as codes. No code: durable by settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Durability(Vec<Code>);
@@ -267,7 +267,7 @@ impl Durability {
         Self(all)
     }
 
-    /// What a COMMIT of a run promises; None where the server's settings are not known.
+    /// The promises of a COMMIT of a run; None where the server's settings are not known.
     pub fn of(facts: &RunFacts) -> Option<Self> {
         let mut codes = of_settings(facts)?;
         let below = below(facts);
@@ -296,7 +296,7 @@ impl Durability {
         &self.0
     }
 
-    /// What it amounts to.
+    /// The class: that of its weakest code.
     pub fn class(&self) -> Class {
         let is_declared = self.0.contains(&Code::PowerLossProtected);
         let counts = |code: &&Code| !(is_declared && code.is_covered_by_protection());
@@ -314,7 +314,7 @@ impl Durability {
         self.class() >= Class::Declared
     }
 
-    /// What a COMMIT promises, in words.
+    /// The promise of a COMMIT, in words.
     pub fn sentence(&self) -> String {
         match self.class() {
             Class::NotDurable => format!("not durable: {}", self.reasons(Class::NotDurable)),
@@ -346,7 +346,7 @@ fn below(facts: &RunFacts) -> Vec<Code> {
     codes
 }
 
-/// What a run has measured and what its settings and layers do not allow; nothing where a layer explains it.
+/// Measurements of a run that its settings and layers do not allow; none where a layer explains them.
 pub fn contradictions(facts: &RunFacts) -> Vec<Code> {
     let explains = |code: &Code| code.class() == Class::NotDurable;
     match below(facts).iter().any(explains) {

@@ -82,7 +82,7 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
     finding(severity, message, hint)
 }
 
-/// How far the table was not where it should be: `shares` of it in so many of `all` scans.
+/// How far the table was missing where it should be: these `shares` of it, each in one of `all` scans.
 fn seen(cache: Cache, all: usize, shares: &[f64]) -> String {
     let of = format_count(all as u64, "scan");
     let of = format!("in {} of {of} from", shares.len());
@@ -109,7 +109,7 @@ fn hint_on(cache: Cache) -> &'static str {
     }
 }
 
-/// Others had the server's I/O workers read while they read for a scan, so that nobody knows what came from storage for it.
+/// Others had the server's I/O workers read during a scan, so the reads from storage for the scan are unknown.
 pub fn read_for_others(facts: &RunFacts) -> Option<Finding> {
     let (scans, cache) = (facts.scan.scans.as_ref()?, facts.scan.cache?);
     let others: Vec<u64> = scans.iter().filter_map(|scan| scan.for_others).collect();

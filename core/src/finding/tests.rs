@@ -606,7 +606,7 @@ fn the_worst_comes_first() {
             "no_complete_checkpoint"
         ]
     );
-    // Of findings that are as severe, the one that changes the figures most comes first.
+    // Among findings of one severity, the one that changes the figures most comes first.
     let findings = judge(&RunFacts {
         scale: Some(1),
         storage: StorageFacts {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::{Kind, Refusal, quoted};
 
-/// The marks of a device, as far as it has them; or those that somebody wants it to have.
+/// The marks of a device, as far as it has them; or the marks that a user requires.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Marks {
@@ -85,7 +85,7 @@ impl Marks {
         Ok(())
     }
 
-    /// Refuses marks that contradict each other before any device is looked at.
+    /// Refuses marks that contradict each other before any device is opened.
     pub fn agree(&self, other: &Marks, path: &str) -> Result<(), Refusal> {
         for ((name, here), (_, there)) in self.all().into_iter().zip(other.all()) {
             if let (Some(here), Some(there)) = (here, there)

@@ -36,14 +36,14 @@ pub struct Order {
     pub request: Request,
 }
 
-/// All that root is told by the process that speaks with a database: an order; then, when it is answered, what has become of
+/// Messages to root from the process that speaks with a database: an order; then, when it is answered, what has become of
 /// the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Message {
     /// A job to be done.
     Order(Order),
-    /// Tells whether the database knows how a job ended. What nobody knows of is not kept.
+    /// Tells whether the database knows how a job ended. Jobs that it does not know are not kept.
     Told {
         job: i64,
         /// True if its row says how it ended.

@@ -182,8 +182,8 @@ impl Prepare {
         }
     }
 
-    /// The same filesystem with the same options on a sparse image, with nothing of the machine changed: as large as the target's own
-    /// image, since some options take room; small for a device.
+    /// This request for a sparse image, with no change to the machine. The image is as large as the target's own, since some options take room; it is
+    /// small for a device.
     pub fn on_trial_image(&self) -> Self {
         let bytes = match self.storage {
             Storage::Image { bytes, .. } => bytes,
@@ -410,7 +410,7 @@ impl Request {
         Ok(request)
     }
 
-    /// Refuses what no configuration would allow. The root part asks again, whoever has asked before.
+    /// Refuses requests that no configuration would allow. The root part checks again, whatever was checked before.
     pub fn check(&self) -> Result<(), Refusal> {
         match self {
             Self::Prepare { prepare, .. }

@@ -80,10 +80,10 @@ pub struct KernelSettings {
     /// From here on the kernel writes back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_background_bytes: Option<u64>,
-    /// The same as dirty_bytes, as percent of what memory is available.
+    /// Alternative to dirty_bytes: percent of the available memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_ratio: Option<u64>,
-    /// The same as dirty_background_bytes, as percent.
+    /// Alternative to dirty_background_bytes: percent of the available memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_background_ratio: Option<u64>,
     /// Hundredths of a second after which dirty memory is written back.

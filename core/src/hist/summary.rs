@@ -23,14 +23,14 @@ pub struct Histogram {
     pub max_ns: u64,
 }
 
-/// What of a transaction a histogram is of.
+/// The part of a transaction that a histogram measures.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// All of it, under a rate from the time when it was due.
     #[default]
     Latency,
-    /// The same from its real start.
+    /// Latency from its real start.
     Service,
     /// Its COMMIT.
     Commit,
@@ -83,8 +83,8 @@ impl Histogram {
         }
     }
 
-    /// A histogram from stored counts, `(bucket, values)`, when the exact sums were stored beside them. Buckets beyond
-    /// the last are counted in the last.
+    /// A histogram from stored counts, `(bucket, values)`, and the exact sums that were stored with them. Buckets beyond the last are counted in the
+    /// last.
     pub fn from_parts(
         counts: impl IntoIterator<Item = (usize, u64)>,
         sum_ns: u64,
@@ -167,7 +167,7 @@ impl Histogram {
         self.at_rank((fraction * self.count as f64).ceil() as u64)
     }
 
-    /// The same of so many values, of which those that are not in here took for ever: None when the percentile is one of these.
+    /// The percentile among this many values, where each value that is not in here counts as infinite. None when the percentile is infinite.
     pub fn percentile_among(&self, fraction: f64, all: u64) -> Option<f64> {
         if all <= self.count || !(0.0..=1.0).contains(&fraction) {
             return self.percentile(fraction);

@@ -80,14 +80,14 @@ fn measured(degrees: &[u32], shape: Shape, noise: f64, repeats: usize, seed: u64
 const DOUBLING: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 const STUDY: [u32; 9] = [1, 2, 4, 8, 16, 17, 21, 32, 64];
 
-/// Of curves with a knee.
+/// Results on curves with a knee.
 #[derive(Debug)]
 struct Found {
-    /// The share of which it was found.
+    /// Share of the curves in which a knee was found.
     knees: f64,
-    /// Of those, the share whose interval holds it.
+    /// Share of the found knees whose interval holds the real one.
     held: f64,
-    /// The share whose degree is at most a doubling beside it.
+    /// Share of the curves whose degree is at most a doubling away.
     near: f64,
     /// Median of the interval's upper end divided by its lower one.
     width: f64,
@@ -108,7 +108,7 @@ fn found(degrees: &[u32], power: f64, fall: f64, noise: f64) -> Found {
         if knee.verdict == Verdict::Knee {
             knees += 1;
             let (low, high) = (knee.low.unwrap(), knee.high.unwrap());
-            // The whole degrees that are told; a degree counts as rising when it is within 5 % of it.
+            // The interval in whole degrees; a degree counts as rising when it is within 5 % of it.
             held += i32::from(low.floor() * 0.95 <= shape.knee && shape.knee <= high.ceil());
             let beside = f64::from(knee.degree.unwrap()) / shape.knee;
             near += i32::from((0.5..=2.0).contains(&beside));

@@ -97,7 +97,7 @@ pub fn discarded_bytes(text: &str, (major, minor): (u32, u32)) -> Option<u64> {
         .lines()
         .filter_map(|line| DiskStat::from_line(line).ok());
     let is_it = |stat: &DiskStat| (stat.major as u32, stat.minor as u32) == (major, minor);
-    // Of a device on which nothing is counted, discards are not known.
+    // A device without any counts has unknown discards, not zero.
     let is_kept = |stat: &DiskStat| stat.reads > 0 || stat.writes > 0;
     all.find(is_it)
         .filter(is_kept)?
@@ -147,7 +147,7 @@ impl DiskCounters {
         self.busy_ms
     }
 
-    /// The same with the flushes of another device: the kernel counts those of a partition with its disk.
+    /// These counts with the flushes of another device: the kernel counts those of a partition with its disk.
     pub fn with_flushes_of(self, other: Option<Self>) -> Self {
         Self {
             flushes: other.and_then(|other| other.flushes),
@@ -155,7 +155,7 @@ impl DiskCounters {
         }
     }
 
-    /// The figures of the interval since `before`, so many milliseconds ago. None when the counters went back: the device was
+    /// The figures of the interval since `before`, this many milliseconds ago. None when the counters went back: the device was
     /// replaced by another one meanwhile.
     pub fn since(&self, before: &Self, interval_ms: f64) -> Option<DiskFigures> {
         let moved = |field: fn(&Self) -> u64| field(self).checked_sub(field(before));
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(counters(lxcfs, (8, 0)).flushes, None);
     }
 
-    /// Of a line: as many as the bytes of sectors allow.
+    /// The numbers of a line: sectors stay within what fits as bytes.
     fn numbers() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec(0..=u64::MAX / SECTOR, 17)
     }

@@ -32,8 +32,8 @@ impl Mount {
             .map(|(_, v)| v)
     }
 
-    /// The device that it is on by its name, where the number does not say it. Of other filesystems whoever mounts, with FUSE
-    /// any user, chooses what stands there as the source.
+    /// The device by its name, where the number does not say it. The source of other filesystems is chosen by the process that mounts them, with FUSE
+    /// by any user.
     pub fn device_by_name(&self) -> Option<&str> {
         let is_known_by_name = NUMBERED_BY_THEMSELVES.contains(&self.fs_type.as_str());
         Some(self.source.as_str()).filter(|name| is_known_by_name && name.starts_with("/dev/"))
@@ -484,7 +484,7 @@ mod tests {
             parse_mountinfo(&text);
         }
 
-        /// Of those that lead to the path the one that is nearest to it; if there is none, none.
+        /// The mount found is the one nearest to the path, or none if none leads there.
         #[test]
         fn no_other_is_nearer(places in prop::collection::vec("(/[ab]{1,2}){0,3}", 0..6), path in "(/[ab]{1,2}){1,4}") {
             let line = |place: &String| format!("1 2 8:1 / /{} rw - ext4 x rw\n", place.trim_start_matches('/'));

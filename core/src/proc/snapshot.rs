@@ -33,7 +33,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Writes down what happened since `before`, so many nanoseconds ago, and how things stand now.
+    /// Writes down what happened since `before`, this many nanoseconds ago, and how things stand now.
     pub fn since(&self, before: &Self, interval_ns: u64, figures: &mut Figures) {
         let moved = |field: fn(&Self) -> Option<u64>| field(self)?.checked_sub(field(before)?);
         figures.set(Figure::WalBytes, moved(|s| s.insert_lsn));

@@ -200,7 +200,7 @@ ctxt 4
         let numbers: Vec<u32> = each.iter().map(|(number, _)| *number).collect();
         assert_eq!(numbers, [0, 7]);
         let both = each[0].1.plus(&each[1].1);
-        // Of one of them iowait is not known.
+        // One of the two has no iowait, so their sum has none.
         assert_eq!(both, times("cpu  11 22 33 44\n"));
     }
 

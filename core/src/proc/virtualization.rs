@@ -26,7 +26,7 @@ pub const DMI: [&str; 5] = [
 ];
 /// Xen and others name themselves here.
 pub const HYPERVISOR: &str = "/sys/hypervisor/type";
-/// The same on machines without DMI.
+/// The hypervisor's name on machines without DMI.
 pub const DEVICE_TREE: &str = "/proc/device-tree/hypervisor/compatible";
 
 /// The kernel lists its clocks here. That of KVM is there for its guests only.

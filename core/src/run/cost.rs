@@ -97,7 +97,7 @@ impl Transactions<'_> {
 }
 
 impl Cost {
-    /// Of a run without transactions: what processors and devices did.
+    /// Cost of a run without transactions: the work of processors and devices.
     pub fn of_machine(samples: &[Sample], wal: Wal) -> Self {
         let sum = |figure| Figures::sum(samples.iter().map(|sample| &sample.figures), figure);
         let client_ms = sum(Figure::ClientCpuMs);
@@ -126,7 +126,7 @@ impl Cost {
         }
     }
 
-    /// Of a run of transactions.
+    /// Cost of a run of transactions.
     pub fn of_transactions(samples: &[Sample], wal: Wal, of: &Transactions) -> Self {
         let cost = Self::of_machine(samples, wal);
         let mut work = Figures::new();

@@ -91,21 +91,21 @@ pub struct New {
     /// Whether no experiment has the turn now that this run is not of.
     pub may_begin: bool,
     /// Whether a worker is there that puts requests of its database into the queue.
-    pub has_registrar: bool,
+    pub has_queue_worker: bool,
 }
 
-/// Of a request that is new.
+/// The action for a new request.
 pub fn of_new(new: &New) -> Action {
     match new {
         _ if new.is_cancelled => Action::Cancel,
         _ if !new.is_busy && new.before == 0 && new.may_begin => Action::Launch(Errand::Run),
-        _ if new.has_registrar => Action::Wait,
+        _ if new.has_queue_worker => Action::Wait,
         _ => Action::Launch(Errand::Enqueue),
     }
 }
 
-/// Of a request whose coordinator is to start; None when it has failed to, see [`Failed::at_start`]. Another one takes the place of
-/// one of an earlier janitor; should that come yet, it comes too late.
+/// The action for a request whose coordinator is to start; None when it has failed to, see [`Failed::at_start`]. A new coordinator replaces that of
+/// an earlier janitor; should the old one still start, it finds the request taken.
 pub fn of_starting(worker: Worker, errand: Errand) -> Option<Action> {
     match worker {
         Worker::Runs => Some(Action::Wait),

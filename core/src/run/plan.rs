@@ -17,7 +17,7 @@ pub enum Place {
     Near(Near),
 }
 
-/// What is known of a target on which a server is put.
+/// Facts about a target on which a server is set up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Near {
     /// Whether the helper makes its filesystem.
@@ -77,10 +77,10 @@ fn all(acts: &[Act]) -> Vec<Step> {
     acts.iter().copied().map(Step::from).collect()
 }
 
-/// What was made that is to be removed.
+/// Things that a run has made and has to remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Made {
-    /// A file beside the WAL.
+    /// A file next to the WAL.
     pub file: bool,
     /// A server on a target.
     pub server: bool,
@@ -173,14 +173,14 @@ fn start(near: Near) -> Vec<Act> {
     acts
 }
 
-/// What [`Act::LoadOnce`] is made of until there is a server that loads.
+/// Steps of [`Act::LoadOnce`] until its server can load.
 pub fn loading(near: Near) -> Vec<Act> {
     let mut acts = vec![Act::MakeDirectory, Act::Initdb];
     acts.extend(start(near));
     acts
 }
 
-/// The phase of a run under which a step outside of the server there is told; None if under none. `before` is the last of these.
+/// The phase under which a step outside of the server there is counted; None if under none. `before` is the latest phase.
 pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> {
     let goes_on = |phase| before.filter(|before| *before == phase);
     match act {
@@ -206,7 +206,7 @@ pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> 
     }
 }
 
-/// What the server on a target is asked for.
+/// The request to the server on a target.
 fn there(spec: &Spec, near: Near) -> Spec {
     Spec {
         stage: match near.data {
@@ -216,13 +216,13 @@ fn there(spec: &Spec, near: Near) -> Spec {
                 scale: spec.scale,
             },
         },
-        // What is to be found after a crash must not have been dropped before it.
+        // The database that is checked after a crash must not be dropped before it.
         keep: spec.options.crash,
         ..spec.clone()
     }
 }
 
-/// What the server does that is measured.
+/// Steps of the measured server.
 fn of_server(spec: &Spec) -> Vec<Step> {
     let is_loaded = matches!(spec.stage, Stage::OnLoaded { .. });
     let mut steps = Vec::new();
@@ -243,7 +243,7 @@ fn of_server(spec: &Spec) -> Vec<Step> {
             Act::Load | Act::Vacuum => !is_loaded,
             Act::FillWal => spec.options.wal_segments > 0 && spec.stage != Stage::LoadOnly,
             Act::WarmUp => spec.warmup_ms > 0,
-            // What is to be found after a crash is not compared before it.
+            // A crash test compares after the crash, not before it.
             Act::Verify => !spec.options.crash,
             Act::Maintain => spec.options.maintenance,
             _ => true,
@@ -266,7 +266,7 @@ fn of_server(spec: &Spec) -> Vec<Step> {
     steps
 }
 
-/// What becomes of what the server has made.
+/// Steps that remove the server's database, or keep it.
 fn end(spec: &Spec) -> Vec<Step> {
     if spec.keep || spec.stage == Stage::LoadOnly {
         let how = "ALTER DATABASE fsbench_work_N ALLOW_CONNECTIONS true";
@@ -299,7 +299,7 @@ fn how_removed(act: Act) -> &'static str {
 pub struct Begun {
     /// Who does it.
     pub who: String,
-    /// What.
+    /// Name of the step.
     pub action: String,
     /// When, in milliseconds from the start of the run.
     pub started_ms: f64,
@@ -321,7 +321,7 @@ impl Course {
         self.at = 0;
     }
 
-    /// What is to be done next.
+    /// The next step.
     pub fn next(&self) -> Option<Act> {
         self.plan.get(self.at).map(|step| step.act)
     }
@@ -336,7 +336,7 @@ impl Course {
 
     /// A step begins that no plan has: what a run has made that has failed is removed.
     pub fn tell_step(&mut self, act: Act, started_ms: f64) {
-        // Of the helper's errands its own steps are told, when they are over.
+        // The helper reports its own steps, when they are over.
         if act.who() != Who::Helper {
             self.tell(act.who(), act.action(), started_ms);
         }
@@ -362,20 +362,20 @@ impl Course {
             self.tell(Who::Server, &begun.action, begun.started_ms);
         }
         let is_through = !self.next().is_some_and(Act::is_told_by_server);
-        // What it was to tell and has not is its affair. What comes next is ours again.
+        // A server that skipped steps is on its own there: our next step follows.
         while self.next().is_some_and(Act::is_told_by_server) {
             self.at += 1;
         }
         is_as_planned && is_through
     }
 
-    /// What comes before that step is left out: a result of the run says why.
+    /// Skips to this step: a result of the run says why.
     pub fn skip_to(&mut self, act: Act) {
         let rest = self.plan.get(self.at..).unwrap_or_default();
         self.at += rest.iter().position(|step| step.act == act).unwrap_or(0);
     }
 
-    /// What was begun so far.
+    /// Steps that have begun.
     pub fn begun(&self) -> &[Begun] {
         &self.begun
     }

@@ -47,7 +47,7 @@ pub struct Progress {
     pub phase: Phase,
     /// Steps that are done, or milliseconds.
     pub done: u64,
-    /// Of so many; 0: not known.
+    /// All work of the phase, in the same unit; 0: not known.
     pub total: u64,
     /// How long the phase is on.
     pub seconds: f64,
@@ -84,7 +84,7 @@ impl Progress {
         } else {
             counted.done
         };
-        // How many cycles a search takes nobody knows.
+        // The number of cycles of a search is not known beforehand.
         let is_open = counted.has_cycles && phase == Phase::Measure;
         let seconds_left = if total == 0 || done == 0 || is_open {
             None

@@ -13,7 +13,7 @@ use crate::{
     verdict::rate::search::{Found, MOST_CYCLES_IN_ALL, Search, Sustained, cycle_seconds},
 };
 
-/// What is discarded before each probe, as a share of a cycle.
+/// Share of a cycle that is discarded before each probe.
 const DISCARDED: f64 = 0.05;
 
 /// The percentile that a limit is about, as an argument of SQL's: NaN and infinity come as text.
@@ -80,18 +80,18 @@ pub struct Next {
     pub probe: usize,
     /// Transactions per second of all clients; None: as fast as it goes.
     pub rate: Option<f64>,
-    /// Of this, the first seconds are not counted.
+    /// Seconds at the start that are not counted.
     pub discarded_seconds: f64,
     pub seconds: f64,
 }
 
-/// What the clients have done in a cycle.
+/// Counts of the clients in one cycle.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Transactions that were committed.
     pub measured: u64,
     pub skipped: u64,
-    /// Those of the committed ones that took longer than the limit.
+    /// Committed transactions that took longer than the limit.
     pub late: u64,
     pub failed: u64,
     /// Latency of the committed ones.
@@ -119,7 +119,7 @@ pub struct RateSearch {
     limit_ms: f64,
     /// Seconds of a cycle, as given or of a checkpoint cycle.
     cycle_seconds: f64,
-    /// Whether somebody has given them.
+    /// Whether the caller has given them.
     is_given: bool,
     seed: u64,
     /// None until the cycle without a rate is over.
@@ -230,7 +230,7 @@ impl RateSearch {
         let done = probe.scheduled - probe.skipped - probe.failed;
         probe.kept = kept;
         probe.tps = (probe.seconds > 0.0).then(|| done as f64 / probe.seconds);
-        // What was skipped or has failed took for ever.
+        // Skipped and failed transactions count as infinitely late.
         let of_all = latency.percentile_among(self.percentile / 100.0, probe.scheduled);
         probe.latency_ms = of_all.map(|ns| ns / 1e6);
         probe.latency_max_ms = latency.max().map(|ns| ns as f64 / 1e6);
@@ -242,7 +242,7 @@ impl RateSearch {
         &self.probes
     }
 
-    /// What was found; nothing while the search is on.
+    /// The result of the search; empty while it is on.
     pub fn found(&self) -> Sustainable {
         let Some((search, found)) = self.search.as_ref().and_then(|s| Some((s, s.found()?))) else {
             return Sustainable::default();

@@ -30,7 +30,7 @@ impl RequestState {
             .unwrap_or(Free)
     }
 
-    /// Whether it is somebody's, written down, and not over.
+    /// Whether it belongs to a caller, is complete, and is not over.
     pub fn is_open(self) -> bool {
         use RequestState::*;
         !matches!(self, Free | Filling | Ended)
@@ -95,7 +95,7 @@ pub fn is_withdrawn(state: RequestState, errand: Errand) -> bool {
 pub enum Cancel {
     /// It is not.
     No = 0,
-    /// Somebody called `fsbench.cancel`.
+    /// A session called `fsbench.cancel`.
     Asked = 1,
     /// The waiting statement was cancelled or timed out.
     Statement = 2,
@@ -130,7 +130,7 @@ impl Cancel {
     }
 }
 
-/// How long a run goes on without anybody who waits for it: as long as somebody renews its lease.
+/// The time that a run goes on without a waiting session: as long as its lease is renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// Its length in milliseconds; 0: there is none, and the run goes on.
@@ -151,8 +151,8 @@ impl Lease {
     }
 }
 
-/// Whether a run is unwanted by what is seen of whoever wanted it: `waiter` is whether the session that waits for it is still there,
-/// None when nobody waits. Somebody who waits needs no lease.
+/// Whether a run is unwanted: `waiter` is whether the session that waits for it is still there, None when no session waits. A waiting session needs
+/// no lease.
 pub fn unwanted(waiter: Option<bool>, lease: Lease, now_ns: u64) -> Cancel {
     match waiter {
         Some(false) => Cancel::CallerGone,

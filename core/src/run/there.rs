@@ -12,7 +12,7 @@ pub struct Window {
     pub warmup: Option<String>,
 }
 
-/// Those of a run. The quick look is one there too, with its own choice of the same length, and the checkpoint cycle of a search is that of the server there.
+/// The window of a run on the server there. That server chooses the length of a quick look again, and knows the checkpoint cycle of a search.
 pub fn window(spec: &Spec) -> Window {
     let quick = spec.is_quick();
     let own_cycle = spec.is_chosen_there("duration");
@@ -33,7 +33,7 @@ pub fn window(spec: &Spec) -> Window {
     }
 }
 
-/// The phases here, with those that the document of the run there has: it began so many milliseconds later. In the order in which they began.
+/// The phases here, with those in the document of the run there, which began this many milliseconds later. In the order in which they began.
 pub fn phases(here: &[Value], document: &str, later_ms: f64) -> Vec<Value> {
     let began = |phase: &Value| phase["started_ms"].as_f64().unwrap_or(0.0);
     let there: Value = serde_json::from_str(document).unwrap_or_default();

@@ -3,7 +3,7 @@
 /// Digits of each of the three parts of a name: timeline, and the two of the segment's number.
 const PART: usize = 8;
 
-/// What the files of pg_wal are, by the names that they have.
+/// The files of pg_wal, recognized by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
     timeline: u32,
@@ -29,7 +29,7 @@ impl Segments {
         self.number.saturating_sub(earlier.number)
     }
 
-    /// The name of the segment that comes so many after that.
+    /// The name of the segment that comes this many segments later.
     pub fn name(self, after: u64) -> String {
         let number = self.number + after;
         format!(

@@ -12,12 +12,12 @@ use super::statement::{Protocol, Statement, Store};
 use super::value::Value;
 use super::variables::{CLIENT_ID, DEFAULT_SEED, RANDOM_SEED, SCALE, Slot, Variables, is_name};
 
-/// What the caller has to do for the command that was stepped over.
+/// The caller's part of the command that was stepped over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
     /// The statement is executed.
     Statement(&'a Statement),
-    /// So many microseconds pass.
+    /// This many microseconds pass.
     Sleep(i64),
     StartPipeline,
     SyncPipeline,

@@ -73,7 +73,7 @@ impl EvalError {
         }
     }
 
-    /// What to do about it, where that is not plain.
+    /// The remedy, where it is not plain.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::UndefinedVariable(_) | Self::SleepUndefined(_) => {

@@ -33,7 +33,7 @@ pub struct Expression {
     pub(super) steps: Vec<Step>,
 }
 
-/// What expressions of one client read and change.
+/// The state that expressions of one client read and change.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub variables: Variables,
@@ -45,7 +45,7 @@ pub struct Machine {
     stack: Vec<Value>,
 }
 
-/// What is kept of debug() until it is taken: a client that forgets it does not grow.
+/// The most values of debug() that are kept until they are taken: a client that forgets them does not grow.
 const MOST_DEBUGGED: usize = 1024;
 
 impl Machine {

@@ -13,7 +13,7 @@ use crate::sqlstate;
 /// A meta command.
 pub enum Meta {
     Action(Action),
-    /// What is done with the rows of the statement before.
+    /// The use of the rows of the statement before.
     Store(Store),
 }
 

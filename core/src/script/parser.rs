@@ -206,7 +206,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// What follows IS.
+    /// Parses the constant after IS.
     fn is_constant(&mut self) -> Result<(), Fault> {
         let is_not = self.accept(&Token::Keyword("not"))?;
         let constant = match self.peek()? {
@@ -358,7 +358,7 @@ fn lexical(span: Span, fault: LexFault) -> Fault {
     }
 }
 
-/// What can follow an operand.
+/// A token that can follow an operand.
 #[derive(Clone, Copy)]
 enum Infix {
     Lazy(bool),

@@ -4,7 +4,7 @@
 use super::token::{Source, Span, is_space};
 use super::variables::{begins_name, continues_name};
 
-/// What ended a piece of SQL.
+/// The end of a piece of SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     Semicolon,
@@ -65,7 +65,7 @@ impl Piece {
     }
 }
 
-/// What has to be known of a statement that a meta command interrupts.
+/// The state of a statement that a meta command interrupts.
 #[derive(Clone, Debug, Default)]
 pub struct Lexer {
     /// The places of open parentheses.

@@ -18,7 +18,7 @@ pub enum Protocol {
 /// Most uses of variables in a statement with parameters.
 pub const MOST_PARAMETERS: usize = 255;
 
-/// What happens to the rows of a statement.
+/// The use of the rows of a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Store {
     #[default]

@@ -23,7 +23,7 @@ pub enum Token {
     Sign(&'static str),
 }
 
-/// What cannot be a token.
+/// The reason why a text is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexFault {
     BigintOverflow,

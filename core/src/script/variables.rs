@@ -66,7 +66,7 @@ impl Names {
     }
 }
 
-/// What a variable holds.
+/// The content of a variable.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Content {
     #[default]

@@ -1,5 +1,4 @@
-//! What is done in a run: its steps, each by its name and by who does it. A workload says which of them it has, and how; the plan of a run
-//! puts them in their order, and the run is carried out by that.
+//! The steps of a run, each with its name and the program that does it. A workload lists its steps; the plan of a run orders them.
 
 use Act::{
     AskForMemory, AskForSettings, AskForStatements, Checkpoint, Collect, Connect, CopyData,
@@ -31,7 +30,7 @@ impl Who {
     }
 }
 
-/// What the helper is asked to do; which steps it takes for it, it says itself.
+/// Jobs of the helper. The helper itself reports the steps that a job takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Errand {
     /// Removes what an earlier run could not.
@@ -51,11 +50,11 @@ pub enum Errand {
 pub enum Act {
     /// Some steps of the helper's.
     Job(Errand),
-    /// Of the coordinator, with a server that is there already.
+    /// Steps of the coordinator with an existing server.
     Connect,
     Look,
     Start,
-    /// Of the coordinator, with a server that it puts on the target.
+    /// Steps of the coordinator with a server that it sets up on the target.
     LoadOnce,
     MakeDirectory,
     Initdb,
@@ -165,7 +164,6 @@ impl Act {
 /// A step as it is planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What is done.
     pub act: Act,
     /// How: a statement, or words. Empty for steps outside of the server that is measured, whose paths and programs core does not know.
     pub how: &'static str,

@@ -143,7 +143,7 @@ pub struct Facts {
     pub max_clients: u32,
     /// Free bytes on the data directory's filesystem. Whether they suffice is checked elsewhere.
     pub data_free_bytes: u64,
-    /// Names of the targets beside `default`.
+    /// Names of the targets other than `default`.
     pub targets: Vec<String>,
     /// The seed of a run that was given none.
     pub random_seed: i64,

@@ -60,7 +60,7 @@ pub fn wal_segments(
     )
 }
 
-/// Only a server of a target's own is crashed; that server itself is told what it has to know for it.
+/// Only a server of a target's own is crashed; that server gets the option, too.
 pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> Result<(), Refusal> {
     if !options.crash || asked.stage != Stage::Whole {
         return Ok(());
@@ -213,8 +213,8 @@ pub fn slots(what: &str, n: u32, facts: &Facts) -> Result<(), Refusal> {
         .hint(format!("Raise \"pgfsbench.max_clients\" to at least {n} and restart the server, or ask for fewer.")))
 }
 
-/// Refuses what takes more worker slots than are free: these and the run's own. Who takes them is said in words, and what else
-/// helps, by what is free beside the run's own.
+/// Refuses a run that takes more worker slots than are free: these and the run's own. The error names the takers in words, and another
+/// remedy, by the slots that are free after the run's own.
 pub fn worker_slots(
     workers: u32,
     own: u32,

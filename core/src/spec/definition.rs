@@ -199,8 +199,8 @@ pub trait Definition: Sync {
         "compare what is there with what was committed"
     }
 
-    /// What it does in the server that is measured, from its work database, if it has one, to what is stored: all that it ever does, in
-    /// its order. The plan of a run leaves out what that run does not do.
+    /// All steps of the workload in the measured server, in order, from its work database, if it has one, to its results. The plan of a run leaves
+    /// out those that the run does not need.
     fn steps(&self) -> &'static [Step];
 }
 

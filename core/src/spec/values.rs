@@ -35,7 +35,7 @@ pub fn number(name: &str, value: &Value, least: f64, most: f64) -> Result<f64, R
     })
 }
 
-/// Different whole numbers from 1 to `most`, at least so many of them, in ascending order.
+/// Different whole numbers from 1 to `most`, at least this many of them, in ascending order.
 pub fn numbers(name: &str, value: &Value, fewest: usize, most: u32) -> Result<Vec<u32>, Refusal> {
     let parse = |item: &Value| {
         let number = item.as_u64().and_then(|n| u32::try_from(n).ok());

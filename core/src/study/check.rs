@@ -22,7 +22,7 @@ const HINT: &str = "The fields are told in docs/studies.md, and the studies that
 /// With the name of a study before it, a variant is the name of a target.
 const LONGEST_NAME: usize = 31;
 
-/// What is no study at all.
+/// The refusal of a text that is no study.
 pub fn unreadable(error: &serde_json::Error) -> Refusal {
     Refusal::argument("the definition is no study")
         .detail(sentence(&error.to_string()))
@@ -418,7 +418,7 @@ mod tests {
         );
     }
 
-    /// What somebody takes out of fsbench.study_definitions and defines again has each of them once.
+    /// A definition that is read from fsbench.study_definitions and defined again has each question once.
     #[test]
     fn what_is_published_has_a_second_pass_with_the_settings_of_today() {
         let mut value = small();

@@ -31,7 +31,7 @@ const INCONCLUSIVE: &str = "inconclusive";
 /// Nothing was made by which it could be known.
 const NOT_TESTED: &str = "not tested";
 
-/// What came out of the arithmetic.
+/// Result of the arithmetic.
 struct Outcome {
     here: &'static str,
     /// Ratio of the variant to what it is compared with, with its ends; of a knee degrees.
@@ -141,7 +141,7 @@ fn outcome(here: &Here<'_>, claim: &Claim, evidence: &BTreeMap<String, Evidence>
     outcome
 }
 
-/// What an experiment leaves open, or withholds, other arithmetic on its runs does not decide either.
+/// Other arithmetic cannot decide a pair that its experiment leaves open or withholds.
 fn unless_withheld(
     found: &Evidence,
     this: usize,
@@ -202,7 +202,7 @@ fn by_interval(
     };
     let why = match (on.filter(|_| !is_settled), side(decision, figures)) {
         (Some(status), _) => format!("its experiment is {status}: {}", row.says),
-        // What the experiment asks may be open where the claim is not.
+        // The experiment's question may be open where the claim is decided.
         (None, Some(side)) if !is_settled && here != INCONCLUSIVE => {
             format!("{side}; its experiment: {}", row.says)
         }
@@ -221,7 +221,7 @@ fn side(decision: &Decision, figures: Option<(f64, f64, f64)>) -> Option<String>
     ))
 }
 
-/// What an interval (ratio, low and high) says. `is_equivalent`: it was shown to be within the margin.
+/// Judges an interval (ratio, low and high). `is_equivalent`: it was shown to be within the margin.
 fn decide(
     decision: &Decision,
     figures: (f64, f64, f64),

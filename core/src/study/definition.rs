@@ -18,7 +18,7 @@ pub struct Study {
     pub source: String,
     /// The author's machine.
     pub machine: String,
-    /// What a reader must know beside.
+    /// More facts for the reader.
     #[serde(default)]
     pub remarks: Vec<String>,
     /// The part that is made when none is asked for.
@@ -29,15 +29,15 @@ pub struct Study {
     pub published: Vec<Figure>,
 }
 
-/// What the author says of a variant, compared with another one.
+/// The author's statement about a variant, compared with another one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     pub claim: String,
     pub says: String,
-    /// What the author saw.
+    /// The author's observation.
     pub seen: String,
-    /// Why nobody can try it by this study.
+    /// The reason why this study cannot try it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_tested: Option<String>,
     /// How it is decided; of a claim that cannot be tried, nothing.
@@ -53,7 +53,7 @@ pub struct Claim {
 pub struct Decision {
     pub question: String,
     pub variant: String,
-    /// What it is compared with; of a knee nothing.
+    /// The variant that it is compared with; none for a knee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<String>,
     pub metric: String,
@@ -67,7 +67,7 @@ pub struct Decision {
     pub degree: Option<u32>,
 }
 
-/// What is expected of the variant, compared with the other one.
+/// The expected relation of the variant to the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expected {
@@ -91,7 +91,7 @@ pub enum By {
     Knee,
 }
 
-/// What a claim, a question or a variant needs.
+/// A requirement of a claim, a question or a variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Need {
@@ -114,10 +114,10 @@ pub enum Need {
 #[serde(deny_unknown_fields)]
 pub struct Variant {
     pub variant: String,
-    /// What its figures are of, where its name does not say it.
+    /// Description of its figures, where the name is not enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
-    /// Of this it is made; not where a target or a reason is given.
+    /// The filesystem that is made; absent where a target or a reason is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filesystem: Option<String>,
     /// A target that is recorded already, in place of a filesystem.
@@ -134,14 +134,14 @@ pub struct Variant {
     pub pool_properties: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset_properties: Option<String>,
-    /// Of an external log, beside the image; on a device it needs the argument log_device.
+    /// Size of an external log next to the image. On a device it needs the argument log_device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_size: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_settings: Option<Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_settings: Option<Map<String, Value>>,
-    /// Of its server.
+    /// Settings of its server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +154,7 @@ pub struct Variant {
     pub second_build: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_caches: Option<bool>,
-    /// What the author gave and what is gone since.
+    /// Options of the author that no longer exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<Gone>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -195,7 +195,7 @@ pub struct Question {
     pub settings: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub options: Map<String, Value>,
-    /// Whether it stands beside a published table: then it has the settings of its time, unless asked otherwise.
+    /// Whether it has a published table: then it has the settings of its time, unless asked otherwise.
     pub is_published: bool,
     /// The published question that it asks once more, with the settings of today. Not to be given: each of these has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,7 +218,7 @@ pub struct Length {
     pub size: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<i64>,
-    /// Of a checkpoint.
+    /// Checkpoint cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle_seconds: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -248,7 +248,7 @@ pub struct Figure {
     /// Where it differs from that of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The question whose results stand beside it, with which figure of fsbench.result.
+    /// The question with results to compare, and their column of fsbench.result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,7 +258,7 @@ pub struct Figure {
     pub less_is_better: bool,
 }
 
-/// What the name of a question, and of its part, has behind it where it is asked once more with the settings of today.
+/// Suffix of a question and its part that are repeated with the settings of today.
 const SECOND_PASS: &str = "-today";
 
 impl Question {
@@ -267,7 +267,7 @@ impl Question {
         format!("{}{SECOND_PASS}", self.part)
     }
 
-    /// The same, with the settings of today.
+    /// This question with the settings of today.
     fn of_today(&self) -> Self {
         Self {
             question: format!("{}{SECOND_PASS}", self.question),
@@ -281,8 +281,7 @@ impl Question {
 }
 
 impl Study {
-    /// With each published question once more: what has the settings of its time is made with those of today, too, where somebody asks
-    /// for it.
+    /// This study, where each published question is asked once more with the settings of today. These passes are made only on request.
     #[must_use]
     pub fn with_second_pass(mut self) -> Self {
         self.questions
@@ -303,7 +302,7 @@ impl Study {
         self.questions.iter().find(|q| q.question == name)
     }
 
-    /// The published figures beside which results of a question stand.
+    /// The published figures to compare with results of a question.
     pub fn figures_of(&self, question: &Question) -> impl Iterator<Item = &Figure> {
         let of_it = |f: &&Figure| f.question.as_ref() == Some(&question.question);
         self.published.iter().filter(of_it)
@@ -320,7 +319,7 @@ impl Study {
         parts
     }
 
-    /// Whether all of its variants are targets that somebody has recorded, so that it needs no place of its own.
+    /// Whether all of its variants are targets that a user has recorded, so that it needs no place of its own.
     pub fn has_its_targets(&self) -> bool {
         let made = |v: &Variant| v.target.is_none() && v.not_tested.is_none();
         !self.variants.iter().any(made)

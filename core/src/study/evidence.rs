@@ -1,4 +1,4 @@
-//! What claims are judged by: the experiment of each question, as far as it is.
+//! Evidence for claims: the experiment of each question, as far as it has come.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ const FIGURES_STAND: [&str; 4] = ["too_noisy", "max_blocks", "max_duration", "ca
 pub struct Evidence {
     /// Its status; None when there is no such experiment any more.
     pub status: Option<String>,
-    /// Of its declared metric: each variant with the baseline.
+    /// Each variant against the baseline, by the declared metric.
     pub rows: Vec<answer::Row>,
-    /// Of its declared metric: each two variants.
+    /// Each pair of variants, by the declared metric.
     pub pairs: Vec<answer::Row>,
     /// Names of its targets, by number.
     pub targets: Vec<String>,
@@ -125,7 +125,7 @@ impl Spread {
     }
 }
 
-/// What `fsbench.knee` says of all scans of a target.
+/// The result of `fsbench.knee` over all scans of a target.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Knee {
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(undecided([Some(differs), None], 2, Some(0)), None);
         assert_eq!(undecided([Some(differs), None], 2, Some(1)), None);
         assert!(undecided([None, Some(differs)], 1, Some(2)).is_some());
-        // What concerns a target concerns all that it is compared with, and what concerns all the baseline, too.
+        // A reason of one target opens all its pairs. A reason of the experiment opens all pairs, the baseline's too.
         assert!(undecided([Some("set_aside"), None], 2, Some(1)).is_some());
         assert!(undecided([Some("too_short"), None], 0, None).is_some());
         let running = Evidence {

@@ -1,4 +1,4 @@
-//! What of a study is not tried here, and what would bring it: known before anything is made.
+//! The parts of a study that cannot be tried here, each with a remedy. They are known before anything is made.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct Facts {
     pub processors: u32,
     /// Filesystems that cannot be made and mounted here.
     pub missing: BTreeMap<String, Why>,
-    /// What the helper's configuration would have to allow first: names of its lines.
+    /// Lines that the helper's configuration lacks.
     pub not_allowed: Vec<String>,
     /// The server's max_wal_size.
     pub max_wal_bytes: u64,
@@ -34,11 +34,11 @@ pub struct Facts {
     pub reserved_bytes: u64,
     /// The values that this server takes, of those settings of the study that take one of a list.
     pub enums: BTreeMap<String, Vec<String>>,
-    /// Of targets of the study that were recorded already, those on images.
+    /// Recorded targets of the study that are on images.
     pub on_images: BTreeMap<String, OnImage>,
 }
 
-/// What of a target on an image is about the disk below it.
+/// Options of a target on an image that concern the disk below it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OnImage {
@@ -49,7 +49,7 @@ pub struct OnImage {
 
 /// Mount options by which a filesystem flushes its disk, or tells it what is free.
 const OF_THE_DISK: [&str; 4] = ["barrier", "nobarrier", "discard", "nodiscard"];
-/// What settings take in place of a value of their list.
+/// Words that a setting with a list of values takes as well.
 const BOOLEANS: [&str; 8] = ["on", "off", "true", "false", "yes", "no", "1", "0"];
 
 /// Why something is not tried.
@@ -57,7 +57,7 @@ const BOOLEANS: [&str; 8] = ["on", "off", "true", "false", "yes", "no", "1", "0"
 #[serde(default)]
 pub struct Why {
     pub why: String,
-    /// What would bring it; None where nothing does.
+    /// The remedy; None where nothing helps.
     pub brings: Option<String>,
 }
 
@@ -100,7 +100,7 @@ impl Here<'_> {
         if let Some(why) = &variant.not_tested {
             return Some(Why::of(why));
         }
-        // What another build takes is not known here.
+        // The values that another build takes are not known here.
         let settings = variant.settings.as_ref().filter(|_| !variant.second_build);
         if let Some(why) = settings.and_then(|settings| self.not_taken(settings)) {
             return Some(why);
@@ -199,7 +199,7 @@ impl Here<'_> {
         })
     }
 
-    /// What is not the target's alone, the helper does only where its configuration says so.
+    /// The helper changes other parts of the machine only where its configuration allows it.
     fn not_allowed(&self, variant: &Variant) -> Option<Why> {
         if self.asked.image_size.is_some()
             && self.facts.not_allowed.iter().any(|name| name == IMAGES)
@@ -307,7 +307,7 @@ impl Here<'_> {
                 })
             })
         };
-        // What is wrong with a variant tells more than what follows from it for the question.
+        // A variant's own fault says more than its consequence for the question.
         not_tried(&|variant| self.variant(variant))
             .or_else(|| self.question(question))
             .or_else(|| not_tried(&|variant| self.variant_of(question, variant)))

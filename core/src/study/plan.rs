@@ -53,7 +53,7 @@ pub fn experiment_name(study: &str, question: &str) -> String {
     format!("{study} {question}")
 }
 
-/// What is made; refused when nothing is left of it.
+/// The plan of a study; refused when nothing is left of it.
 pub fn plan(here: &Here<'_>) -> Result<Plan, Refusal> {
     let mut plan = Plan {
         targets: Vec::new(),
@@ -94,7 +94,7 @@ pub fn plan(here: &Here<'_>) -> Result<Plan, Refusal> {
     Ok(plan)
 }
 
-/// The questions of a plan whose runs a duration that is asked for does not end: so many transactions do, or all scans.
+/// The questions of a plan that a given duration does not bound: a number of transactions does, or all scans.
 pub fn without_duration<'a>(
     here: &Here<'_>,
     questions: impl Iterator<Item = &'a str>,
@@ -320,7 +320,7 @@ pub fn needed_bytes(here: &Here<'_>, question: &Question) -> u64 {
     let filesystems = variants.iter().filter_map(|v| v.filesystem.as_deref());
     let taken = filesystems.map(|name| room::taken_on(name, written));
     let needed = taken.max().unwrap_or(written) + here.facts.reserved_bytes;
-    // What a filesystem needs for itself.
+    // Room for the filesystem's own structures.
     needed + needed / 16
 }
 

@@ -1,4 +1,4 @@
-//! The author's table with ours beside it. Absolute figures of two machines are not compared: each column is also given as a share of its best one, and
+//! The author's table next to ours. Absolute figures of two machines are not compared: each column is also given as a share of its best one, and
 //! pairs are compared in their order alone.
 
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row
             rows.extend(table(here, question, &metric, found));
         }
     }
-    // What nothing of ours stands beside.
+    // Published figures without one of ours.
     let mut alone: Vec<&Figure> = Vec::new();
     alone.extend(here.study.published.iter().filter(|f| f.question.is_none()));
     for figure in &alone {
@@ -65,7 +65,7 @@ pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row
     rows
 }
 
-/// The declared metric of a question, and those of the figures beside it. A second pass has those of the first one.
+/// The declared metric of a question, and those of its published figures. A second pass has those of the first one.
 pub fn metrics(here: &Here<'_>, question: &Question) -> Vec<String> {
     let first = question.today_of.as_ref();
     let question = first
@@ -115,7 +115,7 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
             _ => mean(found.values_of(metric, number)),
         }
     };
-    // Of all its scans is the knee.
+    // A knee counts the runs of all scans.
     let of_runs = if metric == KNEE {
         &question.metric
     } else {
@@ -158,7 +158,7 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
     question.variants.iter().map(row).collect()
 }
 
-/// What is to be known of a figure: why there is none of ours, what of the variant is gone since, and what the author says.
+/// The remark on a figure: why we have none, which options of the variant are gone, and the author's words.
 fn remark(
     variant: Option<&Variant>,
     why_not: Option<Why>,

@@ -1,4 +1,4 @@
-//! What is said of a study before it is made: in the NOTICE of `study`, and in the rows of `study_plan`.
+//! The announcement of a study: the NOTICE of `study`, and the rows of `study_plan`.
 
 use super::{
     claims,
@@ -45,7 +45,7 @@ pub struct Said<'a> {
 struct Runs {
     least: u64,
     most: u64,
-    /// Of the most.
+    /// Duration with the most runs.
     seconds: f64,
 }
 
@@ -182,7 +182,7 @@ impl<'a> Said<'a> {
         without_duration(&self.here, self.names())
     }
 
-    /// Of these questions.
+    /// Runs of the selected questions.
     fn runs(&self, is_one: impl Fn(&str) -> bool) -> Runs {
         let ones = self.questions.iter().filter(|p| is_one(p.question));
         ones.map(Planned::runs).fold(Runs::default(), |a, b| Runs {
@@ -203,7 +203,7 @@ impl<'a> Said<'a> {
         names.len() as u64
     }
 
-    /// What would be made with the settings of today, too, and how long that would take, in a sentence.
+    /// The sentence on the second pass with the settings of today, and its duration.
     fn second_pass(&self) -> Option<String> {
         let (parts, questions) = second_pass(&self.here, self.names())?;
         let seconds = self.runs(|name| questions.contains(&name)).seconds;
@@ -213,7 +213,7 @@ impl<'a> Said<'a> {
         ))
     }
 
-    /// What is left out of the questions that are asked, and the questions of the parts that are not asked, with why.
+    /// Excluded claims and variants of the questions asked, and the questions of other parts, each with the reason.
     fn left_out(&self) -> Vec<(String, String)> {
         let (here, study) = (&self.here, self.here.study);
         let mut left: Vec<(String, String)> = Vec::new();
@@ -268,7 +268,7 @@ mod tests {
         },
     };
 
-    /// What is said of heron-2010 where it is asked for like that.
+    /// The announcement of heron-2010 with these arguments.
     fn said<T>(asked: &Asked, look: impl Fn(&Said) -> T) -> T {
         let study = builtin::find("heron-2010").unwrap().unwrap();
         let facts = Facts {

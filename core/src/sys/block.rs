@@ -32,7 +32,7 @@ pub struct Queue {
 /// Longer than any that hardware has.
 const LONGEST_MARK: usize = 200;
 
-/// What tells a disk from others, as its maker has written it, on one line; None if that is nothing.
+/// The mark of a disk, as its maker has written it, on one line; None if it is blank.
 pub fn mark(text: &str) -> Option<String> {
     let shown = |c: char| if c.is_ascii_graphic() { c } else { ' ' };
     let text: String = text.chars().map(shown).collect();

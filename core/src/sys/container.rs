@@ -163,7 +163,7 @@ mod tests {
             let tree = contained().but(path, Some(text));
             assert_eq!(found(tree).as_deref(), Some(expected), "{path}");
         }
-        // What images say is no name of a manager.
+        // The value that images set names no manager.
         let image = contained().but("env:container", Some("oci"));
         assert_eq!(found(image), None);
         let image = contained()

@@ -1,4 +1,4 @@
-//! What tells a machine from others, whatever its names are at the moment.
+//! Identity of a machine, independent of its current names.
 
 use std::collections::BTreeSet;
 

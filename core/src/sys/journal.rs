@@ -33,7 +33,7 @@ mod tests {
             ),
             (Some("rw\ndata=journal\n"), Some("journal")),
             (Some("rw\nbarrier\n"), Some("none")),
-            // A line that nobody understands costs that line.
+            // A line that cannot be parsed costs that line only.
             (Some("\u{fffd}\n\ndata\n=\ndata=ordered"), Some("ordered")),
             (None, None),
         ] {

@@ -161,7 +161,7 @@ pub fn rotates(layers: &[Layer]) -> Option<bool> {
         .unwrap_or_else(|| queue(layers)?.rotational)
 }
 
-/// What a filesystem lies on.
+/// Adds the layers below a filesystem.
 fn walk_below(tree: &dyn Tree, filesystem: &Below, depth: usize, layers: &mut Vec<Layer>) {
     if filesystem.filesystem == "overlay" {
         match &filesystem.upper {

@@ -20,7 +20,7 @@ impl Recorded {
         )
     }
 
-    /// The same with another text, or without the file.
+    /// This tree with one file replaced or removed.
     pub fn but(mut self, path: &str, text: Option<&str>) -> Self {
         match text {
             Some(text) => self.0.insert(path.to_owned(), text.to_owned()),

@@ -32,7 +32,7 @@ pub enum Property {
 
 use Property::{Fixed, Given, NotUsed};
 
-/// The same tables, keys and texts everywhere: their order and their size do not depend on the asking server's locale.
+/// Tables, keys and texts are equal on all targets: order and size do not depend on the asking server's locale.
 const SAME_EVERYWHERE: &str = "all targets have UTF8 and the locale C";
 /// Why files of a cluster are not for others.
 const PRIVATE: &str = "nobody else has to read the files or connect";

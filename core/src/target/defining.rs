@@ -52,7 +52,7 @@ pub fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(),
     Ok(())
 }
 
-/// What was recorded, and what a run will do there. `device` is what is known of its device.
+/// The recorded definition, and the next steps of a run there. `device` has the facts about its device.
 pub fn recorded(row: &Row, kind: Kind, device: Option<&Device>) -> (String, String) {
     let filesystem = row.filesystem.as_deref().unwrap_or("");
     let (what, hint) = match kind {

@@ -23,8 +23,8 @@ pub struct Device {
 }
 
 impl Device {
-    /// Properties that do not change, by which it is recognized when it is used. None of one that the helper has not looked at: it has no marks
-    /// that the helper would read in the same way.
+    /// Lasting properties that recognize it when it is used. None for a device that the helper has not seen: it has no marks that the helper would
+    /// read in the same way.
     pub fn identity(&self) -> Option<Value> {
         self.contents.as_ref()?;
         let text = |text: &Option<String>| text.clone().map(Value::from);

@@ -60,7 +60,7 @@ fn of_pgbench() -> String {
 }
 
 impl Wanted {
-    /// Those of a run, by these programs.
+    /// The data that a run wants, made by these programs.
     pub fn of(spec: &Spec, cluster: Cluster, by: MadeBy) -> Self {
         Self {
             postgres: by.postgres,
@@ -83,7 +83,7 @@ pub struct Note {
     pub wanted: Wanted,
     /// The database with the tables.
     pub database: String,
-    /// What tells the script that has created the extension in there from others; empty if it is not known.
+    /// Digest of the script that created the extension in there; empty if not known.
     #[serde(default)]
     pub script: String,
     /// Bytes of the whole data directory.
@@ -131,11 +131,11 @@ pub struct Room {
     pub limit: u64,
     /// The setting pgfsbench.reserved_space.
     pub reserved: u64,
-    /// What is free on the filesystem.
+    /// Free bytes on the filesystem.
     pub free: u64,
     /// Bytes of the data that are there.
     pub taken: u64,
-    /// Of these, what experiments need.
+    /// Bytes of these that experiments need.
     pub needed: u64,
 }
 
@@ -189,8 +189,8 @@ pub enum Copied {
 }
 
 impl Copied {
-    /// Of all that an experiment wants, with the bytes to load each, where these are there already; None if it wants none. They are kept
-    /// beside each other as long as it is on.
+    /// Decides for all data that an experiment wants, each with its bytes, given those that are there; None if it wants none. They are all kept as
+    /// long as the experiment is on.
     pub fn of(
         mut wanted: Vec<(Wanted, u64)>,
         there: &[&Wanted],
@@ -315,7 +315,7 @@ mod tests {
                 limit: room.limit,
             })
         };
-        // The same of two targets.
+        // Two targets share their data.
         assert_eq!(copied(&[one.clone(), one.clone()], &[]), first(10));
         let both = [one.clone(), two.clone()];
         let why = "The data need 20 GB, and pgfsbench.prepared_data_limit is 16 GB.";

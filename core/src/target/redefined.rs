@@ -21,8 +21,8 @@ pub struct Results {
 }
 
 impl Results {
-    /// The message after a target was created or changed: which of its results its next runs stand beside, and a hint. `before` is how it
-    /// was defined before the change; one that changes nothing is nothing to tell.
+    /// The message after a target was created or changed: the results that its next runs will be compared with, and a hint. `before` is the old
+    /// definition; an equal one makes no message.
     pub fn in_words(&self, target: &str, before: Option<&Value>) -> Option<(String, String)> {
         let is_new = self.results > 0 && before != Some(&self.definition);
         is_new.then(|| self.told(target))

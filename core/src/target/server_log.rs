@@ -103,7 +103,7 @@ pub fn lines_of_postmaster(log: &str, format: &str, postmaster: u32) -> String {
 fn recovery(log: &str) -> Option<(&str, &str)> {
     let redo = || {
         let at = log.rfind(REDO)?;
-        // What comes before the first session is a start.
+        // A redo before the first session belongs to a start.
         log[..at].contains(READY).then_some(at)
     };
     let at = log.rfind(REINITIALIZING).or_else(redo)?;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use crate::{spec::Spec, statement};
 
-/// Worker slots that a target server has beside those of the clients and the run: janitor, logical replication launcher,
+/// Worker slots that a target server has in addition to those of the clients and the run: janitor, logical replication launcher,
 /// parallel workers.
 const FURTHER_WORKERS: u32 = 16;
 

@@ -162,7 +162,7 @@ mod tests {
                     .into()
             )
         );
-        // What is not known of the group is no reason to trust it.
+        // A group with unknown members is not trusted.
         assert!(checked(0, 0o42775, None).is_err());
     }
 

@@ -109,7 +109,7 @@ pub fn format_count(n: u64, noun: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The same values as in PostgreSQL's regression test dbsize.
+    /// Values of PostgreSQL's regression test dbsize.
     #[test]
     fn bytes_as_pg_size_pretty() {
         for (bytes, text) in [

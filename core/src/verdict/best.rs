@@ -1,4 +1,4 @@
-//! Goal `best`: which target is best, and which others are as good? All pairs are looked at, and what is within the margin of the
+//! Goal `best`: which target is best, and which others are as good? All pairs are compared, and a target within the margin of the
 //! best is never thrown out. More of the metric is better here; where less is, the caller gives −ln.
 //!
 //! R is the set of targets that ran since the last look; k the number of all; a the level. For each pair of R with at least three common blocks x_ij is the mean of
@@ -72,7 +72,7 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Blocks that a decision among so many targets would take, when there is none.
+    /// Blocks that a decision among this many targets would take, when there is none.
     pub fn blocks_needed(&self, targets: usize, delta: f64) -> Option<u32> {
         let estimate = self.estimate?;
         matches!(self.standing, Standing::Open(_))
@@ -93,8 +93,8 @@ pub fn best(targets: &[Vec<Run>], delta: f64, looks: &Looks) -> Vec<Ranked> {
     best_without(targets, &[], delta, looks)
 }
 
-/// The same where some were set aside. From its block on such a one is settled, as one that cannot keep the rate is; what was judged against it is open
-/// again, and runs.
+/// The ranking where some targets were set aside. From its block on such a target is settled, like one that cannot keep the rate. Targets that were
+/// judged against it are open again, and run.
 pub fn best_without(targets: &[Vec<Run>], gone: &[Gone], delta: f64, looks: &Looks) -> Vec<Ranked> {
     let blocks = targets.iter().map(Vec::len).min().unwrap_or(0);
     let mut play = Play::new(targets, gone, delta);
@@ -265,7 +265,7 @@ struct Pairs<'a> {
     look: Look,
     made: &'a [Vec<Run>],
     pool: Pool,
-    /// Those of R, by the lower and the higher number.
+    /// Pairs of R, by the lower and the higher number.
     of_those_that_ran: Vec<((usize, usize), Pair)>,
 }
 

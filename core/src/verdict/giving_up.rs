@@ -11,7 +11,7 @@ const REACH: f64 = 1.28;
 
 /// True to give up at a look at n = `pairs` blocks, 8 ≤ n < N, with N the most blocks that are planned. With u = s/√n, U = s/√N,
 /// f' = f(N − 1)/(n − 1) and a' the level at N: t(a'/parts, f')·U > |x| + 1.28u, so that no direction would be seen, and
-/// t(a', f')·U > δ − max(0, |x| − 1.28u), so that it would not be equivalent either. `parts`: the level is divided by so many.
+/// t(a', f')·U > δ − max(0, |x| − 1.28u), so that it would not be equivalent either. `parts`: the divisor of the level.
 pub fn gives_up(look: Look, parts: f64, delta: f64, mean: f64, noise: Noise, pairs: usize) -> bool {
     if pairs < FROM || pairs >= look.horizon as usize {
         return false;

@@ -30,7 +30,7 @@ pub struct Look {
     pub place: u32,
     /// The most blocks that were planned for then.
     pub horizon: u32,
-    /// Among so many metrics its level is divided: 1 of the one that was declared.
+    /// The number of metrics that share its level: 1 for the declared metric.
     #[serde(skip, default = "alone")]
     pub metrics: u32,
 }
@@ -41,7 +41,7 @@ impl Look {
         self.level_at(self.place)
     }
 
-    /// The same after so many blocks.
+    /// The level of the look after this many blocks.
     pub fn level_at(self, blocks: u32) -> f64 {
         level(blocks) / f64::from(self.metrics)
     }
@@ -57,7 +57,7 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// The looks of an experiment of at most so many blocks, which is one of [`LOOKS`].
+    /// The looks of an experiment of at most this many blocks, which is one of [`LOOKS`].
     pub fn planned(max_blocks: u32) -> Option<Self> {
         let empty = Self {
             looks: Vec::new(),
@@ -83,7 +83,7 @@ impl Looks {
         self
     }
 
-    /// It goes on up to so many blocks, `done` of which are over: with the look after the last one that has been used.
+    /// It goes on up to this many blocks, `done` of which are over: with the look after the last one that has been used.
     pub fn extended(mut self, done: u32, max_blocks: u32) -> Self {
         self.ended = None;
         let used = self.looks.last().map_or(0, |look| look.place);
@@ -104,8 +104,8 @@ impl Looks {
         self
     }
 
-    /// The looks at one of so many metrics that were not declared: together they are wrong as rarely as the declared one. None is given up, which
-    /// would save no runs.
+    /// The looks at one of this many undeclared metrics: together they are wrong as rarely as the declared one. None is given up, which would save no
+    /// runs.
     pub fn among(mut self, metrics: usize) -> Self {
         for look in &mut self.looks {
             look.metrics = (metrics as u32).max(1);
@@ -114,7 +114,7 @@ impl Looks {
         self
     }
 
-    /// The reason why a verdict is open when so many blocks are there.
+    /// The reason why a verdict is open when this many blocks are there.
     pub(super) fn why_open(&self, blocks: u32) -> Reason {
         match self.ended {
             Some(reason) => reason,

@@ -14,8 +14,8 @@ pub fn blocks_needed(mean: f64, sd: f64, comparisons: usize, delta: f64) -> Opti
     fewest(sd, mean.abs(), 2.0 * comparisons as f64, delta - mean.abs())
 }
 
-/// The same with goal `best`, among so many targets, by the mean of ln(best / target): it is out, against k − 1 others, only where it is behind by more than δ
-/// as measured.
+/// The blocks needed with goal `best`, by the mean of ln(best / target). A target is out, against k − 1 others, only where it is measured behind by
+/// more than δ.
 pub fn blocks_needed_to_rank(mean: f64, sd: f64, targets: usize, delta: f64) -> Option<u32> {
     let behind = if mean > delta { mean } else { 0.0 };
     fewest(sd, behind, targets as f64 - 1.0, delta - mean.abs())

@@ -1,6 +1,6 @@
 //! Histories: the change points of runs that are made every night, and one bad night.
 //!
-//! x is ln metric of one target under the same declared factors. Each night the current segment is looked at, its last 60 nights at most and 11 at least:
+//! x is ln metric of one target under the same declared factors. Each night checks the current segment: its last 60 nights at most and 11 at least:
 //! 1. Values are clipped to median ± 2.5·max(1.4826·MAD, 0.003), so that single bad nights weigh little.
 //! 2. For each split with at least 8 nights left and 3 right of it: the two-sample t of the clipped values with pooled variance (÷ (n − 2)). The
 //!    largest |t| counts; of equals the earlier.
@@ -11,7 +11,7 @@
 
 use crate::series::median;
 
-/// Nights of a segment that are looked at.
+/// The most nights of a segment that count.
 const LONGEST: usize = 60;
 /// Nights before a change, and after it.
 const LEFT: usize = 8;
@@ -49,7 +49,7 @@ pub fn change_points(nights: &[Option<f64>]) -> Vec<Change> {
     for end in 1..=values.len() {
         let from = begin.max(end.saturating_sub(LONGEST));
         let segment = &values[from..end];
-        // Nearly no night is one: medians of both sides are looked at then.
+        // Few nights are a change: the medians of both sides are computed only for those.
         let is_likely = likeliest(segment).is_some_and(|(_, t)| t > THRESHOLD);
         if is_likely && let Some(split) = split(segment).filter(Split::is_change) {
             begin = from + split.left;

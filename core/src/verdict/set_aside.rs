@@ -1,4 +1,4 @@
-//! Which of a target's ratios are so far from the others that they are set aside: a run beside which something else went on.
+//! Ratios of a target that are too far from the others, and are set aside: something else ran at that time.
 //!
 //! With fewer than 6 ratios: none. Else g = ⌊n/4⌋ and h = n − g; of the g + 1 runs of h neighbours in sorted order the one with
 //! the least variance (÷ (h − 1); of equals the lower one) is the core, the half of Rousseeuw's "least median of squares" (1984) made larger, with mean c and deviation v = max(√variance, 1e-6). Kept

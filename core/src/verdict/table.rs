@@ -107,7 +107,7 @@ pub fn same_blocks(baseline: &[Run], targets: &[Vec<Run>]) -> Result<(), Refusal
     )
 }
 
-/// The looks of at most so many blocks, when there are no more.
+/// The looks of at most this many blocks, when there are no more.
 pub fn looks(max_blocks: i32, blocks: usize) -> Result<Looks, Refusal> {
     let planned = u32::try_from(max_blocks).ok().and_then(Looks::planned);
     let Some(looks) = planned else {
@@ -146,12 +146,12 @@ pub fn margin(margin: f64) -> Result<f64, Refusal> {
         .hint("Give 0.05 for 5 %."))
 }
 
-/// The numbers of an array, without those that are NULL; at most so many.
+/// The numbers of an array, without those that are NULL; at most this many.
 pub fn numbers(what: &str, values: &[Option<f64>], most: usize) -> Result<Vec<f64>, Refusal> {
     nullable(what, values, most).map(|values| values.into_iter().flatten().collect())
 }
 
-/// The numbers of an array; at most so many.
+/// The numbers of an array; at most this many.
 pub fn nullable(
     what: &str,
     values: &[Option<f64>],

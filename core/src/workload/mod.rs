@@ -1,5 +1,5 @@
-//! The workloads: each has a folder with everything that can be decided about it without a server. Whoever else needs to know something
-//! of a workload asks its [`Definition`](crate::spec::Definition).
+//! The workloads: each has a folder with everything that can be decided about it without a server. Other code asks a workload's
+//! [`Definition`](crate::spec::Definition).
 
 pub mod commit;
 pub mod fsync;

@@ -22,7 +22,7 @@ const LEAST_CYCLE_MS: u64 = 60_000;
 const CLIENTS: u32 = 16;
 const CLIENTS_PER_PROCESSOR: u32 = 4;
 
-/// Clients, window and warm-up of a run; a choice of clients goes up to so many. The scale, if there is one, is the caller's.
+/// Clients, window and warm-up of a run; a choice of clients goes up to this many. The scale, if there is one, is the caller's.
 pub fn choose(given: &Given, options: &Options, most_clients: u32) -> Result<Chosen, Refusal> {
     let clients = given
         .clients

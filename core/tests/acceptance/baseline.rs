@@ -39,10 +39,10 @@ pub fn planned(max_blocks: usize) -> Looks {
 struct Tally {
     /// Some target is said to be more or less, and is not.
     wrong: f64,
-    /// Of the first target.
+    /// The first target is called equivalent.
     equivalent: f64,
     more: f64,
-    /// Of each target.
+    /// Share of the targets that are called equivalent.
     each_equivalent: f64,
     runs: f64,
     /// All intervals hold the truth.

@@ -1,4 +1,4 @@
-//! What the order of the runs, and an end between two looks, do to the errors.
+//! Errors by the order of the runs, and by an end between two looks.
 
 use pgfsbench_core::verdict::compare::{Compared, Verdict, compare};
 use pgfsbench_core::verdict::{Reason, Run, order};
@@ -9,7 +9,7 @@ use super::goal_best;
 use super::table::Bound::{AtLeast, AtMost};
 use super::table::{Bound, Effort, Figure};
 
-/// What a target leaves to the run after it: 3 % more or less.
+/// A target changes the run after it by this share.
 const LEFT: f64 = 0.03;
 
 /// How the blocks are ordered.

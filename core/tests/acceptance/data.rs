@@ -44,7 +44,7 @@ impl Random {
     }
 }
 
-/// Noise beside the normal one.
+/// Noise in addition to the normal one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Normal,
@@ -121,7 +121,7 @@ impl Setting {
     }
 }
 
-/// What changes from run to run, whatever target it is of.
+/// Changes from run to run that all targets share.
 struct Course {
     kind: Kind,
     step: f64,

@@ -39,13 +39,13 @@ struct Tally {
     inside: f64,
     /// The first one is out.
     first_out: f64,
-    /// Of each within the margin of the best, itself among them: it is out.
+    /// Share of the targets within the margin of the best, itself among them, that are out.
     near_out: f64,
-    /// Of each beyond the margin: it is called equivalent.
+    /// Share of the targets beyond the margin that are called equivalent.
     far_equivalent: f64,
     /// Nothing is open.
     decided: f64,
-    /// Of those decided: the one that is named is within the margin.
+    /// The named target is within the margin, as a share of the decided experiments.
     named: f64,
     runs: f64,
 }

@@ -4,7 +4,7 @@ use super::data::Random;
 
 const PROCESSES: usize = 16;
 
-/// What the service is like.
+/// Properties of the service.
 #[derive(Clone, Copy)]
 pub struct Queue {
     /// Seconds of a cycle.

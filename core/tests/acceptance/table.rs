@@ -14,7 +14,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Of one setting.
+    /// Experiments that are simulated for one setting.
     pub fn experiments(self) -> usize {
         match self {
             Self::Little => 400,
@@ -31,7 +31,7 @@ impl Effort {
     }
 }
 
-/// What a figure is to be.
+/// The required bound of a figure.
 #[derive(Clone, Copy)]
 pub enum Bound {
     AtMost(f64),

@@ -13,7 +13,7 @@ pub enum End {
     Failed(usize, EvalError),
 }
 
-/// What a client did.
+/// The record of a client.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The number of the command, and what is sent for it.

@@ -4,7 +4,7 @@ use pgfsbench_core::script::{Generator, Program, Protocol, Seeds, Text};
 
 use super::client::Run;
 
-/// What two clients draw in three calls each.
+/// The numbers that two clients draw in three calls each.
 fn draws(expression: &str) -> Vec<i64> {
     let script = format!("\\set x debug({expression})\n").repeat(3);
     let run = Run {

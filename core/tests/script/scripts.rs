@@ -162,7 +162,7 @@ fn fault(case: &Value, expected: &Value, found: &Outcome) -> Option<String> {
     (sent != texts || debug != found.debug).then(|| format!("expected {sent:?} {debug:?}"))
 }
 
-/// What reached the server by the oracle. The names of statements do not count.
+/// The texts that reached the server by the oracle, without the names of statements.
 fn sent(expected: &Value) -> Vec<Vec<String>> {
     (expected["sent"].as_array().into_iter().flatten())
         .map(|sent| {

@@ -1,5 +1,5 @@
-//! One helper serves a database: that whose session is in fsbench.helper_session, as long as the session lives. Whoever enters
-//! itself there locks the table for a moment. An advisory lock would not do: any role can take one.
+//! One helper serves a database: the helper whose session is in fsbench.helper_session, as long as the session lives. A helper locks the table for a
+//! moment while it enters itself. An advisory lock would not do: any role can take one.
 
 use crate::client::{Client, Failure};
 use pgfsbench_core::refusal::quoted;
@@ -120,7 +120,7 @@ fn check_table(client: &mut Client, table: &'static str) -> Result<(), Failure> 
     let Some(row) = row.filter(|row| row.get(0)) else {
         return Err(NoTable(table).into());
     };
-    // The owner of a table can run code in the session of whoever writes to it.
+    // The owner of a table can run code in each session that writes to it.
     if !row.get::<_, bool>(1) {
         return Err(format!(
             "table fsbench.{table} or its schema belongs to a role that is no superuser"

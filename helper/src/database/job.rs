@@ -1,7 +1,7 @@
 //! The statements about fsbench.helper_job. Everything is qualified, and the search path holds nothing of the user's.
 
 use crate::client::{Client, Failure};
-use crate::voice::log;
+use crate::output::log;
 use pgfsbench_core::helper::Request;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::request::LONGEST_REQUEST;
@@ -57,8 +57,8 @@ macro_rules! is_of_here {
     };
 }
 
-/// Nobody works on what an earlier helper had taken; and what was asked for before the server's start, or comes from a dump,
-/// is not done any more. A row that cannot be changed keeps no other.
+/// Ends jobs that no helper works on: those that an earlier helper had claimed, and those from before the server's start or from a dump. A row that
+/// cannot be changed keeps no other.
 pub fn fail_stale(client: &mut Client) -> Result<(), Failure> {
     const STALE: &str = concat!(
         "status = 'running' OR status = 'queued' AND NOT (",
@@ -104,8 +104,8 @@ pub fn complain(what: &str, error: &tokio_postgres::Error) {
     log!(None; "{what}: {said}");
 }
 
-/// Takes the oldest job of this start of the server. It is read only when it is taken, so that one that cannot be read is in
-/// nobody's way; one that cannot be taken is not tried again by this session, and is added to `refractory`.
+/// Claims the oldest job of this start of the server. A job is read only when it is claimed, so that one that cannot be read blocks no others. A job
+/// that cannot be claimed is not tried again by this session, and is added to `refractory`.
 pub fn claim(client: &mut Client, refractory: &mut Vec<i64>) -> Result<Option<Job>, Failure> {
     loop {
         let mut candidate = None;
@@ -176,7 +176,7 @@ fn read(client: &mut Client, id: i64) -> Result<Read, tokio_postgres::Error> {
     Ok((row.try_get(3)?, request))
 }
 
-/// Stores the steps that were taken so far. If somebody has locked the row, this does nothing.
+/// Stores the steps that were taken so far; does nothing if another session has locked the row.
 pub fn record_steps(client: &mut Client, id: i64, steps: &[Report]) -> Result<(), Failure> {
     client.execute(
         "UPDATE fsbench.helper_job SET steps = $2::text::jsonb \
@@ -187,11 +187,11 @@ pub fn record_steps(client: &mut Client, id: i64, steps: &[Report]) -> Result<()
     Ok(())
 }
 
-/// The attempts to record how a job ended. Each waits for whoever has locked the row.
+/// The attempts to record how a job ended. Each waits for the row's lock.
 const ATTEMPTS: u32 = 3;
 
-/// Stores how a job ended. False if the row does not say so now: it is gone, somebody else has ended it, the server was restarted
-/// since (so nobody waits for it), or the database refuses the change. An error only if the database cannot be reached.
+/// Stores how a job ended. False if the row does not say so now: it is gone, another session has ended it, the server was restarted since (so no
+/// session waits for it), or the database refuses the change. An error only if the database cannot be reached.
 pub fn record(client: &mut Client, id: i64, outcome: &Outcome) -> Result<bool, Failure> {
     for attempt in 1..=ATTEMPTS {
         match try_record(client, id, outcome, attempt == ATTEMPTS) {
@@ -268,7 +268,7 @@ pub fn publish(client: &mut Client, outcome: &Outcome) -> Result<(), Failure> {
     );
     match published {
         Err(e) if is_lost(client, &e) => return Err(e.into()),
-        // Nobody's job depends on it.
+        // No job depends on it.
         Err(e) => complain("what is here could not be described", &e),
         Ok(_) => {}
     }

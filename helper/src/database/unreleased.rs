@@ -1,9 +1,9 @@
-//! Releases targets that were prepared for a run which is over, and which nobody has released: the job was lost with the server or
-//! with the coordinator. The helper then inserts a job like any other. Targets that a user has prepared stay.
+//! Releases targets that were prepared for a run which is over, and were not released: the job was lost with the server or with the coordinator. The
+//! helper then inserts a job like any other. Targets that a user has prepared stay.
 
 use super::job::{complain, is_lost};
 use crate::client::{Client, Failure};
-use crate::voice::log;
+use crate::output::log;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! A server that has stopped answering, but keeps the connection open, would keep this process forever: the protocol has no
 //! deadline of its own. So each exchange with it has one, after which the process ends, and is started again.
 
-use crate::voice::log;
+use crate::output::log;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

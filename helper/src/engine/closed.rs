@@ -32,7 +32,7 @@ pub fn mount_root(config: &Config) -> Result<(), Refusal> {
         .map_err(|e| failed("close directory", path, e))
 }
 
-/// Closing the directory would cut off whoever has put something else there.
+/// Checks that the directory has only our entries: closing it would cut off the owner of any other.
 fn check_only_ours(directory: &OwnedFd, path: &Path) -> Result<(), Refusal> {
     for entry in Dir::read_from(directory).map_err(|e| failed("read", path, e))? {
         let entry = entry.map_err(|e| failed("read", path, e))?;

@@ -17,7 +17,7 @@ use std::path::Path;
 impl Engine {
     /// The whole description.
     pub fn describe(&self, database: &Name) -> Result<Value, Refusal> {
-        // While somebody is at work, nothing is in his way.
+        // Another job holds the lock: do not claim.
         let lock = self.journal.try_lock()?;
         let access = match lock {
             Some(_) => Access::Survey,

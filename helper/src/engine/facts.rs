@@ -86,7 +86,7 @@ pub fn gather(
     })
 }
 
-/// The facts of a device. None for one that the configuration does not allow: it is not even looked at.
+/// The facts of a device. None for one that the configuration does not allow: it is not even opened.
 fn look(
     config: &Config,
     journal: &Journal,
@@ -195,7 +195,7 @@ fn images_in(images: &Images, kept: &[(PathBuf, u64)]) -> Result<ImagesFacts, Re
 }
 
 impl Engine {
-    /// The same for the directory of this image.
+    /// Checks the directory of this image.
     pub(super) fn check_images(&self, image: &Path) -> Result<(), Refusal> {
         let mut all = self.config.images.iter();
         match all.find(|images| image.parent() == Some(images.directory.as_path())) {

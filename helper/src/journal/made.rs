@@ -38,8 +38,8 @@ pub struct Erasing {
 }
 
 impl Erasing {
-    /// True if a helper that was killed while it erased has left these contents: no signature, one of those to be erased, or the new
-    /// filesystem. False for a filesystem that somebody has made since.
+    /// True if a helper that was killed while it erased has left these contents: no signature, one of those to be erased, or the new filesystem.
+    /// False for a filesystem that was made since.
     fn explains(&self, contents: &Contents, now: &Identity, boot: &str) -> bool {
         // Without a mark of its own it is the same only until it is taken away.
         let is_same = match now.marks().is_anonymous() {

@@ -109,8 +109,8 @@ pub enum Step {
     SetQueue {
         values: Vec<Value>,
     },
-    /// The same once more where they are not in force any more: the kernel computes some of them anew when it learns, in mkfs for example,
-    /// what the disk cannot do.
+    /// Sets the queue once more where its settings are lost: the kernel computes some anew when it learns what the disk cannot do, in mkfs for
+    /// example.
     KeepQueue {
         values: Vec<Value>,
     },

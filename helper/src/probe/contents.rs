@@ -24,7 +24,7 @@ pub enum Contents {
     Empty,
     /// A partition table.
     Table(String),
-    /// Partitions that the kernel knows of, without a table that can be found: somebody told it, or the device held another medium then.
+    /// Partitions that the kernel knows of, without a table that can be found: a program announced them, or the device held another medium then.
     Partitions,
     /// A filesystem, swap space, member of a RAID or volume group, ...
     Signature(Signature),

@@ -27,11 +27,11 @@ pub struct DeviceFacts {
 /// The ways to open a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Exclusively, so that the kernel says whether somebody has mounted or claimed it; nobody else can meanwhile.
+    /// Exclusively, so that the kernel says whether it is mounted or claimed; no other process can claim it meanwhile.
     Claim,
-    /// The same, only to tell how it is: nobody waits long for that.
+    /// Exclusively, but only for a report, which waits for other processes only briefly.
     Survey,
-    /// In nobody's way: while another job is at work, its mkfs must not find the device claimed.
+    /// Without a claim: while another job is at work, its mkfs must not find the device claimed.
     Glance,
 }
 
@@ -161,7 +161,7 @@ impl Opened {
         identity(&self.path(), self.number)
     }
 
-    /// The same device, held open without a claim, so that mkfs and mount can claim it.
+    /// Keeps the device open without a claim, so that mkfs and mount can claim it.
     pub fn without_claim(self) -> Result<Self, Refusal> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let fd = openat(CWD, self.path(), flags, Mode::empty())

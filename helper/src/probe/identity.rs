@@ -44,7 +44,7 @@ pub fn identity(path: &Path, number: (u32, u32)) -> Result<Identity, Refusal> {
         Refusal::new(Kind::System, message).detail(format!("{e}."))
     })?;
     let mut identity = of_sysfs(&device, number).ok_or_else(|| {
-        // A size of 0 would make two devices one that are told apart by their sizes.
+        // A size of 0 would make one device of two that differ only in their sizes.
         let message = format!(
             "the size of block device {}:{} cannot be read",
             number.0, number.1

@@ -28,7 +28,7 @@ pub fn of(number: Number, patience: Duration) -> Result<Option<String>, Refusal>
     }
 }
 
-/// The same without processes that have only opened it.
+/// The user of the device, ignoring processes that have only opened it.
 pub fn by_tables(number: Number) -> Result<Option<String>, Refusal> {
     tables(&related::to(number)?)
 }

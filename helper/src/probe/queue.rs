@@ -62,7 +62,7 @@ pub fn is_partition(device: &Path) -> bool {
     device_number(device).is_some_and(|number| sysfs(number).join("partition").exists())
 }
 
-/// Those of some loop device, which are like those of the one that an image will have.
+/// Limits of any loop device: an image's loop device will have the same.
 pub fn limits_of_loops() -> Option<Limits> {
     let mut disks = std::fs::read_dir("/sys/block").ok()?.flatten();
     let disk = disks.find(|disk| disk.file_name().to_string_lossy().starts_with("loop"))?;
@@ -118,7 +118,7 @@ mod tests {
             (limits.logical_block_size, limits.physical_block_size),
             (Some(512), None)
         );
-        // What is missing is not zero: a disk that does not tell is no disk that cannot discard.
+        // A missing value is not zero: a disk without it may be able to discard.
         assert_eq!(
             (limits.discard_max_bytes, limits.optimal_io_size),
             (Some(0), None)

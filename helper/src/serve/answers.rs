@@ -1,4 +1,4 @@
-//! A thread writes the answers to a database process, so that a process that does not read keeps nobody else's work waiting.
+//! A thread writes the answers to a database process: a process that does not read then keeps no other waiting.
 
 use pgfsbench_core::helper::protocol::{Answer, LONGEST_LINE, Reply, write};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -16,7 +16,7 @@ pub struct Voice {
 }
 
 impl Voice {
-    /// Ends, with the stream, when it is dropped, or when nobody reads for as long as the stream's write timeout.
+    /// Ends, with the stream, when it is dropped, or when the process has not read for the stream's write timeout.
     pub fn new(mut stream: UnixStream) -> Self {
         let (sender, receiver) = sync_channel::<Answer>(ROOM);
         thread::spawn(move || {

@@ -1,11 +1,11 @@
-//! Talks with the process of one database. That process is not trusted: its messages are typed, the configuration decides about its
-//! requests, and nobody else waits for it.
+//! Talks with the process of one database. That process is not trusted: its messages are typed, the configuration decides about its requests, and no
+//! other database waits for it.
 
 use super::answers::Voice;
 use super::{Counted, PATIENCE, Shared, lock};
 use crate::config::Database;
 use crate::engine::Engine;
-use crate::voice::log;
+use crate::output::log;
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
 use pgfsbench_core::helper::{Name, Request};
 use std::io::{self, BufReader};
@@ -73,7 +73,7 @@ fn carry_out(database: &Name, shared: &Shared, order: &Order, voice: &Voice) -> 
         Request::Describe | Request::Plan { .. } => None,
         _ => Some(lock(&shared.work)),
     };
-    // The work goes on even if nobody listens.
+    // The work goes on even if the process does not listen.
     let mut tell = |report| {
         let reply = Reply::Step(report);
         let _ = voice.say(Answer { job: *job, reply });
@@ -88,7 +88,7 @@ fn carry_out(database: &Name, shared: &Shared, order: &Order, voice: &Voice) -> 
     }
 }
 
-/// A target that is prepared is kept only if who asked for it can know: nobody else would ever release it.
+/// Keeps a prepared target only if its caller can know of it: no other program would ever release it.
 fn settle(engine: &Engine, shared: &Shared, database: &Name, target: &Name, is_recorded: bool) {
     let _work = lock(&shared.work);
     let outcome = match is_recorded {

@@ -2,9 +2,9 @@
 
 use super::Arguments;
 use crate::config::{self, Config, Database, Device, Images};
+use crate::output::say;
 use crate::probe::contents::Contents;
 use crate::probe::device::{self, Access, DeviceFacts};
-use crate::voice::say;
 use pgfsbench_core::helper::request::check_device_path;
 use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -106,7 +106,7 @@ fn add_images(config: &mut Config, arguments: &Arguments) -> Result<(), Refusal>
     Ok(())
 }
 
-/// What the path leads to now.
+/// Facts about the device that the path leads to now.
 fn look(path: &str) -> Result<DeviceFacts, Refusal> {
     device::open(path, Access::Glance)
         .map_err(|refusal| {
@@ -184,8 +184,8 @@ fn check_now(path: &str, wipe: bool, facts: &DeviceFacts) -> Result<(), Refusal>
 }
 
 const HEAD: &str = "\
-# What pgfsbench-helper, which is root, does for whoever asks it in these databases. Nobody but root may be able to
-# write this file. A device with wipe = true is erased whatever it holds. Restart pgfsbench-helper after a change.
+# pgfsbench-helper, which is root, serves these databases within these limits. Only root may be able to write this
+# file. A device with wipe = true is erased whatever it holds. Restart pgfsbench-helper after a change.
 
 ";
 

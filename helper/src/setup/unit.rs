@@ -2,13 +2,13 @@
 
 use crate::config;
 use crate::exec;
+use crate::output::say;
 use crate::secure;
-use crate::voice::say;
 use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 
-/// This program, which root is going to run at each start of the machine: so nobody else may be able to change it.
+/// The path of this program. Root is going to run it at each start of the machine: so only root may be able to change it.
 pub fn own_program() -> Result<PathBuf, Refusal> {
     let program = std::env::current_exe().map_err(|e| {
         Refusal::new(Kind::System, "where is this program?").detail(format!("{e}."))

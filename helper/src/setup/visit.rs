@@ -3,7 +3,7 @@
 use crate::child::{self, OWN_PROGRAM, Part, Tie};
 use crate::client::{self, Client, Failure, describe};
 use crate::database::check_tables;
-use crate::voice::note;
+use crate::output::note;
 use pgfsbench_core::helper::protocol::{read, write};
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use serde::{Deserialize, Serialize};

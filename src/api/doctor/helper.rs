@@ -31,7 +31,7 @@ pub fn description() -> Result<Option<(Description, String)>, Fault> {
     let (Some(text), Some(seen)) = (read("description")?, read("seen_at::timestamptz(0)")?) else {
         return Ok(None);
     };
-    // Of another version it may have another form.
+    // A helper of another version may report in another form.
     Ok(serde_json::from_str(&text)
         .ok()
         .map(|description| (description, seen)))

@@ -119,7 +119,7 @@ pub struct Planned {
     pub checked: Checked,
     pub specs: Vec<Spec>,
     pub length: Length,
-    /// What could be made of it in another time.
+    /// The request that a plan for another time is fitted to.
     pub wish: Wish,
     /// The budget, with what it was spent on.
     pub budget: Option<(f64, Fit)>,
@@ -152,7 +152,7 @@ impl Planned {
 pub enum Unplanned {
     /// A wrong argument, or an error.
     Refused(Fault),
-    /// What is missing for it on this machine: the first, and all others.
+    /// Requirements that this machine lacks: the first, and all others.
     Lacking(Fault, Vec<Fault>),
 }
 
@@ -237,7 +237,7 @@ fn tell_of_helper(ready: &Ready, planned: &Planned) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What there is to say where runs need a helper, and none is there.
+/// The error for runs that need a helper, where none is running.
 fn helper_that_lacks(ready: &Ready, planned: &Planned) -> Result<Option<Fault>, Fault> {
     let (is_there, has_served) = session::with_rights_of(ready.owner, || -> Result<_, Fault> {
         let version = helper_job::helper_version()?;
@@ -279,7 +279,7 @@ pub fn start(ready: &Ready, id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The same experiment again, under a name of its own.
+/// Repeats an experiment under a new name.
 pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
     let text = session::with_rights_of(ready.owner, || {
         sql::read_latest(
@@ -330,7 +330,7 @@ pub enum Targets {
     Free,
 }
 
-/// What the arguments would become; targets that it makes for itself are made.
+/// Plans an experiment from its arguments, and makes the targets of its factors.
 pub fn planned(ready: &Ready, asked: &Asked, targets: Targets) -> Result<Planned, Unplanned> {
     let made = asked::made_targets(asked)?;
     // Before anything is made: a wrong argument is wrong whatever there is.
@@ -355,7 +355,7 @@ fn hold(ready: &Ready, made: &[(String, String)], checked: &Checked) -> Result<(
     session::with_rights_of(ready.owner, || store::hold(&names))
 }
 
-/// The same, when all targets are there.
+/// Plans an experiment whose targets all exist.
 fn planned_on(
     ready: &Ready,
     asked: &Asked,

@@ -59,7 +59,7 @@ struct Change {
 }
 
 impl Change {
-    /// The same with what it is once whoever is at it has let go.
+    /// Locks the experiment, and reads it again: another session may have changed it.
     fn locked(self) -> Result<Self, Fault> {
         let (is_seen, found) =
             self.as_owner(|id, _| Ok((store::lock(id)?, store::steered(id)?)))?;
@@ -79,7 +79,7 @@ impl Change {
         states.contains(&self.found.status.as_str())
     }
 
-    /// Refuses an experiment that came from a file: whoever wrote that is not to say what runs here.
+    /// Refuses an experiment from a file: its author must not decide what runs here.
     fn check_is_of_here(&self) -> Result<(), Fault> {
         match self.as_owner(|id, _| store::imported_from(id))? {
             None => Ok(()),
@@ -133,7 +133,7 @@ impl Change {
         Ok("paused".into())
     }
 
-    /// Whether its row says that it is on, and nobody goes on with it: other databases had taken all places when it was told of, or its row was changed by hand.
+    /// Whether its row says that it is on, but no conductor goes on with it: other databases had taken all places, or its row was changed by hand.
     fn is_forsaken(&self) -> bool {
         self.is(&["queued", "running"]) && !self.ready.board.homes.has(session::database())
     }

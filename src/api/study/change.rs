@@ -46,7 +46,7 @@ fn fsbench_define_study(definition: Option<Document>) -> Result<Said, ErrorRepor
     Ok(Said(study.study))
 }
 
-/// Without runs of its own a study that somebody has defined is forgotten; else what was made of it goes.
+/// Drops a study: a defined study without runs is forgotten, else its targets, experiments and runs go.
 #[pg_extern(sql = false)]
 fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Said, ErrorReport> {
     let ready = guard::ready()?;

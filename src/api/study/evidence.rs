@@ -1,4 +1,4 @@
-//! What the experiments of a study say so far.
+//! Evidence from the experiments of a study so far.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::{
 /// By the names of questions.
 pub type ByQuestion = BTreeMap<String, Evidence>;
 
-/// Of all questions of which an experiment is recorded. With the rights of the extension's owner.
+/// Gathers the evidence of all questions with a recorded experiment. With the rights of the extension's owner.
 pub fn gather(here: &Here<'_>) -> Result<ByQuestion, Fault> {
     let mut found = ByQuestion::new();
     for (question, id) in store::experiments(&here.study.study)? {

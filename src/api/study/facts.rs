@@ -16,7 +16,7 @@ use crate::{
     store::study as store,
 };
 
-/// What is here now, as far as a study has to do with it. With the rights of the extension's owner.
+/// Facts about this machine and server that a study depends on. With the rights of the extension's owner.
 pub fn look(study: &Study) -> Result<Facts, Fault> {
     let number = |statement: &str| -> Result<i64, Fault> {
         let text = sql::read(statement, &[])?;
@@ -78,7 +78,7 @@ fn enums(study: &Study) -> Result<BTreeMap<String, Vec<String>>, Fault> {
     read_json("values of settings", &text.unwrap_or_default())
 }
 
-/// What brings a filesystem: what doctor says, or a guest that has it.
+/// The remedy for a missing filesystem: doctor's hint, or a guest that has it.
 fn brings(filesystem: &str, hint: Option<String>) -> String {
     let hint = hint.unwrap_or_default();
     // It goes on within a sentence.

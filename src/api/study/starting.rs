@@ -164,7 +164,7 @@ impl Started {
         Self::made(asked, checked, Targets::Held)
     }
 
-    /// The same in a subtransaction that is undone: also what was started is planned as if it were not there.
+    /// Plans a study in a subtransaction that is undone. A study that was started is planned as if it were new.
     fn planned(asked: &Asked) -> Result<Self, Fault> {
         let checked = Checked::of(asked)?;
         if checked.is_started {
@@ -230,7 +230,7 @@ impl Started {
         })
     }
 
-    /// What is said of it beforehand.
+    /// The announcement of the study.
     fn said<'a>(&'a self, asked: &'a Asked) -> said::Said<'a> {
         let here = Here {
             study: &self.study,

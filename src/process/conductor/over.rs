@@ -1,5 +1,5 @@
-//! What is left to be done for experiments that somebody has cancelled or dropped: only what is committed counts, and the session that has committed it can
-//! do nothing more.
+//! Work that is left for experiments that were cancelled or dropped: only a committed change counts, and the session that has committed it can do
+//! nothing more.
 
 use std::sync::atomic::Ordering::Acquire;
 
@@ -43,7 +43,7 @@ impl Conductor {
         .filter(|run| run.experiment != 0)
     }
 
-    /// Its place may have become another run's since it was looked at, of which the ticket is another one.
+    /// Cancels the run, unless its place has become another run's since: then the ticket is another one.
     fn cancel(&self, run: &OnBoard, by: &str) {
         let request = run.request;
         if request.is_open() && request.ticket.load(Acquire) == run.ticket {

@@ -1,4 +1,4 @@
-//! What is done when an experiment cannot go on: its row says why, so that nobody has to look for it in the server's log.
+//! Troubles that stop an experiment: its row says why, so that no user has to look for it in the server's log.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
@@ -12,7 +12,7 @@ use crate::{
     store::experiment as store,
 };
 
-/// After so many failures one after the other an experiment is paused: about five minutes, in which a full disk may have been seen to.
+/// An experiment is paused after this many failures in a row: about five minutes, in which a full disk may have been seen to.
 const MOST_FAILURES: u32 = 10;
 /// Its reason begins so, by which it is found when it goes on again.
 const BEGINS: &str = "it could not go on";
@@ -25,7 +25,7 @@ impl Conductor {
         }
     }
 
-    /// Somebody keeps a row of its experiment locked: no fault of the experiment, and no reason for others to wait.
+    /// Tries again later: another session keeps the experiment's row locked. That is no fault of the experiment, and no reason for others to wait.
     pub(super) fn comes_again(&self, fault: Fault) {
         xact::abort();
         self.stand_back();
@@ -101,7 +101,7 @@ impl Conductor {
         self.pause(&on, &why)?;
         self.home.failures.store(0, Release);
         self.home.not_before_ns.store(0, Release);
-        // The next one's turn has come, and somebody may wait for this one.
+        // The next one's turn has come, and a session may wait for this one.
         self.home.changes.fetch_add(1, AcqRel);
         self.board.homes.endings.fetch_add(1, AcqRel);
         shmem::announce();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use super::{free_run_area, registrar, take_up};
+use super::{claim_run, free_run_area, queue_worker};
 use crate::{
     bench::Run,
     board::{Errand, Request, RequestState},
@@ -31,14 +31,14 @@ pub fn main(argument: i32, launch: u32) {
     // On every way out the janitor has to look: for the next run, or for what is left of this one.
     process::on_exit(|| {
         if let Some(board) = shmem::board() {
-            registrar::leave(board);
+            queue_worker::leave(board);
             janitor::wake(board);
         }
     });
     let next = match errand {
         Errand::Enqueue | Errand::Withdraw => {
-            registrar::carry_out(board, request);
-            return registrar::stay(board, request.home.load(Acquire));
+            queue_worker::carry_out(board, request);
+            return queue_worker::stay(board, request.home.load(Acquire));
         }
         Errand::Recover => {
             let recovered = cleanup::recover(board, request);
@@ -49,10 +49,10 @@ pub fn main(argument: i32, launch: u32) {
             }
         }
         Errand::Run => {
-            if take_up::is_to_be_taken_up(board, request)
-                && let Err(fault) = take_up::take_up(board, request)
+            if claim_run::is_unclaimed(board, request)
+                && let Err(fault) = claim_run::claim_run(board, request)
             {
-                request.set_state(registrar::withdraw(board, request, fault));
+                request.set_state(queue_worker::withdraw(board, request, fault));
                 return shmem::announce();
             }
             let run = Run::new(board, request, argument as u32, Run::stand_in);

@@ -48,7 +48,7 @@ impl Underway<'_> {
         self.supply.as_ref()?.prepared.as_ref()
     }
 
-    /// What the server there is to do.
+    /// The stage of the run for the server there.
     fn stage(&self) -> Stage {
         let copied = self.prepared().map(|prepared| prepared.stage.clone());
         copied.unwrap_or(Stage::WholeOfTarget)
@@ -83,12 +83,12 @@ impl Run {
             On::Directory(_) | On::Made { .. } => self.carry_out_near(target),
         }?;
         xact::transaction(|| {
-            // The server there did not know what it was put on, nor beside whom.
+            // The server there did not know its own filesystem, nor this server.
             judgement::store(self.run_id)
         })
     }
 
-    /// Notes the memory that this server takes beside the one that is measured.
+    /// Notes the memory that this server takes in addition to the measured one.
     fn note_asking_server(&mut self) -> Result<(), Fault> {
         let bytes = xact::transaction(|| config::bytes("shared_buffers"))?;
         self.note("asking_server", json!({"shared_buffers_bytes": bytes}));
@@ -211,7 +211,7 @@ impl Run {
         }
     }
 
-    /// What is stored of the data that were copied.
+    /// Stores facts about the data that were copied.
     fn note_copy(&mut self, at: &Underway) {
         let Some(prepared) = at.prepared() else {
             return;

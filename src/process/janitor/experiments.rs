@@ -1,5 +1,4 @@
-//! Experiments, as far as they are the janitor's: it knows nothing of them but where somebody has to look, and launches a conductor
-//! there.
+//! The janitor's part of experiments: it only knows which databases need a conductor, and launches it there.
 
 use std::{
     sync::atomic::Ordering::{Acquire, Release},
@@ -20,7 +19,7 @@ use crate::{
 
 /// When no worker slot is free, it is tried again after so long.
 const NO_SLOT: Duration = Duration::from_secs(2);
-/// After so many failures an experiment does not keep others waiting any more.
+/// After this many failures an experiment does not keep others waiting any more.
 const PATIENCE: u32 = 3;
 
 /// Whether a run may be begun: within a block of an experiment only its own may.
@@ -74,7 +73,7 @@ impl Conductor {
     }
 }
 
-/// A conductor that has ended before it was done: its database may be gone, or somebody has terminated it.
+/// Handles a conductor that has ended too early: its database may be gone, or it was terminated.
 fn died(board: &Board, place: usize) {
     let home = &board.homes.places[place];
     let database = home.database.load(Acquire);

@@ -11,7 +11,7 @@ use pgfsbench_core::{
 use crate::host::disk_counters::{Device, Devices, WalDevice};
 use crate::{board::RunArea, pg::usage};
 
-/// Of /proc/stat only the first line is needed; the rest grows with the machine.
+/// Length of the first line of /proc/stat: the rest is not needed, and grows with the machine.
 const FIRST_LINE: usize = 256;
 /// A length that none of these files reaches: a longer one has no end.
 const LONGEST: usize = 1 << 22;

@@ -14,7 +14,7 @@ use crate::{
     store::{self, experiment as rows},
 };
 
-/// What differs, in words, by the numbers of targets.
+/// Differences between targets, in words, by their numbers.
 #[derive(Default)]
 pub struct Differences {
     /// From another target in the same block, by the number of that one. Of two that differ each has the other.
@@ -79,7 +79,7 @@ fn joined(names: BTreeSet<String>) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// What is stored of runs, read once for all that are alike.
+/// Documents of runs, read once for all that are alike.
 #[derive(Default)]
 struct Documents {
     by_mark: BTreeMap<String, Option<Value>>,

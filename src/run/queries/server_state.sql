@@ -1,4 +1,4 @@
--- What decides whether a run may be made on this server.
+-- Facts that decide whether a run may be made on this server.
 SELECT jsonb_build_object(
       'archive_mode', current_setting('archive_mode'),
       'synchronous_standby_names', current_setting('synchronous_standby_names'),

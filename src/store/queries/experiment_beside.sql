@@ -1,4 +1,4 @@
--- What is stored of the runs of experiment $1 that count, beside their metric: a row a target, as one array.
+-- Facts about the runs of experiment $1 that count, other than their metric: a row a target, as one array.
 WITH counted AS (SELECT x.target_number AS number, x.run_id,
     r.target_definition ->> 'kind' = 'device' AND coalesce(r.target_definition ->> 'ssd_state', '') <> 'trimmed'
       AND (SELECT e.discard_max_bytes > 0 FROM fsbench.environment e WHERE e.run_id = x.run_id) AS carries_over,

@@ -1,4 +1,4 @@
--- What was used up in the windows of each target of experiment $1: means over its last three runs that count.
+-- Shares of each resource that were used in the windows of each target of experiment $1: means over its last three runs that count.
 SELECT coalesce(jsonb_agg(u), '[]') FROM (SELECT x.number, avg(s.idle) AS idle, avg(s.busy) AS device_busy, avg(s.memory) AS memory_pressure,
   avg(w.locks) AS locks, avg(w.flushes) AS flushes
 FROM (SELECT r.target_number AS number, r.run_id, row_number() OVER (PARTITION BY r.target_number ORDER BY r.block DESC) AS nth FROM fsbench.experiment_run r

@@ -1,4 +1,4 @@
--- What the helper was asked for and has made, $2, with the environment of run $1.
+-- Stores the request to the helper and its result, $2, with the environment of run $1.
 UPDATE fsbench.environment SET storage = $2::jsonb,
       mkfs_version = $2::jsonb #>> '{result,mkfs_version}',
       mkfs_command = (SELECT string_agg(word, ' ' ORDER BY place) FROM fsbench.helper_job j,

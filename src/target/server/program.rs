@@ -23,7 +23,7 @@ impl TargetServer {
     pub(super) fn command(&self, program: &Path, name: &str) -> Result<Command, Fault> {
         let output = |end: &str| {
             let path = self.directory.join(format!("{name}.{end}"));
-            // New, so that no link of somebody else's is followed.
+            // A new file, so that no link of another user is followed.
             OpenOptions::new()
                 .append(true)
                 .create_new(true)

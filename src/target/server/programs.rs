@@ -8,7 +8,7 @@ use crate::{
     target::Target,
 };
 
-/// Those of a target's server.
+/// Programs of a target's server.
 pub struct Programs {
     /// Their directory.
     pub bindir: PathBuf,
@@ -17,11 +17,11 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Of that target. In a transaction.
+    /// Programs of that target. In a transaction.
     pub fn of(target: &Target) -> Result<Self, Fault> {
         let bindir = match &target.bindir {
             Some(bindir) => bindir.clone(),
-            None => own_bindir()?,
+            None => server_bindir()?,
         };
         Ok(Self {
             bindir,
@@ -31,7 +31,7 @@ impl Programs {
 }
 
 /// Directory of this server's programs.
-pub fn own_bindir() -> Result<PathBuf, Fault> {
+pub fn server_bindir() -> Result<PathBuf, Fault> {
     let text = sql::read("SELECT setting FROM pg_config() WHERE name = 'BINDIR'", &[])?;
     Ok(Path::new(&text.unwrap_or_default()).to_path_buf())
 }

@@ -124,7 +124,7 @@ impl TargetServer {
             return;
         };
         let began = Instant::now();
-        // What it cannot remove, since the filesystem has become read-only for one, is what it was before.
+        // A failure changes nothing, on a read-only filesystem for instance: the files stay as they were.
         while matches!(child.try_wait(), Ok(None)) {
             if began.elapsed() > STOP {
                 let _ = child.kill();

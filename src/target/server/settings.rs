@@ -27,7 +27,7 @@ pub fn of_server(settings: &BTreeMap<String, String>) -> Result<BTreeMap<String,
         .unwrap_or_default())
 }
 
-/// What a target says, and what a run asks for that only a whole server can have, which wins. In a transaction.
+/// Settings of a target, overridden by those of a run that only a whole server can have. In a transaction.
 pub fn of_target(
     target: &BTreeMap<String, String>,
     run: &BTreeMap<String, String>,

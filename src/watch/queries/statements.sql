@@ -1,6 +1,5 @@
--- What this server's pg_stat_statements is, and the calls of its functions. f: functions of the extension
--- itself, whatever others have created beside them: who may do so could have made one that fits a call better, and it would run with
--- all rights. With arguments of exactly its types nothing fits better.
+-- Facts about this server's pg_stat_statements, and the calls of its functions. f: only functions of the extension itself. A role could have created
+-- another function next to these that fits a call better, and it would run with all rights. With arguments of exactly its types nothing fits better.
 WITH f AS (
     SELECT quote_ident(nspname) || '.' || quote_ident(proname) AS name, oidvectortypes(proargtypes) AS types
     FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid

@@ -21,7 +21,7 @@ pub fn look_if(wanted: bool) -> Option<Fill> {
     })
 }
 
-/// Of all files, without following links. What goes away meanwhile does not count.
+/// Length of all files, without following links. Files that go away meanwhile do not count.
 fn lengths_below(directory: &Path) -> u64 {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let length = |entry: fs::DirEntry| match entry.metadata() {

@@ -37,7 +37,7 @@ impl OldXmin {
         Ok(())
     }
 
-    /// Who holds back so much of this work database now that it is told; of 0, of any that a run would get. In a transaction.
+    /// The holders of an xmin that is old enough for a finding on this work database; 0: on any that a run would get. In a transaction.
     pub fn now(work_database: u32) -> Result<Vec<XminHolder>, Fault> {
         let text = sql::read(
             &format!(

@@ -122,7 +122,7 @@ impl Blocks {
         Self { memory, from }
     }
 
-    /// Writes the block so many times, one after the other from `offset` on, and has it on disk as the method says.
+    /// Writes the block this many times, one after the other from `offset` on, and has it on disk as the method says.
     #[inline]
     pub fn write(
         &self,

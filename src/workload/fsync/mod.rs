@@ -1,4 +1,4 @@
-//! Writes to a file beside the WAL as those of WAL, and what it takes to have them on disk.
+//! Writes to a file next to the WAL, in the manner of WAL, with each way to have them on disk.
 
 mod file;
 mod run;

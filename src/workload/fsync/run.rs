@@ -1,4 +1,4 @@
-//! A run of the workload `fsync`: a file beside the WAL, and one test after the other on it.
+//! A run of the workload `fsync`: a file next to the WAL, and one test after the other on it.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

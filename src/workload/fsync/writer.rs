@@ -1,5 +1,5 @@
 //! A writer of the workload `fsync`: a client that runs no transactions, and needs no database. It waits for each test of the
-//! run, takes part if the test has so many writers, and records how long each sync took in its own slot.
+//! run, takes part if the test has this many writers, and records how long each sync took in its own slot.
 
 use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
@@ -31,7 +31,7 @@ struct Writer<'a> {
     blocks: Blocks,
 }
 
-/// Takes part in the tests of a run until it is told to end.
+/// Takes part in the tests of a run until the run ends.
 pub fn write(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
     let writer = Writer {
         context,

@@ -21,7 +21,7 @@ use crate::{
     workload::scan::table as workload,
 };
 
-/// Of what is to be cold, at most this share may be in the page cache; of what is to be warm, at most this share may be missing.
+/// A cold table may have at most this share in the page cache; a warm one may miss at most this share.
 const TOLERATED: f64 = 0.002;
 /// How often it is tried at least to have the table in a cache, and for how long: what took it out may not be over.
 const TRIES_TO_PLACE: u32 = 4;
@@ -66,7 +66,7 @@ pub fn prepare(spec: &Spec) -> Result<State, Fault> {
     }
 }
 
-/// The same for those who read its files without the executor, and so past shared buffers: in the page cache, too.
+/// Puts the table into the cache for reads without the executor. These pass by shared buffers, so the files are in the page cache, too.
 pub fn prepare_files(spec: &Spec) -> Result<State, Fault> {
     let state = prepare(spec)?;
     match spec.options.cache {
@@ -140,7 +140,7 @@ fn forget(files: &[PathBuf]) -> Result<State, Fault> {
     .hint("Use a target on a filesystem of its own, or the option \"cache\": \"warm\"."))
 }
 
-/// In the page cache. Somebody else may have it emptied just then.
+/// Puts the files into the page cache. Another process may have it emptied just then.
 fn remember(files: &[PathBuf]) -> Result<State, Fault> {
     let mut state = state_of(files)?;
     if missing(&state) <= tolerated(&state) {

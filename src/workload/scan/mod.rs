@@ -28,7 +28,7 @@ const CREATE: Task = Task(4);
 const ALLOW_WORKERS: Task = Task(5);
 /// Put it into the cache, or out of it.
 const PREPARE: Task = Task(6);
-/// The same, and scan it.
+/// Put the table into the cache, or out of it, and scan it.
 const SCAN: Task = Task(7);
 
 pub struct Scans;

@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// A reader takes so many bytes at a time for itself, as the processes of a parallel scan do.
+/// Bytes that a reader takes at a time for itself, as the processes of a parallel scan do.
 const REGION: u64 = 16 << 20;
 
 /// Counts the rows before the first scan, by as many workers as there will be at most: reads all of the table.
@@ -205,8 +205,8 @@ fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A client of such a run: in the load it loads its share of the table; later it reads the files in each window, if the window has
-/// so many readers.
+/// A client of such a run: in the load it loads its share of the table; later it reads the files in each window that has
+/// this many readers.
 pub fn take_part(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
     process::become_undisturbed_owner(context.request.owner.load(Acquire))?;
     let run = &context.board.run;

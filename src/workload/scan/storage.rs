@@ -71,8 +71,7 @@ pub struct SoFar {
 pub struct ByProcesses {
     /// Bytes from storage; None where that is not known.
     pub storage: Option<u64>,
-    /// Bytes that the server's I/O workers read for others, so that nobody knows whose it was that came from storage; None where
-    /// that was nothing.
+    /// Bytes that the server's I/O workers read for others, so that the reads from storage cannot be attributed; None without any.
     pub for_others: Option<u64>,
 }
 

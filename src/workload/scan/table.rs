@@ -18,7 +18,7 @@ use crate::{
 
 /// The table, in schema public of the work database.
 pub const TABLE: &str = "fsbench_scan";
-/// The same with its schema.
+/// The name with its schema.
 pub const QUALIFIED: &str = "public.fsbench_scan";
 
 /// Statements that are run after loading.
@@ -82,7 +82,7 @@ pub fn reserve(spec: &Spec) -> Result<(), Fault> {
     pages::reserve(TABLE, layout(spec))
 }
 
-/// Loads the share of one of so many loaders. In a transaction, which has created the table if there is only one.
+/// Loads the share of one of this many loaders. In a transaction, which has created the table if there is only one.
 pub fn load(
     spec: &Spec,
     loader: u32,
@@ -104,7 +104,7 @@ pub fn load(
     load::scanned(TABLE, payload, part, PAYLOAD_SEED, progress)
 }
 
-/// Makes the table one that so many workers may scan: what was copied may have been loaded for others. In a transaction.
+/// Makes the table one that this many workers may scan: what was copied may have been loaded for others. In a transaction.
 pub fn allow_workers(most: u32) -> Result<(), Fault> {
     sql::write(
         &format!("ALTER TABLE {QUALIFIED} SET (parallel_workers = {most})"),

@@ -65,7 +65,7 @@ pub trait Transactions: Sync {
         sql::read(self.question(), &[])
     }
 
-    /// Refuses what they hold if it is not what so many committed transactions of the clients have left.
+    /// Refuses their contents unless these follow from the committed transactions of each client.
     fn verify(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<(), Fault>;
 
     /// After a crash: a transaction that writes and leaves everything as it is.

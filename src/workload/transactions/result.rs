@@ -82,7 +82,7 @@ impl Totals {
         Self::of(&[])
     }
 
-    /// What was counted since.
+    /// Counts since `before`.
     pub fn since(&self, before: &Self) -> Counts {
         Counts {
             measured: self.measured - before.measured,

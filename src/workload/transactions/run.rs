@@ -90,7 +90,7 @@ fn set_window(run: &mut Run, is_search: bool) {
     area.end_ns.store(end, Relaxed);
     run.observed.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
     run.observed.measure_start_ns = start;
-    // When a search is over nobody knows.
+    // The end of a search is not known beforehand.
     run.observed.measure_end_ns = Some(end).filter(|&end| end != u64::MAX && !is_search);
     run.alarm_ns = start;
 }

@@ -11,7 +11,7 @@ fn a_cancel_while_a_run_is_judged_waits_its_turn() {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     let first = hold_first_run(&server, &mut client);
-    // Whoever comes first waits for this row; the other one must not have what that one wants next.
+    // The first to come waits for this row; the second must not hold a lock that the first wants next.
     execute(
         &mut client,
         "BEGIN; SELECT FROM fsbench.experiment_run FOR UPDATE",
@@ -111,7 +111,7 @@ fn what_tells_the_conductor_cannot_be_prepared() {
         row(&mut client, "SELECT count(*) FROM fsbench.experiment"),
         "0"
     );
-    // The session does not go on believing that it has told somebody.
+    // The session does not go on believing that it has announced the change.
     execute(
         &mut client,
         "BEGIN; CREATE TABLE t(); PREPARE TRANSACTION 't'",

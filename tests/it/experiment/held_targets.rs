@@ -17,7 +17,7 @@ pub fn beside(
     beside_and(server, not_committed, waits, || (), goes_on);
 }
 
-/// The same where something more happens while it waits.
+/// Calls a function that waits in this way, and does something more meanwhile.
 fn beside_and(
     server: &TestServer,
     not_committed: &str,
@@ -81,7 +81,7 @@ fn a_target_is_not_dropped_while_an_experiment_is_recorded_or_extended_with_it()
     beside(&server, "drop_target('d')", &record("g", "{a,d}"), |sql| {
         refused(sql, "22023", "target \"d\" does not exist");
     });
-    // What is recorded is planned with the target as it is after the wait.
+    // The experiment is recorded with the target as it is after the wait.
     beside(
         &server,
         r#"alter_target('b', settings => '{"wal_compression": "on"}')"#,
@@ -180,7 +180,7 @@ fn a_target_that_is_taken_while_somebody_waits_to_drop_it_stays() {
         |sql| refused(sql, "target \"a\" is in use"),
     );
     first.end();
-    // By somebody who has had it prepared.
+    // By a user who has had it prepared.
     beside_and(
         &server,
         "alter_target('b', power_loss_protected => true)",

@@ -24,7 +24,7 @@ fn one_database_too_many_says_so_and_has_its_turn_when_another_is_over() {
         );
     }
     let resume = "SELECT fsbench.resume_experiment('e')";
-    // The run of the first one does not end before it is told to.
+    // The first run does not end before it is released.
     let mut held = None;
     for n in 0..=HOMES {
         wait_until("nobody is connected", LONG, || {

@@ -71,7 +71,7 @@ fn without_its_rights_it_is_paused() {
         let why = crate::common::rows(&mut client, paused());
         (why.len() == 1 && why[0].contains("bob")).then_some(())
     });
-    // Another role of that name has not asked for it, until somebody resumes it.
+    // Another role of that name has not asked for it, until a user resumes it.
     execute(
         &mut client,
         "BEGIN; SELECT fsbench.resume_experiment('e'); DROP ROLE bob; CREATE ROLE bob; SELECT fsbench.grant_operator('bob'); COMMIT",

@@ -1,4 +1,4 @@
-//! What is said of an experiment, by what is stored of its runs.
+//! The sentences about an experiment, by the stored figures of its runs.
 
 use super::{SHORT, targets, wait_for};
 use crate::common::{execute, row, rows, server};
@@ -74,7 +74,7 @@ fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
     assert_eq!(rows(&mut client, warnings), ["t"]);
     execute(&mut client, "UPDATE fsbench.experiment SET forced = true");
     assert!(said(&mut client, "NULL").starts_with("equivalent: "));
-    // What the run before has left on an SSD may show.
+    // An earlier run may have left traces on an SSD.
     execute(
         &mut client,
         &format!(
@@ -84,7 +84,7 @@ fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
     );
     let warnings = "SELECT warnings ~ 'carry_over' FROM fsbench.compare('e')";
     assert_eq!(rows(&mut client, warnings), ["t"]);
-    // What a search has found decides as any other figure.
+    // The rate that a search has found decides as any other figure.
     execute(
         &mut client,
         "UPDATE fsbench.experiment SET metric = 'sustainable_rate'; \
@@ -172,7 +172,7 @@ fn another_session_confirms_what_was_decided() {
         &kernel_of_b("(SELECT max(kernel) FROM fsbench.environment)"),
     );
     assert_eq!(row(&mut client, confirmed), "more|t");
-    // Of the later one by the first, too; what says otherwise confirms nothing.
+    // The first experiment confirms the later one, too; one that disagrees confirms nothing.
     let first = "SELECT says ~ ', confirmed by \"e\"' FROM fsbench.compare('e, again')";
     assert_eq!(row(&mut client, first), "t");
     execute(

@@ -75,7 +75,7 @@ fn a_run_of_an_experiment_that_is_dropped_ends() {
         &mut client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', max_blocks => 3, {long})"),
     );
-    // What is found of it after this transaction is a run that no experiment has.
+    // After this transaction the run belongs to no experiment.
     wait_for_phase(&mut client, "measure");
     execute(
         &mut client,
@@ -112,7 +112,7 @@ fn marks_go_with_what_is_committed() {
         &mut client,
         &format!("BEGIN; SELECT fsbench.experiment('g', '{{a,b}}', {SHORT}); ROLLBACK"),
     );
-    // What is not committed yet keeps its mark, too.
+    // An experiment that is not committed yet keeps its mark, too.
     let mut other = server.connect("postgres");
     execute(
         &mut other,

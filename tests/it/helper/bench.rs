@@ -80,7 +80,7 @@ impl Bench {
         let mut client = self.server.connect(name);
         execute(
             &mut client,
-            // Of runs nothing is needed but a table for triggers, and whether one is on; what functions read is not looked at.
+            // Stubs a table of runs: for triggers, and to know whether a run is on. The bodies of functions are not checked.
             &format!(
                 "SET check_function_bodies = off; CREATE SCHEMA fsbench; \
                  CREATE TABLE fsbench.run_log (run_id bigint, status text); {}",

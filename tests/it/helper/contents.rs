@@ -149,7 +149,7 @@ fn a_device_that_is_not_the_one_of_the_configuration_is_refused() {
             "restart pgfsbench-helper",
         ]);
     }
-    // The same device under two names, of which one may be wiped.
+    // One device has two names, one of which may be wiped.
     let link = format!("/dev/pgfsbench-twice-{}", std::process::id());
     symlink(&disk.device, &link).expect("symlink");
     disk.allow_with(

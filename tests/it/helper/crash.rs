@@ -132,7 +132,7 @@ fn what_was_committed_is_there_after_a_crash_and_what_recovery_takes_is_stored()
         );
         assert_eq!(scene.value(&lost), "0");
     }
-    // The same transactions as in a run without a crash.
+    // A run without a crash makes the same transactions.
     let run = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&run), "done");
     let balances = "SELECT count(DISTINCT balances) FROM fsbench.run_log";

@@ -8,8 +8,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Of a file that is written out: while ext4 allocates what it has delayed, such blocks count for a moment neither as
-/// reserved nor as allocated.
+/// Allocated bytes of a file that is written out first: while ext4 allocates delayed blocks, these count for a moment neither as reserved nor as
+/// allocated.
 fn allocated(path: &Path) -> u64 {
     let file = fs::File::open(path).expect("the file");
     file.sync_all().expect("written out");

@@ -39,7 +39,7 @@ fn a_study_makes_and_drops_its_targets(client: &mut Client, a: &str, b: &str) {
     );
     let both = [format!("own.a|{a}"), format!("own.b|{b}")];
     assert_eq!(rows(client, made), both);
-    // What was started is planned as if it were not there: in another place, too.
+    // A study that was started is planned as if it were new: in another place, too.
     for size in ["1GB", "2GB"] {
         let planned = format!(
             "SELECT count(*) FROM fsbench.study_plan('own', image_size => '{size}') WHERE part = 'run'"
@@ -113,7 +113,7 @@ fn filesystems_on_images_are_compared_and_nothing_is_left() {
             ("same_durability", "t"),
         ],
     );
-    // What the helper has given is a line to be pasted, for any device.
+    // Settings that the helper gave become a line to be pasted, for any device.
     execute(
         &mut client,
         "UPDATE fsbench.experiment SET too_short = false, forced = true; \
@@ -189,7 +189,7 @@ fn what_the_helper_cannot_make_is_told_before_the_night() {
             trouble.len() == 1 && trouble[0].contains(message) && trouble[0].contains(hint),
             "{trouble:?}"
         );
-        // What is only recorded may be made possible before it is started.
+        // A recorded experiment may become possible before it is started.
         execute(
             &mut client,
             &format!("SELECT fsbench.experiment({asked}, start => false)"),

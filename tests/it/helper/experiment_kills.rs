@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const TEST: &str = "after_kills_at_random_moments_an_experiment_goes_on_and_counts_no_run_twice";
 
-/// Of two targets: each block has two runs.
+/// Two targets: each block has two runs.
 const EXPERIMENT: &str = r#"max_blocks => 12, scale => 1, clients => 1, transactions => 20, warmup => '0',
     options => '{"wait_for_helper_ms": 600000}'"#;
 
@@ -102,7 +102,7 @@ fn goes_on(scene: &Scene, name: &str) -> bool {
     is_cut_off
 }
 
-/// What an experiment that is over must have: each run of each block measured once, whatever was cut off.
+/// A finished experiment has each run of each block measured once, whatever was interrupted.
 fn is_whole(scene: &Scene, name: &str) {
     let mut client = scene.bench.client();
     execute(

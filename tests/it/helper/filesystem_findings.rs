@@ -97,7 +97,7 @@ fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
         )),
         "0"
     );
-    // The same again is known as the same.
+    // A repeated run has the same fingerprints.
     let again = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&again), "done");
     assert_eq!(

@@ -124,7 +124,7 @@ fn the_plan_is_what_is_executed() {
         let done = lab.run(&wanted).stderr;
         lab.ok(&["release", "--target", "t"]);
         lab.nothing_is_left_at_once();
-        // Of what was done: the line of each step, without its name and how it went.
+        // The line of each step that was done, without its name and its duration.
         let done = String::from_utf8(done).expect("UTF-8");
         let done: Vec<String> = done
             .lines()
@@ -253,7 +253,7 @@ fn what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left() {
     let Some(lab) = Lab::new("what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left") else {
         return;
     };
-    // The same program with the same option says the same to us.
+    // The program with this option prints the same for us.
     let file = lab.path("file");
     fs::File::create(&file)
         .and_then(|f| f.set_len(320 << 20))

@@ -244,7 +244,7 @@ fn hostile_jobs_fail_and_touch_nothing() {
     for (target, request, _) in &jobs {
         ask(&mut client, target, "prepare", request);
     }
-    // Of another start of the server: from a dump, or from before a crash.
+    // A job of another start of the server: from a dump, or from before a crash.
     execute(
         &mut client,
         "INSERT INTO fsbench.helper_job (target, action, request, server_started) VALUES ('t', 'prepare', '{}', '2020-01-01')",

@@ -34,12 +34,12 @@ pub const fn on_image<'a>(target: &'a str, filesystem: &'a str, size: &'a str) -
 }
 
 impl Lab {
-    /// With images of 2 GB in all; None, and the test is skipped, where there is no root or no loop device.
+    /// A lab with images of 2 GB in all; None, and the test is skipped, without root or without loop devices.
     pub fn new(test: &str) -> Option<Self> {
         Self::below(for_images(), test)
     }
 
-    /// The same with all that it makes below this directory.
+    /// A lab with all its files below this directory.
     pub fn below(directory: &Path, test: &str) -> Option<Self> {
         if let Some(why) = lacks_loop_devices() {
             skip(test, why);
@@ -60,7 +60,7 @@ impl Lab {
         can_make(&mut self.command(&["plan"]), filesystem)
     }
 
-    /// The same; where not, the test says that it looks at one filesystem less.
+    /// Whether this machine can make and mount a filesystem; if not, the test says that it covers one filesystem less.
     pub fn has(&self, filesystem: &str) -> bool {
         self.is_told(filesystem, self.can(filesystem))
     }
@@ -189,7 +189,7 @@ impl Lab {
         self.begun_in("bench", target)
     }
 
-    /// The same for a target of this database.
+    /// The journal's entry of a target of this database.
     pub fn begun_in(&self, database: &str, target: &str) -> Option<String> {
         let path = self.path(&format!("state/journal/{database}@{target}.json"));
         let entry: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).expect("JSON");

@@ -40,7 +40,7 @@ impl PutBack {
             .args(["-c", &script])
             .stdin(Stdio::piped())
             .stdout(lock.map_or_else(Stdio::null, Stdio::from))
-            // Whoever ends the tests ends all of their group.
+            // An end of the tests ends all of their process group.
             .process_group(0)
             .spawn()
             .expect("sh");

@@ -1,4 +1,4 @@
-//! The helper where directories of the machine hold something else, which nobody else sees and which is gone with it.
+//! The helper where directories of the machine hold something else, which no other process sees and which is gone with it.
 
 use super::lab::{Lab, write_program};
 use pgfsbench_tests::LET_GO_OF_OTHERS_DEVICES;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const RUN: &str = "scale => 1, clients => 2, transactions => 60, warmup => '0'";
 const NEXT_RUN: &str = "scale => 1, clients => 1, transactions => 10, warmup => '0'";
 const OPTIONS: &str = r#"{"wait_for_helper_ms": 600000}"#;
-/// Those of a run that ends with a crash of its server, of its own accord.
+/// Options of a run that crashes its server of its own accord.
 const CRASH: &str = r#"{"wait_for_helper_ms": 600000, "crash": true}"#;
 const SETTINGS: &str =
     r#"{"max_wal_size": "64MB", "min_wal_size": "32MB", "shared_buffers": "16MB"}"#;
@@ -240,7 +240,7 @@ fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works()
     let mut kills: BTreeMap<Victim, BTreeMap<String, u64>> = BTreeMap::new();
     let (mut done, mut missed, mut failed) = (0, 0, 0);
     let first = killer.any(VICTIMS.len());
-    // Of how long a run took, how long it takes, in percent: the machine is slower or faster than it was.
+    // Length of a run now, in percent of a run at the start: the machine may have become slower or faster.
     let mut share = 100u32;
     while done < count {
         let strike = Strike {

@@ -150,7 +150,7 @@ fn data_are_copied_cold_or_loaded_on_the_target_as_asked_and_kept_within_the_lim
     let undropped = run("{}");
     assert_eq!(asked(&undropped), "prepare,release");
     scene.value("SELECT fsbench.alter_target('ext4', drop_caches => true)");
-    // The same transactions, wherever the data come from.
+    // Both runs make the same transactions, wherever the data come from.
     let balances = format!(
         "SELECT count(DISTINCT balances) FROM fsbench.run_log WHERE run_id IN ({cold}, {loaded})"
     );
@@ -335,7 +335,7 @@ fn what_the_configuration_or_the_kernel_does_not_allow_fails_the_run_at_once_wit
         ],
     );
     assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
-    // Of the mount, which comes after mkfs, nothing is left either.
+    // A mount that fails, which comes after mkfs, leaves nothing either.
     let run = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     let told = scene.ending(&run);
     assert!(told.starts_with("failed 58000; "), "{told}");

@@ -11,7 +11,7 @@ use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// Of disks whose block settings are changed, in kilobytes: nobody's default.
+/// Read-ahead of disks whose block settings are changed, in kilobytes: no kernel's default.
 pub const READ_AHEAD: &str = "72";
 
 pub struct Scene {

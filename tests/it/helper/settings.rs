@@ -340,7 +340,7 @@ fn a_pool_that_cannot_be_destroyed_does_not_keep_settings_from_being_put_back() 
     super::lab::system("umount", &[&lab.path("mnt/bench@t").display().to_string()]);
     lab.refused(&["cleanup"], &["there is no program zpool"]);
     machine.assert_as_before("the pool could not be destroyed");
-    // What is back is not written once more: it may have been changed since.
+    // A setting that is back is not written once more: it may have been changed since.
     machine.set("dirty_expire_centisecs", "2800");
     lab.refused(&["cleanup"], &["there is no program zpool"]);
     assert_eq!(kernel()["dirty_expire_centisecs"], "2800");

@@ -378,7 +378,7 @@ fn setup_says_beforehand_what_of_a_device_will_be_refused() {
 #[test]
 fn setup_adds_to_what_is_there() {
     let test = "setup_adds_to_what_is_there";
-    // Of images on a mount of their own it would tell the mount point, too.
+    // Images on a mount of their own would add the mount point to the answer.
     let lab = Lab::below(on_disk(), test);
     let Some(bench) = lab.and_then(|lab| Bench::of(lab, &[])) else {
         return;

@@ -1,4 +1,4 @@
-//! What `make lab STUDY=...` does in its guest, done here: the script, on a disk that the helper may erase.
+//! The work of `make lab STUDY=...` in its guest, done here: the script, on a disk that the helper may erase.
 
 use super::bench::Bench;
 use crate::common::{assert_refused, execute, row, rows};
@@ -28,7 +28,7 @@ fn tools() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools")
 }
 
-/// What is printed of a script by names of a study and its parts, or why it is refused.
+/// The output of a script with names of a study and its parts, or its error.
 fn script(names: [&str; 2]) -> Result<String, String> {
     let output = Command::new(tools().join("lab.d/study"))
         .args(names)
@@ -112,7 +112,7 @@ fn the_script_of_the_laboratory_repeats_a_study() {
     assert_eq!(rows(&mut client, report), ["a|1|t|3", "b|2|t|3"]);
     let small = "SELECT DISTINCT transactions FROM fsbench.run_log WHERE target LIKE 'tiny.%'";
     assert_eq!(row(&mut client, small), "10");
-    // Its targets are its own, and nobody else's are taken for them.
+    // Its targets are its own, and those of others are not taken for them.
     execute(
         &mut client,
         "SELECT fsbench.drop_study('tiny', keep_runs => true)",

@@ -1,4 +1,4 @@
-//! What a page's HINT has one type into a shell.
+//! Commands for the shell in a page's HINT.
 
 use super::NAME;
 use crate::common::execute;
@@ -20,7 +20,7 @@ pub(super) fn typed(server: &TestServer, sql: &str) -> (usize, String) {
     (output.stdout.len(), said)
 }
 
-/// The page that somebody gets who pastes the HINT, in a directory where nothing else appears.
+/// The page that the pasted HINT makes, in a directory where nothing else appears.
 fn pasted(server: &TestServer, said: &str) -> String {
     let (_, rest) = said.split_once("In a shell: ").expect("a command");
     let command = rest.lines().next().expect("a line");

@@ -5,7 +5,7 @@ use crate::common::{execute, row};
 use pgfsbench_tests::{SHORT, TestServer};
 use postgres::{Client, SimpleQueryMessage};
 
-/// What is removed while a page is made is on it as a whole: it waits for a lock between two charts.
+/// A page shows an experiment whole that is removed meanwhile: it waits for a lock between two charts.
 pub(super) fn of_one_moment(server: &TestServer, client: &mut Client) {
     execute(client, "BEGIN; LOCK TABLE fsbench.fsync");
     let page = server.background("postgres", "SELECT fsbench.report(run_ids => '{200,201}')");

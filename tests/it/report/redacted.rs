@@ -5,7 +5,7 @@ use crate::common::{execute, row};
 use pgfsbench_core::finding;
 use postgres::Client;
 
-/// Of three targets: what differs between them, and what is the same.
+/// Differences and common values of three targets.
 const SECRETS: &str = r#"
     UPDATE fsbench.environment SET hostname = 'db', host_fingerprint = 'fp-' || run_id, kernel_command_line = 'root=LABEL=payroll-' || run_id,
         device = '/dev/disk/by-id/ata-MAKER_SECRET-part' || run_id, mount_options = 'rw,noatime,logbufs=8,addr=10.9.8.' || run_id % 3 || ',username=bob,domain=ACME,unc=//fs1/share',

@@ -4,7 +4,7 @@ use super::STUDY;
 use crate::common::{assert_refused, execute, row};
 use postgres::Client;
 
-/// What a study that was repeated here has on its page, and what else is called like it.
+/// Pages of a study that was repeated here, and of others of the same name.
 pub(super) fn have_pages(client: &mut Client) {
     execute(client, STUDY);
     let text = row(

@@ -1,4 +1,4 @@
-//! What the table of a text says, and what the charts of a page hold.
+//! The table of a text, and the charts of a page.
 
 use super::NAME;
 use crate::common::{execute, row};
@@ -79,7 +79,7 @@ pub(super) fn lose_no_second(client: &mut Client) {
     execute(client, "ROLLBACK");
 }
 
-/// A long list says how long it is; and what nobody can ask for is not to be pasted.
+/// A long list says how long it is; and forged arguments are not to be pasted.
 pub(super) fn cut_nothing_silently_and_repeat_nothing_forged(client: &mut Client) {
     execute(
         client,

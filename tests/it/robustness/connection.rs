@@ -134,7 +134,7 @@ fn another_server_is_measured_and_its_result_lands_here() {
             ("used->'options'->>'lease_ms'", "60000"),
         ],
     );
-    // The same transactions as in this server itself.
+    // This server itself makes the same transactions.
     let here = SHORT_RUN.replace("'there'", "'default'");
     let other = value(
         &mut client,

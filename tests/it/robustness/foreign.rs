@@ -80,7 +80,7 @@ fn the_journal_drops_what_has_its_name_and_its_comment_and_nothing_else() {
     let ours =
         |run: u32| format!("pgfsbench: work database of run {run} in database postgres; mark 12ab");
     let made = [
-        // Of a run, as it was made.
+        // The database of a run, as it was made.
         ("fsbench_work_101", ours(101), "fsbench_work_101", ours(101)),
         // No database of a run by its name, or by its comment.
         ("shop1", ours(102), "shop1", ours(102)),

@@ -309,7 +309,7 @@ fn the_row_here_ends_whatever_a_server_tells_of_the_run_there() {
         assert_eq!(error.code().code(), code, "{error:?}");
         assert!(error.message().contains(words), "{error:?}");
         assert!(!format!("{error}").contains('\u{1b}'));
-        // What that server says is to be done is not said by pgfsbench.
+        // Advice of that server is not repeated as pgfsbench's own.
         assert!(
             !error.hint().unwrap_or_default().contains("Paste"),
             "{error:?}"

@@ -66,7 +66,7 @@ impl Death {
     }
 }
 
-/// Of all phases each death hits every third, so that each phase is hit by every third death; `make soak` has all.
+/// Each death hits every third phase, so that every third death hits each phase; `make soak` has all.
 fn is_sampled(death: Death, phase: Phase) -> bool {
     (death as usize + phase as usize).is_multiple_of(3)
 }

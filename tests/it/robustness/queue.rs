@@ -172,7 +172,7 @@ fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up() {
         let before = server.value(runs);
         let began = Instant::now();
         let second = server.background("postgres", &run);
-        // Of which nothing is to be seen yet but that it waits.
+        // All that is visible of this run so far is that it waits.
         wait_until("it waits", LONG, || {
             let waits = format!(
                 "SELECT count(*) FROM pg_stat_activity WHERE pid = {} AND wait_event = 'Extension'",

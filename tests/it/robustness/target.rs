@@ -105,7 +105,7 @@ fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
         .filter(|file| Path::new(file).exists())
         .collect();
     assert!(left.is_empty(), "{left:?}");
-    // Of this server itself, nothing was touched.
+    // This server's own memory was not touched.
     let own = place.server.postmaster();
     let (segment, files) = shared_memory_of(&place.server.data(), own).expect("its memory");
     assert!(segments().contains(&segment));

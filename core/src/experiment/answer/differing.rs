@@ -3,8 +3,8 @@
 use super::{Base, Beside, Withheld};
 use crate::experiment::{state::State, undeclared::ANOTHER_DEVICE};
 
-/// What withholds the verdict of a target: what is otherwise with the one that it is compared with, or, where it is compared with all, with any of them. With the
-/// numbers of those.
+/// Differences that withhold the verdict of a target, with the numbers of the targets that differ: from the one that it is compared with, or from any
+/// where it is compared with all.
 pub(super) fn of(
     own: &Beside,
     against: Option<usize>,

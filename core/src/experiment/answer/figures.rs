@@ -24,7 +24,7 @@ pub(super) fn arithmetic(state: &State, metric: Metric, base: &Base) -> String {
         return format!(": {cannot}");
     }
     match (base.ends, base.against) {
-        // What can be zero is shown side by side.
+        // A metric that can be zero is shown side by side.
         (_, against) if metric.kind == Kind::Shown => {
             let own = spread(&values(base.number)).map(|s| format!(": {s} {noun}"));
             let other =
@@ -127,7 +127,7 @@ pub(super) fn has_forced(of: Option<Checkpoints>) -> bool {
     of.is_some_and(|c| c.forced > 0.0)
 }
 
-/// What was made otherwise than the servers have it, alike for all.
+/// Checkpoint settings that the experiment gave to all targets in place of the servers' own.
 pub(super) fn regime(e: &Experiment) -> String {
     let cycle = e.cycle_seconds.filter(|_| e.cycle_is_given);
     // Where WAL forces them, they come more often than that.
@@ -218,9 +218,9 @@ pub fn line(state: &State, rows: &[Row]) -> String {
     )
 }
 
-/// What whoever reads only the line has to know.
+/// Caveats that a reader of this one line has to know.
 fn caveats(rows: &[&Row]) -> Vec<&'static str> {
-    // What is the same on both sides of each ratio.
+    // This caveat holds on both sides of each ratio.
     let is_nothing_durable = |row: &&Row| {
         let why = row.durability.as_ref().and_then(Durability::why_not);
         why.is_some() && row.same_durability != Some(false)

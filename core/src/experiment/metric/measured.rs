@@ -11,25 +11,25 @@ use crate::{
 /// The runs that have a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum By {
-    /// Of transactions, or of syncs.
+    /// Runs of transactions, or of syncs.
     Operations,
-    /// Of transactions.
+    /// Runs of transactions.
     Transactions,
-    /// The same, whose seconds are sampled.
+    /// Runs of transactions whose seconds are sampled.
     Seconds,
-    /// The same, of transactions that write.
+    /// Runs of transactions that write.
     Writes,
-    /// Whose data are loaded where they are measured.
+    /// Runs whose data are loaded where they are measured.
     Loading,
-    /// That have an option.
+    /// Runs with this option.
     Option(&'static str),
-    /// That search for a rate.
+    /// Runs that search for a rate.
     Search,
-    /// Of scans.
+    /// Scans.
     Scans,
-    /// Of scans, one of whose degrees it is.
+    /// Scans at this degree, among others.
     Degree(u32),
-    /// Of syncs, one of whose ways it is.
+    /// Runs of syncs by this method, among others.
     Method(&'static str),
 }
 

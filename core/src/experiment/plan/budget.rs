@@ -1,5 +1,4 @@
-//! What fits into a time: checkpoint cycle, windows and blocks. A budget is spent by it, and the rows of a plan for half an hour, a night and a
-//! weekend are made by it.
+//! Checkpoint cycle, windows and blocks that fit into a time: for a budget, and for the rows of a plan for half an hour, a night and a weekend.
 
 use super::{Before, Length, SHORTEST_CYCLE_SECONDS, blocks_within, looks};
 use crate::{
@@ -39,7 +38,7 @@ pub struct Wish {
     pub blocks: Option<u32>,
 }
 
-/// What fits.
+/// Length and blocks that fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     pub length: Length,
@@ -73,7 +72,7 @@ impl Wish {
         Before::planned(self.burn_in, self.has_share, self.pilot_cycle, self.targets)
     }
 
-    /// A run with a cycle, and a window of so many of them.
+    /// A run with a cycle, and a window of this many cycles.
     fn with_cycle(&self, cycle_seconds: f64, cycles: f64) -> Length {
         Length {
             warmup_seconds: match self.has_warmup {
@@ -111,8 +110,8 @@ impl Wish {
         }
     }
 
-    /// What fits into so many seconds: the longest cycle, up to the server's own, with which four blocks fit, else three, and as many blocks as do then.
-    /// Where nothing does with windows of three cycles, those have two. None if not even that fits.
+    /// Length and blocks that fit into these seconds. It takes the longest cycle, up to the server's own, that leaves room for four blocks, else
+    /// three; then as many blocks as fit. Where windows of three cycles do not fit, it tries two. None if these do not fit either.
     pub fn fit(&self, seconds: f64) -> Option<Fit> {
         let fits = |length: Length, fewest: u32| {
             let blocks = blocks_within(seconds, self.runs(), length, self.before());
@@ -145,7 +144,7 @@ impl Wish {
         super::seconds_of(f64::from(blocks) * runs, length) + self.before().seconds(length)
     }
 
-    /// The most of its targets that fit into so many seconds; None if not even two do.
+    /// The most of its targets that fit into this many seconds; None if not even two do.
     pub fn targets_that_fit(&self, seconds: f64) -> Option<u32> {
         (2..self.targets).rev().find(|targets| {
             let fewer = Self {
@@ -156,7 +155,7 @@ impl Wish {
         })
     }
 
-    /// What would fit into so many seconds in place of all, in words.
+    /// In words: how many targets, or how much time, would fit instead.
     pub fn instead(&self, seconds: f64) -> String {
         let blocks = self.blocks.unwrap_or(FEWEST_BLOCKS);
         match self.targets_that_fit(seconds) {
@@ -169,7 +168,7 @@ impl Wish {
         }
     }
 
-    /// What fits into a budget, or why nothing does.
+    /// Spends a budget, or says why nothing fits.
     pub fn spend(&self, seconds: f64) -> Result<Fit, Refusal> {
         if !self.may_choose && self.has_cycles && self.length.is_too_short() {
             return Err(Refusal::argument(
@@ -278,7 +277,7 @@ mod tests {
             hint.ends_with("into 15 min 2 targets, 3 blocks fit."),
             "{hint}"
         );
-        // What is asked for fits into what the hint says.
+        // The request fits into the budget that the hint names.
         let enough = hint
             .split('\'')
             .nth(1)
@@ -326,7 +325,7 @@ mod tests {
     }
 
     proptest! {
-        /// What fits has windows and blocks that a verdict takes, and ends in time.
+        /// A fit has enough windows and blocks for a verdict, and ends in time.
         #[test]
         fn what_fits_ends_in_time_and_can_decide(
             targets in 2u32..20, control: bool, burn_in: bool, seconds in 60.0..1e6f64, cycle in 30.0..7200.0f64, data in 0u64..(1 << 40),

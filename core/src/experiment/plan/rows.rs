@@ -18,7 +18,7 @@ use crate::{
 
 /// Blocks whose order is shown.
 const SHOWN_BLOCKS: usize = 3;
-/// Standard deviations of ln ratio for which the smallest difference is told that would be found.
+/// Standard deviations of ln ratio for which the plan has the smallest difference that would be found.
 const NOISE: [f64; 3] = [0.015, 0.03, 0.05];
 
 /// An experiment as it would be recorded.
@@ -35,7 +35,7 @@ pub struct Plan<'a> {
     pub before: Before,
     pub seed: i64,
     pub seed_is_given: bool,
-    /// What would be made to fit into a time.
+    /// The request that the rows of other times are fitted to.
     pub wish: Wish,
     /// The budget, with what it was spent on.
     pub budget: Option<(f64, Fit)>,
@@ -139,7 +139,7 @@ fn order(plan: &Plan) -> Vec<Line> {
     rows
 }
 
-/// Of the run that takes the most.
+/// Room for the run that needs the most.
 fn room(plan: &Plan) -> Option<Line> {
     let runs = plan.specs.iter().zip(plan.needed);
     let (spec, needed) = runs.max_by_key(|(_, needed)| **needed)?;
@@ -201,7 +201,7 @@ fn times(plan: &Plan) -> Vec<Line> {
     rows
 }
 
-/// What fits into a time, of which the experiment may have less: by the same choice as a budget of it.
+/// Rows of what fits into a time, chosen as for a budget.
 fn offered(plan: &Plan, seconds: f64) -> String {
     let (checked, wish) = (plan.checked, &plan.wish);
     // Within a budget max_duration is the budget.

@@ -209,7 +209,7 @@ fn among_open(alike: &[&Row], open: &[&Row], metric: Metric) -> Choice {
     choice
 }
 
-/// What the one that leads could be worse by: it leads by its figures, and may be behind.
+/// How much worse the leader could be: it leads by its figures, and may be behind.
 fn cost_of_leader(leader: &Row, open: &[&Row], metric: Metric) -> Option<Advice> {
     // One that was given up may have been compared with another that led then.
     let against_it = open.iter().filter(|row| row.against == Some(leader.number));
@@ -234,7 +234,7 @@ fn names(rows: &[&Row]) -> String {
     names.join(", ")
 }
 
-/// Of those that are as good, and none of which is less durable: the most even first, then the first.
+/// The target to prefer among equals, none of which is less durable: the one with the fewest stalls, then the first.
 fn preferred<'a>(alike: &[&'a Row], facts: &[Facts]) -> &'a Row {
     let key = |row: &&&Row| {
         let facts = facts.iter().find(|f| f.number == row.number);

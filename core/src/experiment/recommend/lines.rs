@@ -12,7 +12,7 @@ use crate::{
 
 /// Where the database would be.
 const DIRECTORY: &str = "/var/lib/postgresql";
-/// Of an image it is not known which device it will be.
+/// Stands for the device where the target was an image.
 const SOME_DEVICE: &str = "/dev/disk/by-id/YOUR-DEVICE";
 
 /// The parts of advice that are lines.

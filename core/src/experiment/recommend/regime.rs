@@ -197,7 +197,7 @@ fn unlike_in_checksums(facts: &[Facts], here: &Here) -> Option<String> {
     .map(str::to_owned)
 }
 
-/// The same in a few words, to stand behind a choice.
+/// The regime in a few words, to stand behind a choice.
 pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
     let Some(f) = facts.first() else {
         return String::new();

@@ -1,5 +1,5 @@
-//! What is stored of a run, as far as lines for root and superusers are made of it. Rows may come from a dump that somebody has
-//! forged: only what the helper and a target's server would take from pgfsbench is of use here.
+//! Stored columns of a run from which lines for root and superusers are made. Rows may come from a forged dump. So only values that the helper and a
+//! target's server would take from pgfsbench are used.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -110,7 +110,7 @@ pub fn mkfs(command: &str) -> Option<String> {
     Some([&[program.to_owned()], &given[..]].concat().join(" "))
 }
 
-/// Whether it has an xfs whose log is elsewhere, which mount has to be told.
+/// Whether it has an xfs with an external log, which mount needs as an option.
 pub fn has_log(command: &str) -> bool {
     command.contains(" logdev=")
 }

@@ -12,7 +12,7 @@ use crate::experiment::{
 /// A run from which the rate or the WAL of the others follows is tried again once.
 const TRIES_OF_PILOT: usize = 2;
 
-/// What is to be done before the first block; None when that was done.
+/// The next step before the first block; None when all are done.
 pub fn next(state: &State) -> Option<Next> {
     burn_in(state)
         .or_else(|| pilots(state))
@@ -38,7 +38,7 @@ pub fn parameters(state: &State, place: Place, of_all: &Value) -> Value {
     parameters
 }
 
-/// What became of a run before the first block.
+/// The outcome of a run before the first block.
 pub fn outcome(
     state: &State,
     index: usize,

@@ -1,4 +1,4 @@
-//! What became of a run that is over, and which targets are not run any more because theirs fail.
+//! The outcome of a finished run, and which targets get no more runs because theirs fail.
 
 use crate::{
     experiment::{

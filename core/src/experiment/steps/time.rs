@@ -10,8 +10,8 @@ pub(super) fn longest_run(state: &State) -> f64 {
     took.fold(state.experiment.run_seconds, f64::max)
 }
 
-/// Where max_duration will end it, as reckoned after so many blocks, if the runs that are left take as long as those so far did, with all that lies between
-/// them; None if it will not. It is looked at where it ends.
+/// The block at which max_duration will end the experiment, reckoned after this many blocks; None if it will not. The remaining runs are assumed to
+/// take as long as those so far, pauses included.
 pub fn ends_early(state: &State, blocks: u32) -> Option<String> {
     let e = &state.experiment;
     let last = e.looks.last()?.blocks;

@@ -1,4 +1,4 @@
-//! What an experiment is asked for, and what it announces.
+//! Arguments of an experiment, and its announcement.
 
 use serde_json::json;
 
@@ -194,7 +194,7 @@ fn a_parameter_of_targets_is_varied_on_targets_that_are_made_for_it() {
             "b clients=1 mount_options=noatime on options.b.4",
         ]
     );
-    // What a target has is no parameter of its runs.
+    // A parameter of the target is no parameter of its runs.
     assert_eq!(of(&|c| c.own.len().to_string()), ["1"; 6]);
     let variants: Vec<_> = checked
         .variants
@@ -242,7 +242,7 @@ fn filesystems_make_targets_of_their_own() {
     assert_eq!(checked.candidates[1].target, "new-disk.xfs");
 }
 
-/// Of runs that take so many seconds, and five beside; a checkpoint cycle is of ten.
+/// The length of runs with windows of this many seconds, and a checkpoint cycle of ten.
 fn length(seconds: f64) -> plan::Length {
     plan::Length {
         warmup_seconds: 0.0,
@@ -273,7 +273,7 @@ fn it_is_announced() {
     assert_eq!(within(180.0, before), 0);
     assert_eq!(within(100.0, before), 0, "it does not come to a block");
     assert_eq!(within(1e9, before), 24);
-    // What comes before the first block is told, too.
+    // Runs before the first block are announced, too.
     let told = |burn_in, has_share, pilot_cycle| {
         let before = plan::Before::planned(burn_in, has_share, pilot_cycle, 2);
         let told = plan::announced(&checked, length(55.0), before);
@@ -334,7 +334,7 @@ fn neighbours_are_expected_or_not() {
     assert_eq!(of(json!(null)), Ok(Neighbours::Unexpected));
     assert_eq!(of(json!("unexpected")), Ok(Neighbours::Unexpected));
     assert_eq!(of(json!("expected")), Ok(Neighbours::Expected));
-    // What is found out is not given.
+    // `found` is a result, and is refused as an argument.
     for text in ["found", "", "Expected"] {
         check::style(&of(json!(text)).unwrap_err());
     }

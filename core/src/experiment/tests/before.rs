@@ -1,4 +1,4 @@
-//! What is found out before the first block: the rate as a share of what the slowest target does, and the WAL of a checkpoint cycle.
+//! Pilots before the first block: the rate as a share of the slowest target's, and the WAL of a checkpoint cycle.
 
 use std::collections::BTreeSet;
 
@@ -185,7 +185,7 @@ fn a_run_that_is_made_anyway_tells_it_too() {
     assert_eq!((fixed.segments, made.len()), (9, 2));
     assert_eq!(made[0]["duration_us"], 180_000_000, "of full length");
     assert_eq!(made[1]["duration_us"], 60_000_000, "of the other target");
-    // Of runs without a rate, what the rate would have taken of it.
+    // Runs without a rate are scaled to the WAL that the rate would have made.
     let mut shared = state(2, Goal::Best);
     shared.experiment.pilot_cycle = true;
     shared.experiment.rate_share = Some(0.5);

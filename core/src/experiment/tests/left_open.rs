@@ -1,4 +1,4 @@
-//! What is open has a reason, with its values, and a next step.
+//! Each open result has a reason, with its values, and a next step.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What is said of an experiment that was played.
+//! The sentences about an experiment that was played.
 
 use super::{live, measured, state};
 use crate::experiment::{
@@ -91,7 +91,7 @@ fn metrics_that_were_not_declared_share_a_level_and_decide_nothing() {
         (other.verdict.as_str(), other.further_seconds),
         ("not declared", None)
     );
-    // The same figures, and a level that is divided by the number of the others.
+    // With the same figures, the level is divided by the number of undeclared metrics.
     let width = |row: &answer::Row| row.high.unwrap().ln() - row.ratio.unwrap().ln();
     let others = metric::not_declared("tps", false) as f64;
     assert!(others > 5.0, "{others}");
@@ -102,7 +102,7 @@ fn metrics_that_were_not_declared_share_a_level_and_decide_nothing() {
             .starts_with("inconclusive (closed_loop): 2.00 times t0"),
         "{other:?}"
     );
-    // What can be zero has no ratio.
+    // A metric that can be zero has no ratio.
     state
         .runs
         .iter_mut()
@@ -246,13 +246,13 @@ fn each_two_targets_are_a_pair() {
     assert_eq!(said(3, 0), Some("more"));
     assert_eq!(said(3, 1), Some("equivalent"));
     assert_eq!((said(2, 0), said(0, 1)), (None, None));
-    // What was declared is said as the experiment says it.
+    // Declared pairs read as in the experiment's own rows.
     let declared = answer::rows(&state, metric::ALL[0], &[]);
     assert_eq!(pairs[..5], declared[..]);
     // Where there are many that were not declared one has to be surer.
     let width = |row: &answer::Row| (row.high.unwrap() / row.low.unwrap()).ln();
     assert!(width(&pairs[5]) > width(&declared[0]));
-    // What differs in one of two differs in the pair.
+    // A difference of either target is a difference of the pair.
     let mut beside = vec![answer::Beside::default(); 6];
     for other in 1..6 {
         beside[0].differs.insert(other, "differs: kernel".into());

@@ -1,4 +1,4 @@
-//! What may not be said though the figures would, and what is open.
+//! Verdicts that are withheld although the figures would decide, and results that stay open.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::experiment::{
     undeclared::ANOTHER_DEVICE,
 };
 
-/// Of so many targets, two of which differ.
+/// Facts of this many targets, two of which differ.
 fn differing(targets: usize, [a, b]: [usize; 2], why: &str) -> Vec<Beside> {
     let mut beside = vec![Beside::default(); targets];
     beside[a].differs = BTreeMap::from([(b, why.to_owned())]);
@@ -52,7 +52,7 @@ fn the_leader_on_another_device_is_not_named() {
         said[1].says,
         "inconclusive (device confounded): median 300 tps; as compared with t0"
     );
-    // What was not compared with each other may differ.
+    // Targets that are not compared with each other may differ.
     let others = differing(3, [0, 2], "differs: kernel");
     assert_eq!(verdicts(&rows(&state, &others)), ["out", "best", "out"]);
     state.experiment.forced = true;

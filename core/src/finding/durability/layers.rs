@@ -1,4 +1,4 @@
-//! What every layer of a storage promises.
+//! Promises of each layer of a storage.
 
 use super::{super::StorageFacts, Code};
 use crate::{
@@ -106,7 +106,7 @@ fn option_without_sync<'a>(filesystem: &str, options: &'a str) -> Option<&'a str
     options.split(',').find(is_it)
 }
 
-/// Of the layers, each with those below it.
+/// Codes of all layers, each judged with the layers below it.
 fn of_layers(layers: &[Layer]) -> Vec<Code> {
     let each = (0..layers.len()).flat_map(|place| {
         let (layer, rest) = (&layers[place], &layers[place + 1..]);

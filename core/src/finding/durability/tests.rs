@@ -536,7 +536,7 @@ fn what_is_no_contradiction() {
         ..measured(busy(), 20.0)
     });
     is_fine(RunFacts::clone(&measured(WalSyncFacts::default(), 800.0)));
-    // What is known to lose commits explains it.
+    // A layer that loses commits explains the measurement.
     let facts = RunFacts {
         storage: on("ext4", "253:9", "rw"),
         ..measured(busy(), 1.0)

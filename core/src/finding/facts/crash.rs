@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct CrashFacts {
     /// Transactions that were committed.
     pub committed: Option<u64>,
-    /// Of these, the transactions that are there.
+    /// Committed transactions that are there afterwards.
     pub found: Option<u64>,
     /// The difference, or what went wrong on the way. None when the data are right.
     pub problem: Option<String>,
-    /// True if the data are what was committed; None when nobody could compare.
+    /// True if the data are what was committed; None when they could not be compared.
     pub verified: Option<bool>,
 }

@@ -49,7 +49,7 @@ pub struct CheckpointFacts {
 pub struct WalFacts {
     /// Files that were ready when it began: of segments that were to come.
     pub ready: Option<u64>,
-    /// The same when it ended.
+    /// Files that were ready when it ended.
     pub left: Option<u64>,
     /// Segments that were begun in it.
     pub begun: Option<u64>,

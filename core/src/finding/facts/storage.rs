@@ -50,7 +50,7 @@ pub struct StorageFacts {
     pub on_device: Option<bool>,
     /// The declared state of the device: trimmed, or as_is.
     pub ssd_state: Option<String>,
-    /// True if somebody has declared that the device keeps its cache when power is lost.
+    /// True if the user has declared that the device keeps its cache when power is lost.
     pub power_loss_protected: Option<bool>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
@@ -64,7 +64,7 @@ pub struct StorageFacts {
     pub log_layers: Option<Vec<Layer>>,
     /// True if its filesystem was made for the run.
     pub made: Option<bool>,
-    /// Bytes that the device below wrote in the measured window, whoever wrote them.
+    /// Bytes that the device below wrote in the measured window, for any process.
     pub device_write_bytes: Option<u64>,
     /// Bytes that the server wrote in it, and a page of WAL for each commit: so much it writes again when commits come one by one.
     pub server_write_bytes: Option<u64>,

@@ -6,16 +6,16 @@ use super::{
 };
 use crate::units::{ACCOUNTS, format_bytes, format_count};
 
-/// Share of dead rows from which they are told.
+/// Least share of dead rows that is a finding.
 const DEAD: f64 = 0.001;
 
-/// Share of the server's reads from which the device's are told.
+/// Least share of the server's reads that come from the device, as a finding.
 const FROM_DEVICE: f64 = 0.1;
 
 /// The device reads less than this for the filesystem itself.
 const FEW_READS: f64 = (16 << 20) as f64;
 
-/// Share of the clients' time from which waiting for locks is told.
+/// Least share of the clients' time in waits for locks that is a finding.
 const LOCKS: f64 = 0.10;
 
 pub fn clients_exceed_branches(facts: &RunFacts) -> Option<Finding> {
@@ -28,7 +28,7 @@ pub fn clients_exceed_branches(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
-/// Data that fits in shared_buffers fits in RAM too: only the stronger is told.
+/// Data that fits in shared_buffers fits in RAM too: only the stronger finding is made.
 pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
     let data = facts.data_bytes?;
     if facts

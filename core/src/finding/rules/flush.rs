@@ -50,7 +50,7 @@ fn contradiction(facts: &RunFacts, is_it: impl Fn(&Code) -> bool) -> Option<Stri
     (!words.is_empty()).then(|| words.join("; "))
 }
 
-/// The same probe before and after differs.
+/// The flush probe differs before and after the clients.
 pub fn flush_step(facts: &RunFacts) -> Option<Finding> {
     let (before, after) = (facts.flush.before_us?, facts.flush.after_us?);
     let ratio = after.max(before) / after.min(before).max(0.1);

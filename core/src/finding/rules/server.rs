@@ -1,4 +1,4 @@
-//! The server: who holds back vacuum, what runs beside, where else the WAL goes.
+//! The server: holders of xmin, other work during the run, and other receivers of WAL.
 
 use super::super::{Finding, RunFacts, Severity, Statements};
 use crate::units::format_count;
@@ -38,7 +38,7 @@ pub fn old_xmin(facts: &RunFacts) -> Option<Finding> {
     Some(Finding::new("old_xmin", Severity::Warning, message, hint))
 }
 
-/// Without rows of checkpoints nobody sees which seconds they took, or why they came.
+/// Without rows of checkpoints, their seconds and their causes are unknown.
 pub fn log_checkpoints_off(facts: &RunFacts) -> Option<Finding> {
     (!facts.checkpoints_logged?).then(|| {
         let (message, hint) = match facts.log_checkpoints {
@@ -69,7 +69,7 @@ pub fn autovacuum_off(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
-/// Vacuum reads and writes beside the clients.
+/// Vacuum reads and writes during the run.
 pub fn vacuums(facts: &RunFacts) -> Option<Finding> {
     let vacuums = facts.server.vacuums.filter(|&n| n > 0)?;
     let message = match facts.server.vacuum_seconds {

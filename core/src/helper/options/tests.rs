@@ -163,7 +163,7 @@ fn what_reaches_further_is_refused_by_name() {
     assert!(mkfs_arguments(Ext4, &"-j ".repeat(400)).is_err());
 }
 
-/// Texts near what is accepted: known options and values beside hostile ones.
+/// Texts near what is accepted: known options and values among hostile ones.
 fn texts(separators: &'static str) -> impl Strategy<Value = String> {
     let mut pieces: Vec<String> = [
         "/dev/sda",

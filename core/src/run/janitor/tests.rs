@@ -31,7 +31,7 @@ fn new(is_cancelled: bool, is_busy: bool, before: usize) -> Action {
         is_busy,
         before,
         may_begin: true,
-        has_registrar: false,
+        has_queue_worker: false,
     })
 }
 
@@ -59,13 +59,13 @@ fn without_a_slot_the_run_that_is_on_does_the_work_of_the_queue() {
 }
 
 #[test]
-fn a_registrar_puts_into_the_queue_what_has_to_wait() {
+fn a_queue_worker_puts_into_the_queue_what_has_to_wait() {
     let new = |is_busy| New {
         is_cancelled: false,
         is_busy,
         before: 0,
         may_begin: true,
-        has_registrar: true,
+        has_queue_worker: true,
     };
     assert_eq!(of_new(&new(true)), Action::Wait);
     assert_eq!(of_new(&new(false)), Action::Launch(Errand::Run));

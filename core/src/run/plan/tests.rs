@@ -199,7 +199,7 @@ fn of_a_run_that_has_failed_removal_is_told_too() {
     for act in removal {
         course.tell_step(act, 0.0);
     }
-    // Of its errand the helper tells the steps.
+    // The helper reports the steps of its errand itself.
     let told: Vec<&str> = course.begun().iter().map(|b| &b.action[..]).collect();
     assert_eq!(told, ["make the work database", "drop the work database"]);
 }
@@ -294,7 +294,7 @@ fn steps_are_told_as_phases() {
     assert_eq!(phase_of(Act::Job(Errand::DropCaches), Some("copy")), None);
 }
 
-/// What is made, and the step that removes it.
+/// Each thing that a step makes, and the step that removes it.
 const REMOVED_BY: [(Act, Act); 6] = [
     (Act::MakeDatabase, Act::DropDatabase),
     (Act::MakeFile, Act::DropFile),

@@ -127,7 +127,7 @@ fn files_grow_alike_on_all_filesystems_where_the_server_can_be_told() {
     );
 }
 
-/// The second pass is beside the first one, and no settings of that time are left in it.
+/// The second pass follows the first one, and has no settings of that time.
 #[test]
 fn what_is_published_is_made_again_with_the_settings_of_today() {
     let study = builtin::find("smith-2011").unwrap().unwrap();
@@ -166,7 +166,7 @@ fn what_is_published_is_made_again_with_the_settings_of_today() {
         assert!(both.contains(&("medium-today".into(), false)), "{both:?}");
         assert_eq!(second, None);
     }
-    // What is of today already is not made twice.
+    // A question that already has the settings of today is not repeated.
     let (today, second) = planned("medium,medium-today", Some(false));
     assert_eq!((today.len(), second), (first.len(), None));
 }

@@ -106,7 +106,7 @@ impl Cgroups {
 /// Device, kind, and a number.
 type Entry = (String, IoKind, u64);
 
-/// What was done to a device. A device without a line has not been used yet.
+/// Operations on a device. A device without a line has not been used yet.
 fn done_on(done: &[Entry], device: &str, kind: IoKind) -> u64 {
     let mut entries = done.iter();
     let entry = entries.find(|(known, of, _)| known == device && *of == kind);

@@ -3,7 +3,7 @@
 /// Characters of the longest value of an escape that is tried.
 const LONGEST: usize = 64;
 
-/// What follows the prefix of a line, if the process `pid` wrote it; None if another one did, or if the prefix does not tell.
+/// The message of a line that the process `pid` wrote; None if another process did, or if the prefix does not tell.
 pub fn message_of<'a>(line: &'a str, format: &str, pid: u32) -> Option<&'a str> {
     let (before_sessions, of_sessions) = match format.split_once("%q") {
         Some((before, of)) => (before, Some(of)),

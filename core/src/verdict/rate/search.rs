@@ -40,7 +40,7 @@ pub fn cycle_seconds(checkpoint_cycle: f64, rate: f64, q: f64) -> f64 {
 pub enum Found {
     /// It has been sustained, twice.
     Rate(Sustained),
-    /// The same, but the cycles were over before it was confirmed.
+    /// A rate that was found, but not confirmed before the cycles were over.
     NotConfirmed(Sustained),
     /// No rate from 0.1 times what was done without one is sustained; the least that was tried, and the share of misses there.
     None { rate: f64, share: f64 },

@@ -274,7 +274,7 @@ fn a_second_search_for_the_best_confirms_the_first() {
 
 #[test]
 fn one_that_was_equivalent_runs_again_when_another_leads() {
-    // 0 leads at first, and 1 is its equal; then 2 comes up, and 1 is looked at against it.
+    // 0 leads at first, and 1 is its equal; then 2 comes up, and 1 is compared with it.
     let third = [-0.04, -0.04, -0.04, 0.06, 0.08, 0.08, 0.08, 0.08];
     let at = |blocks: usize| {
         let targets = [&[0.0; 8][..blocks], &[0.0; 8][..blocks], &third[..blocks]];

@@ -155,7 +155,7 @@ fn three_targets_against_a_baseline() {
     same(compared(4)[1].estimate.unwrap().mean, 0.055);
     same(widths(4)[2], 0.047_878_120_2);
     same(compared(4)[2].estimate.unwrap().mean, -0.016_25);
-    // Nothing is looked at between two looks.
+    // No verdict comes between two looks.
     assert_eq!(compared(5), compared(4));
     assert_eq!(said(6), [Verdict::More, Verdict::More, Verdict::Equivalent]);
     let last = compared(6);

@@ -134,7 +134,7 @@ fn what_is_more_than_twice_as_much_is_told_as_a_ratio() {
         says(Verdict::More, estimate(3.42, 2.9, 3)),
         "3.4 times the tps of ext4 (2.9 to 4), after 3 blocks"
     );
-    // One end alone, too: both ends are told alike.
+    // One end alone, too: both ends get the same words.
     assert_eq!(
         says(
             Verdict::Inconclusive(Reason::MaxBlocks),

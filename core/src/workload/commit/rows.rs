@@ -50,7 +50,7 @@ impl Rows {
     }
 }
 
-/// Checks that the table holds each row that was committed, by so many transactions of each client, and no other.
+/// Checks that the table holds each committed row, given the transactions of each client, and no other.
 pub fn verify(found: &Rows, committed: &[u64]) -> Result<(), Refusal> {
     let expected = Rows::of(committed);
     let detail = match found.difference(expected.rows) {

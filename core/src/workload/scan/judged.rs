@@ -71,7 +71,7 @@ impl Report {
         }
     }
 
-    /// Why it does not count as a scan with so many workers; None when all were there.
+    /// Why it does not count as a scan with this many workers; None when all were there.
     fn workers_missing(&self, degree: u32) -> Option<String> {
         if self.planned != degree {
             Some(format!("{} workers were planned", self.planned))

@@ -205,19 +205,19 @@ impl Own {
         self.most_readers().max(self.loaders).unwrap_or(1)
     }
 
-    /// Worker slots that the run takes at its peak: of those who load, scan or read, and its own beside them.
+    /// Worker slots that the run takes at its peak: of loaders, scans or readers, and its own.
     pub(super) fn workers(&self, sample: bool) -> (u32, u32) {
         let scanning = self.degrees.last().copied().max(self.most_readers());
         let scanning = scanning.unwrap_or(1);
         let (loaders, own) = (self.loaders.unwrap_or(1), own_workers(sample));
-        // Beside loaders there is only the coordinator.
+        // Loaders run with the coordinator alone.
         match loaders + 1 > scanning + own {
             true => (loaders, 1),
             false => (scanning, own),
         }
     }
 
-    /// Refuses what the server does not allow, or its memory cannot hold. The table takes so many bytes.
+    /// Refuses what the server does not allow, or its memory cannot hold. The table takes this many bytes.
     pub(super) fn check(
         &self,
         options: &Options,
@@ -286,8 +286,7 @@ fn most_degree(settings: &BTreeMap<String, String>, facts: &Facts) -> u32 {
         .unwrap_or(facts.max_parallel_workers)
 }
 
-/// Worker slots of the run beside those who scan or read: the coordinator, the worker whose scan it is or who prepares the table, and
-/// the sampler.
+/// Worker slots of the run without scans and readers: the coordinator, the worker that scans or prepares the table, and the sampler.
 fn own_workers(sample: bool) -> u32 {
     2 + u32::from(sample)
 }

@@ -1,5 +1,5 @@
 //! Reads of processes, and the part of them that was for a scan: in PostgreSQL 18 with io_method = worker other processes of the
-//! server read for whoever asks them, and only their sums tell for whom that was.
+//! server read on request, and only their sums tell for which process that was.
 
 use crate::proc::Reads;
 

@@ -163,7 +163,7 @@ proptest! {
                 ..asked
             };
             let second = resolve(&again, &facts).unwrap();
-            // What was chosen is what it was asked for now.
+            // The second request names the values that the first one chose.
             let bare = |spec| Spec { chosen: vec![], within_ms: None, ..spec };
             prop_assert_eq!(bare(first), bare(second));
         }

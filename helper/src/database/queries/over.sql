@@ -1,5 +1,5 @@
--- Of the targets $1 that were prepared for the runs $2 those whose run is over, and that nobody is clearing up after: no coordinator lives, or the one that
--- does has begun with another run. What could not be released is tried again ever more rarely.
+-- Targets, of those ($1) that were prepared for the runs $2, whose run is over and that no coordinator clears up after: none lives, or it has begun
+-- with another run. A release that failed is tried again ever more rarely.
 SELECT t.target, t.run_id FROM unnest($1::text[], $2::bigint[]) AS t (target, run_id),
   LATERAL (SELECT count(*) FILTER (WHERE j.status = 'failed') AS failures, max(j.started_at) AS last,
       bool_or(j.status = 'queued' AND j.server_started = pg_postmaster_start_time() OR j.status = 'running') AS goes_on

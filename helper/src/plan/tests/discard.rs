@@ -57,7 +57,7 @@ fn as_it_is_nothing_is_discarded() {
         let line = mkfs_line(fs, options, Some(SsdState::AsIs), true);
         assert!(line.contains(expected), "{fs} {options}: {line}");
     }
-    // What is allocated stays so, unless that is asked for.
+    // Allocated blocks stay allocated, unless discard is asked for.
     assert!(mkfs_line(Ext4, "", None, false).contains("-E nodiscard,"));
     assert!(mkfs_line(Ext4, "-E discard", None, false).contains("-E discard,"));
     assert!(!mkfs_line(Ext4, "", None, true).contains("discard"));

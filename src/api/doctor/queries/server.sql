@@ -1,4 +1,4 @@
--- What the server says of itself, beside what decides whether a run is refused.
+-- Facts about the server that do not decide whether a run is refused.
 SELECT jsonb_build_object(
     'version', current_setting('server_version'),
     'workers', current_setting('max_worker_processes')::bigint,

@@ -12,7 +12,7 @@ fn us(seconds: f64) -> i64 {
     (seconds * 1e6) as i64
 }
 
-/// The same arguments with the shortest windows.
+/// These arguments with the shortest windows.
 pub fn shortest(asked: &Asked) -> Asked {
     let mut asked = asked.clone();
     asked.run.duration_us = Some(SHORTEST_US);

@@ -27,7 +27,7 @@ use crate::{
 #[derive(Default)]
 pub struct OwnTargets {
     made: Vec<String>,
-    /// Those of an experiment that was dropped.
+    /// Targets of an experiment that was dropped.
     used_again: Vec<String>,
     /// Devices that their runs erase.
     devices: BTreeSet<String>,
@@ -85,7 +85,7 @@ pub fn make(
     checked: &Checked,
 ) -> Result<OwnTargets, Fault> {
     let mut own = OwnTargets::default();
-    // What is recorded before an error is not: that is told when all is done.
+    // Targets that are recorded before an error are undone, so the announcement waits for the end.
     own_target::quietly(|| make_each(ready, asked, made, checked, &mut own))?;
     Ok(own)
 }

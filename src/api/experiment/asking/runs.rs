@@ -69,7 +69,7 @@ impl Runs {
         })
     }
 
-    /// What could be made of them in some time. `own_cycle` is the cycle where none is chosen.
+    /// The request that a plan for another time is fitted to. `own_cycle` is the cycle where none is chosen.
     pub fn wish(&self, asked: &Asked, checked: &Checked, own_cycle: f64, may_choose: bool) -> Wish {
         let has_checkpoints = |spec: &Spec| {
             spec.workload.runs_transactions() && spec.workload.depends_on_checkpoints()

@@ -1,4 +1,4 @@
-//! A run on a server that is reached by a connection: the same road as to a server of our own, but it is somebody's.
+//! A run on a server that is reached by a connection: the steps are as on a server of our own, but the server belongs to the user.
 
 use std::time::{Duration, Instant};
 

@@ -83,7 +83,7 @@ impl Run {
         Ok(())
     }
 
-    /// Of a step of the crash or after it. Only who cancels the run wants no result.
+    /// Notes a problem of a step of the crash, or after it, as a result. A cancelled run has none.
     pub(super) fn note_problem(
         &mut self,
         server: &Put,

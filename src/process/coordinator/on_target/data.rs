@@ -43,7 +43,7 @@ pub(super) struct Prepared {
     pub bytes: u64,
     /// The stage that the run there carries out on it.
     pub stage: Stage,
-    /// What tells the script that has created the extension in it; empty if it is not known.
+    /// Digest of the script that created the extension in it; empty if not known.
     script: String,
 }
 

@@ -67,7 +67,7 @@ impl Run {
         }
     }
 
-    /// The run that has prepared the target, and is over; refuses one that somebody has prepared to look at.
+    /// The run that has prepared the target, and is over; refuses a target that a user has prepared by hand.
     pub(super) fn prepared_earlier(&self, target: &str) -> Result<Option<i64>, Fault> {
         match xact::transaction(|| helper_job::prepared_by(target))? {
             Some(None) => Err(Fault::new(

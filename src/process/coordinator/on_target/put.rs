@@ -38,7 +38,7 @@ pub(super) struct Put<'a> {
     pub place: PathBuf,
     /// Whether it only loads data that are copied to the target.
     is_for_loading: bool,
-    /// What tells the script that has created the extension in its data; empty where there is none yet.
+    /// Digest of the script that created the extension in its data; empty where there is none yet.
     pub script: String,
     server: Option<TargetServer>,
     /// Which settings its programs know, where they are not those of this server.

@@ -30,9 +30,9 @@ use crate::{
     watch::statements,
 };
 
-/// How often the target server is asked how far it is.
+/// The pause between two polls of the target server's progress.
 const POLL: Duration = Duration::from_millis(500);
-/// The same when its answer is waited for.
+/// The pause between two polls while the coordinator waits for an answer.
 const POLL_SOON: Duration = Duration::from_millis(20);
 /// How long the target server may take for an answer: its janitor may have to start first.
 const ANSWER: Duration = Duration::from_secs(120);

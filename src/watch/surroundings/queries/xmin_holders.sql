@@ -1,4 +1,4 @@
--- Whoever keeps dead rows of a work database, $1, from being pruned, but the work in it.
+-- Holders of xmin that keep dead rows of a work database, $1, from being pruned, except for the work in it.
 SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name,
              age(backend_xid) AS age
       FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' AND datid IS DISTINCT FROM $1::oid

@@ -37,7 +37,7 @@ pub fn state(goal: &str, targets: &[&str], (metric, control): (&str, Option<usiz
     serde_json::from_value(state).unwrap()
 }
 
-/// The same as advice.
+/// The choice as advice.
 fn advised(
     goal: &str,
     said: &[Row],

@@ -45,14 +45,14 @@ fn line_of_log(now: Duration, about: &str, said: &str) -> String {
     format!("{} pgfsbench-helper{about}: {}", utc(now), one_line(said))
 }
 
-/// In one write, so that no other line comes in between. Nobody may be left who reads it.
+/// In one write, so that no other line comes in between. The reader may be gone.
 fn to_stderr(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// A line of the log.
 macro_rules! log {
-    ($database:expr; $($said:tt)*) => { $crate::voice::write_log($database, format_args!($($said)*)) };
+    ($database:expr; $($said:tt)*) => { $crate::output::write_log($database, format_args!($($said)*)) };
 }
 pub(crate) use log;
 
@@ -70,25 +70,25 @@ pub fn print(said: Arguments) {
     }
 }
 
-/// A line to standard error, where nobody may be left who reads it either.
+/// A line to standard error, whose reader may be gone, too.
 pub fn print_error(said: Arguments) {
     to_stderr(&lines(&said.to_string()));
 }
 
 /// Like `eprintln!`.
 macro_rules! note {
-    ($($said:tt)*) => { $crate::voice::print_error(format_args!($($said)*)) };
+    ($($said:tt)*) => { $crate::output::print_error(format_args!($($said)*)) };
 }
 pub(crate) use note;
 
 /// True if everything was printed; a reader that has gone does not count.
-pub fn was_heard() -> bool {
+pub fn is_all_printed() -> bool {
     !LOST.load(Ordering::Relaxed)
 }
 
 /// Like `println!`.
 macro_rules! say {
-    ($($said:tt)*) => { $crate::voice::print(format_args!($($said)*)) };
+    ($($said:tt)*) => { $crate::output::print(format_args!($($said)*)) };
 }
 pub(crate) use say;
 

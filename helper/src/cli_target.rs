@@ -20,7 +20,7 @@ pub struct Which {
 }
 
 #[derive(Args)]
-pub struct Wanted {
+pub struct CliTarget {
     #[command(flatten)]
     pub which: Which,
     #[arg(long)]
@@ -79,7 +79,7 @@ impl Which {
     }
 }
 
-impl Wanted {
+impl CliTarget {
     pub fn request(&self) -> Result<Prepare, Refusal> {
         let storage = match (&self.image, &self.device) {
             (Some(size), _) => Storage::Image {

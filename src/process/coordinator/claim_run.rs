@@ -1,5 +1,5 @@
-//! A run that has waited for its turn: what it was asked for comes from its row, which must not have changed, and whoever asked
-//! must still be allowed to.
+//! Claims a queued run when its turn comes. Its arguments come from its row, which must not have changed. The role that asked for it must
+//! still be allowed to run it.
 
 use std::sync::atomic::Ordering::Acquire;
 
@@ -27,16 +27,16 @@ const RIGHTS: &str = "SELECT jsonb_build_object('name', (SELECT rolname FROM pg_
         FROM pg_proc p WHERE pronamespace = 'fsbench'::regnamespace AND proname IN ('run', 'start')), false), \
       'may_keep', coalesce(pg_has_role($1::oid, $2::oid, 'USAGE'), false))";
 
-/// Whether the texts of a request have still to be read from its row.
-pub fn is_to_be_taken_up(board: &Board, request: &Request) -> bool {
+/// Whether the texts of a request still have to be read from its row.
+pub fn is_unclaimed(board: &Board, request: &Request) -> bool {
     request.run_id.load(Acquire) != 0
         && board
             .texts(request)
             .is_some_and(|texts| texts.spec.is_empty())
 }
 
-/// Reads them, and checks what was checked when the run was asked for and may have changed.
-pub fn take_up(board: &Board, request: &Request) -> Result<(), Fault> {
+/// Reads the texts of a queued run, and repeats the checks of its call: row, rights or extension may have changed.
+pub fn claim_run(board: &Board, request: &Request) -> Result<(), Fault> {
     process::become_undisturbed_owner(request.owner.load(Acquire))?;
     if the_extension()? != request.extension.load(Acquire) {
         return Err(extension_dropped());

@@ -1,8 +1,8 @@
 //! Rows of runs that wait for their turn: they are stored, and ended when the run is withdrawn.
 //!
-//! A worker that was launched for one such row stays for a moment, and does the same for the other requests of its database: with
-//! thousands of them, to launch a worker for each takes a hundred times as long. Where there is no worker slot, the coordinator of the run
-//! that is on does it between two looks at that.
+//! A worker that was launched for one such row stays for a moment, and serves the other requests of its database, too: with
+//! thousands of them, a worker for each would take a hundred times as long. Without a free worker slot, the coordinator of the current run
+//! does this work between two of its own steps.
 
 use std::{
     sync::atomic::Ordering::{AcqRel, Acquire, Release},
@@ -20,9 +20,9 @@ use crate::{
     store,
 };
 
-/// How long it stays when there is nothing to do.
+/// The time that an idle worker stays.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// For locks as long as it takes.
+/// Waits for locks without a limit.
 const NO_TIMEOUT: &str = "0";
 
 /// Puts a request into the queue, or takes it out of it, by its errand.
@@ -46,14 +46,14 @@ fn carry_out_within(board: &Board, request: &Request, lock_timeout: &str) {
     shmem::announce();
 }
 
-/// Does what there is to do for the queue in this database, until there is nothing for a moment.
+/// Serves the queue of this database, until no request comes for a moment.
 pub fn stay(board: &Board, home: u32) {
     let pid = process::my_pid();
     let is_taken = shmem::locked(|| {
-        let taken = process::is_alive(board.registrar.load(Acquire));
+        let taken = process::is_alive(board.queue_worker.load(Acquire));
         if !taken {
-            board.registrar_home.store(home, Release);
-            board.registrar.store(pid, Release);
+            board.queue_worker_home.store(home, Release);
+            board.queue_worker.store(pid, Release);
         }
         taken
     });
@@ -67,7 +67,7 @@ pub fn stay(board: &Board, home: u32) {
         let request = shmem::locked(|| {
             let request = board.take_errand(home, pid);
             if request.is_none() && left.is_zero() {
-                board.registrar.store(0, Release);
+                board.queue_worker.store(0, Release);
             }
             request
         });
@@ -86,10 +86,10 @@ pub fn stay(board: &Board, home: u32) {
     }
 }
 
-/// On every way out: another process may get this pid.
+/// Ends the service on every way out: another process may get this pid.
 pub fn leave(board: &Board) {
     let pid = process::my_pid();
-    let _ = board.registrar.compare_exchange(pid, 0, AcqRel, Acquire);
+    let _ = board.queue_worker.compare_exchange(pid, 0, AcqRel, Acquire);
 }
 
 impl Run {

@@ -1,4 +1,4 @@
-//! The essence of a failed program's output: the lines that say why, without the usage.
+//! Excerpt of a failed program's output: the lines that say why, without the usage.
 
 /// The lines that are kept.
 const LINES: usize = 3;
@@ -44,7 +44,7 @@ const COMPLAINTS: &[&str] = &[
 ];
 
 /// The lines of an output that say why a program has failed; where none does, its first ones.
-pub fn essence(output: &str) -> String {
+pub fn error_excerpt(output: &str) -> String {
     let is_usage = |line: &str| line.to_lowercase().starts_with("usage");
     let lines = output
         .lines()
@@ -114,13 +114,13 @@ mod tests {
             ("one\ntwo\nthree\nfour\n", "one\ntwo\nthree"),
             ("Usage: x\n  -a\n", ""),
         ] {
-            assert_eq!(essence(output), expected, "{output}");
+            assert_eq!(error_excerpt(output), expected, "{output}");
         }
     }
 
     #[test]
     fn what_is_long_is_cut() {
         let output = "error ".repeat(10_000) + "\n" + &"error\n x\n".repeat(1000);
-        assert!(essence(&output).chars().count() < 4 * (LONGEST + 4));
+        assert!(error_excerpt(&output).chars().count() < 4 * (LONGEST + 4));
     }
 }
