@@ -322,10 +322,6 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/verdicts.md",
-        not_run: &[(
-            "d <- log(",
-            "R is not among what tools/setup installs; core/src/verdict/tests has R's figures",
-        )],
         ..NOTHING
     },
 ];
