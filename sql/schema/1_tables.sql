@@ -590,7 +590,7 @@ COMMENT ON COLUMN fsbench.finding.code IS 'Kind of the finding; stays the same o
 COMMENT ON COLUMN fsbench.finding.severity IS 'info: good to know; warning: can mislead; invalid: do not use the figures';
 COMMENT ON COLUMN fsbench.finding.message IS 'What was seen, with figures';
 COMMENT ON COLUMN fsbench.finding.hint IS 'What to do about it';
-COMMENT ON COLUMN fsbench.finding.weight IS 'How much such findings change the figures: the order of those that are as severe, the heaviest first; hundreds are kinds, as docs/results.md lists them';
+COMMENT ON COLUMN fsbench.finding.weight IS 'How much such findings change the figures: the order of those that are as severe, the heaviest first; hundreds are kinds, as docs/findings.md lists them';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_log', '');

@@ -54,12 +54,23 @@ macro_rules! pages {
 pages! {
     readme "README.md"
     build "docs/build.md"
+    commits "docs/commits.md"
+    crash "docs/crash.md"
     cron "docs/cron.md"
     experiments "docs/experiments.md"
+    export "docs/export.md"
+    findings "docs/findings.md"
+    first_steps "docs/first-steps.md"
+    helper_reference "docs/helper-reference.md"
     helper "docs/helper.md"
     install "docs/install.md"
     limits "docs/limits.md"
     method "docs/method.md"
+    own_sql "docs/own-sql.md"
+    parameters "docs/parameters.md"
+    rate "docs/rate.md"
+    remote "docs/remote.md"
+    repeat_a_study "docs/repeat-a-study.md"
     report "docs/report.md"
     results "docs/results.md"
     runs "docs/runs.md"
@@ -67,7 +78,6 @@ pages! {
     studies "docs/studies.md"
     targets "docs/targets.md"
     verdicts "docs/verdicts.md"
-    workloads "docs/workloads.md"
 }
 
 #[test]

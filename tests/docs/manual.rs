@@ -40,6 +40,11 @@ const NOTHING: Reader = Reader {
     not_run: &[],
 };
 
+const A_SMALL_EXPERIMENT: &str = r"
+    SELECT fsbench.create_target(name, directory => '{directory}') FROM unnest('{a,b}'::text[]) AS name;
+    SELECT fsbench.experiment('new server', '{a,b}', scale => 1, clients => 1, transactions => 20, max_blocks => 3);
+    CALL fsbench.wait_experiment('new server');";
+
 /// The smallest run.
 const SMALL: &str = "scale => 1, clients => 2, duration => '1 s'";
 const BY_CRON_DEBIAN: &str = "tests/it/cron_debian.rs runs it on a cluster as Debian makes it";
@@ -93,6 +98,20 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
+        page: "docs/commits.md",
+        instead: &[("duration => '18 s'", "duration => '2 s'")],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/crash.md",
+        beside: &[Beside::Helper, Beside::Xfs],
+        instead: &[
+            ("'4GB'", "'1GB'"),
+            ("scale => 32, clients => 16, duration => '30 s'", SMALL),
+        ],
+        ..NOTHING
+    },
+    Reader {
         page: "docs/cron.md",
         before: "SELECT run_id FROM fsbench.run(scale => 1, clients => 1, duration => '1 s', label => 'nightly')",
         not_run: &[
@@ -115,18 +134,38 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
-        page: "docs/helper.md",
-        beside: &[Beside::Helper, Beside::Xfs],
+        page: "docs/export.md",
+        before: A_SMALL_EXPERIMENT,
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/findings.md",
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/first-steps.md",
         instead: &[
-            ("'8GB'", "'1GB'"),
-            ("'4GB'", "'1GB'"),
-            ("{ext2,ext3,ext4,xfs,btrfs}", "{ext4,xfs}"),
-            ("generate_series(1, 4)", "generate_series(1, 2)"),
             (
-                "scale => 32, clients => 32, transactions => 1000",
-                "scale => 1, clients => 2, transactions => 50",
+                "fsbench.run()",
+                "fsbench.run(scale => 1, clients => 2, duration => '1 s')",
+            ),
+            ("/mnt/a", "{directory}"),
+            ("/mnt/b", "{directory}"),
+            (
+                "scale => 10, clients => 8, cycle => '30 s', budget => '20 min'",
+                "scale => 1, clients => 1, transactions => 20, max_blocks => 3",
             ),
         ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/helper-reference.md",
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/helper.md",
+        beside: &[Beside::Helper, Beside::Xfs],
+        instead: &[("'8GB'", "'1GB'")],
         ..NOTHING
     },
     Reader {
@@ -136,6 +175,16 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/limits.md",
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/method.md",
+        // Names of all pages are looked up in its database.
+        before: "CREATE EXTENSION pgfsbench_report CASCADE",
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/own-sql.md",
         instead: &[(
             "scale => 100, keep => true",
             "scale => 1, clients => 2, duration => '1 s', keep => true",
@@ -143,17 +192,57 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
-        page: "docs/method.md",
-        // Beside this page names of all pages are looked up.
-        before: "CREATE EXTENSION pgfsbench_report CASCADE",
+        page: "docs/parameters.md",
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/rate.md",
+        instead: &[
+            // The loosest limit takes the fewest cycles. Each cycle makes a row.
+            (
+                "'default', 20, scale => 100, clients => 32",
+                "'default', 1000000, scale => 1, clients => 2, warmup => '0', duration => '1 s'",
+            ),
+            (
+                "latency_limit_ms => 100, scale => 32, clients => 16, duration => '10 s'",
+                "latency_limit_ms => 1000000, scale => 1, clients => 2, warmup => '0', duration => '1 s'",
+            ),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/remote.md",
+        beside: &[Beside::OtherHost],
+        instead: &[
+            ("scale => 100, clients => 32, duration => '5 min'", SMALL),
+            ("host=db2", "{other}"),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/repeat-a-study.md",
+        // The helper knows which filesystems this machine makes. The runs would take an hour.
+        beside: &[Beside::Helper, Beside::Xfs],
+        instead: &[
+            (
+                "SELECT fsbench.study('heron-2010', image_size => '4GB')",
+                "SELECT fsbench.study('heron-2010', image_size => '4GB', start => false)",
+            ),
+            // The disk belongs to a guest.
+            (
+                "study_plan('deckelmann-2009', device => '/dev/ubdb'",
+                "study_plan('deckelmann-2009', image_size => '4GB'",
+            ),
+            (
+                "study('deckelmann-2009', device => '/dev/ubdb', part => 'atime', quick => true, scale => 5)",
+                "study('deckelmann-2009', image_size => '4GB', part => 'atime', quick => true, scale => 5, start => false)",
+            ),
+        ],
         ..NOTHING
     },
     Reader {
         page: "docs/report.md",
-        before: r#"
-            SELECT fsbench.create_target(name, directory => '{directory}') FROM unnest('{a,b}'::text[]) AS name;
-            SELECT fsbench.experiment('new server', '{a,b}', scale => 1, clients => 1, transactions => 20, max_blocks => 3);
-            CALL fsbench.wait_experiment('new server');"#,
+        before: A_SMALL_EXPERIMENT,
         ..NOTHING
     },
     Reader {
@@ -171,13 +260,6 @@ pub const READERS: &[Reader] = &[
             SELECT run_id FROM fsbench.run(scale => 1, clients => 1, duration => '1 s');
             SELECT run_id FROM fsbench.run(scale => 2, clients => 2, duration => '3 s', warmup => '0', seed => 2,
                                            settings => '{"synchronous_commit": "off", "work_mem": "5MB"}');"#,
-        not_run: &[
-            (
-                "run 101, ext4, tpcb",
-                "a drawing, of which expected/chart.out has others",
-            ),
-            ("experiment new server, done", "another such drawing"),
-        ],
         ..NOTHING
     },
     Reader {
@@ -200,6 +282,7 @@ pub const READERS: &[Reader] = &[
                 "scale => 32, clients => 32, transactions => 1000",
                 "scale => 1, clients => 2, transactions => 50",
             ),
+            ("scale => 32, clients => 16, duration => '1 min'", SMALL),
             (
                 "scale => 10, transactions => 1000",
                 "scale => 1, transactions => 50",
@@ -216,79 +299,29 @@ pub const READERS: &[Reader] = &[
             ("[1,2,4,8,16,17,21,32,64]", "[1,2]"),
             ("scan_curve(9)", "scan_curve(1)"),
             ("scan_knee(9)", "scan_knee(1)"),
-            ("'4GB'", "'1GB'"),
-            ("{128,512,2048,8192}", "{128,2048}"),
-            ("/mnt/disk", "{directory}"),
-            ("generate_series(1, 3)", "generate_series(1, 2)"),
-            ("size => ''300MB''", "size => ''20MB''"),
+            // The experiments take an hour: they are planned.
             (
-                "scale => 40, clients => 8, duration => ''15 s''",
-                "scale => 1, clients => 2, duration => ''1 s''",
+                "fsbench.experiment('read-ahead of",
+                "fsbench.plan_experiment('read-ahead of",
             ),
         ],
         ..NOTHING
     },
     Reader {
         page: "docs/studies.md",
-        // Which filesystems there are is known with it; its runs would take an hour.
-        beside: &[Beside::Helper, Beside::Xfs],
-        instead: &[
-            (
-                "SELECT fsbench.study('heron-2010', image_size => '4GB')",
-                "SELECT fsbench.study('heron-2010', image_size => '4GB', start => false)",
-            ),
-            // The disk is a guest's.
-            (
-                "study_plan('deckelmann-2009', device => '/dev/ubdb'",
-                "study_plan('deckelmann-2009', image_size => '4GB'",
-            ),
-            (
-                "study('deckelmann-2009', device => '/dev/ubdb', part => 'atime', quick => true, scale => 5)",
-                "study('deckelmann-2009', image_size => '4GB', part => 'atime', quick => true, scale => 5, start => false)",
-            ),
-        ],
         ..NOTHING
     },
     Reader {
         page: "docs/targets.md",
-        beside: &[Beside::OtherHost],
         instead: &[
             ("/mnt/xfs", "{directory}"),
             ("scale => 10, clients => 8, duration => '10 s'", SMALL),
             ("scale => 32, clients => 16, duration => '1 min'", SMALL),
-            ("scale => 100, clients => 32, duration => '5 min'", SMALL),
-            ("host=db2", "{other}"),
         ],
         ..NOTHING
     },
     Reader {
         page: "docs/verdicts.md",
-        not_run: &[
-            (
-                "d <- log(",
-                "R is not among what tools/setup installs; core/src/verdict/tests has R's figures",
-            ),
-            ("numpy.log(", "nor are numpy and scipy"),
-        ],
-        ..NOTHING
-    },
-    Reader {
-        page: "docs/workloads.md",
-        beside: &[Beside::Helper, Beside::Xfs],
-        instead: &[
-            ("duration => '18 s'", "duration => '2 s'"),
-            ("'4GB'", "'1GB'"),
-            // Runs that are stored take the fewest cycles, each of which makes a row.
-            (
-                "'default', 20, scale => 100, clients => 32",
-                "'default', 1000000, scale => 1, clients => 2, warmup => '0', duration => '1 s'",
-            ),
-            (
-                "latency_limit_ms => 100, scale => 32, clients => 16, duration => '10 s'",
-                "latency_limit_ms => 1000000, scale => 1, clients => 2, warmup => '0', duration => '1 s'",
-            ),
-            ("scale => 32, clients => 16, duration => '30 s'", SMALL),
-        ],
         ..NOTHING
     },
 ];

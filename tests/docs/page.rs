@@ -91,10 +91,11 @@ impl Page {
 pub fn manual() -> Vec<Page> {
     let mut names = vec!["README.md".to_owned()];
     let pages = fs::read_dir(repository().join("docs")).expect("docs/");
-    names.extend(pages.flatten().map(|entry| {
+    let files = pages.flatten().map(|entry| {
         let name = entry.file_name();
         format!("docs/{}", name.to_string_lossy())
-    }));
+    });
+    names.extend(files.filter(|name| name.ends_with(".md")));
     names.sort();
     names.iter().map(|name| Page::read(name)).collect()
 }

@@ -6,7 +6,7 @@ use crate::common::{execute, rows, run, server};
 use postgres::Client;
 use serde_json::Value;
 
-const FINDINGS: &str = include_str!("../../docs/results.md");
+const FINDINGS: &str = include_str!("../../docs/findings.md");
 
 /// Found only while something goes on, or in tables of their own; each is brought about where runs of its kind are tested.
 const BROUGHT_ABOUT: [&str; 9] = [

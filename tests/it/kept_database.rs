@@ -203,8 +203,8 @@ fn pgbench_runs_on_a_kept_database_and_it_is_not_used_again() {
 
 #[test]
 fn pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_manual_says() {
-    let limits = include_str!("../../docs/limits.md");
-    let command = limits
+    let page = include_str!("../../docs/own-sql.md");
+    let command = page
         .lines()
         .find(|line| line.starts_with("pgbench -n -f my.sql"));
     let server = server(&[]);

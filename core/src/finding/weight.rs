@@ -1,6 +1,6 @@
 //! The order of findings that are as severe: those that change the figures most come first.
 //!
-//! It is the order of the kinds, and not of what was seen: docs/results.md has it as a table.
+//! It is the order of the kinds, and not of what was seen: docs/findings.md has it as a table.
 
 /// Kinds of findings that do the same to the figures.
 pub struct Group {

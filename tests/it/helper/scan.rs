@@ -10,7 +10,7 @@ use pgfsbench_tests::{LONG, Leaves, Signal, assert_columns, on_disk, wait_until}
 const SCAN: &str = "workload => 'scan', scale => 1, seed => 1";
 
 /// Stored results at each read-ahead: scans that count, and runs with transactions. A comparison of read-aheads (study 3) needs both of
-/// each; docs/scans.md has the query that shows their figures.
+/// each.
 const READ_AHEAD: &str = "SELECT read_ahead_kb, count(*) FILTER (WHERE gb_per_second > 0) AS scans, count(*) FILTER (WHERE tps > 0) AS runs \
     FROM (SELECT r.read_ahead_kb, s.gb_per_second, NULL AS tps FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE s.used \
           UNION ALL SELECT read_ahead_kb, NULL, tps FROM fsbench.result WHERE workload = 'tpcb') x \

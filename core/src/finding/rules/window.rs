@@ -9,9 +9,9 @@ use crate::{
     units::{format_bytes, format_count},
 };
 
-/// Complete checkpoints that a window should hold (docs/method.md).
+/// Complete checkpoints that a window should hold (docs/findings.md).
 const CHECKPOINTS: u32 = 3;
-/// Share of failed transactions beyond which a run is invalid (docs/method.md).
+/// Share of failed transactions beyond which a run is invalid (docs/findings.md).
 const FAILED_SHARE: f64 = 0.001;
 /// Difference between the last and the first third that is a drift.
 const DRIFT: f64 = 0.10;

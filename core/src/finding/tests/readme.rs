@@ -1,8 +1,8 @@
-//! docs/results.md lists every finding, and none that there is not.
+//! docs/findings.md lists every finding, and none that there is not.
 
 use super::*;
 
-const PAGE: &str = include_str!("../../../../docs/results.md");
+const PAGE: &str = include_str!("../../../../docs/findings.md");
 const SOURCES: [&str; 11] = [
     include_str!("../rules/data.rs"),
     include_str!("../rules/filesystem.rs"),
