@@ -80,7 +80,7 @@ end_tellers() { # end_tellers PID...
     local pid tries=100
     for pid; do
         while kill -0 "$pid" 2> /dev/null && [ $((tries--)) -gt 0 ]; do sleep 0.05; done
-        kill "$pid" 2> /dev/null || true
+        ! kill "$pid" 2> /dev/null || printf 'a process in the background keeps the output open: what it prints from now on is not shown\n' >&2
     done
 }
 

@@ -1,7 +1,5 @@
 """The cost of measuring, relative to the transactions that are measured."""
 
-import json
-
 from .report import Record, ratios, say, verdict
 from .server import NO_FLUSH, Server
 from .stats import lower_bound, mean_ratio
@@ -17,8 +15,7 @@ def sampler(o):
     record = Record("sampler")
     with Server(NO_FLUSH, o.directory) as server:
         def run(on):
-            options = json.dumps({"sample": on})
-            return lambda: server.fsbench_tps(SCALE, CLIENTS, o.warmup, o.seconds, options=options)
+            return lambda: server.fsbench_tps(SCALE, CLIENTS, o.warmup, o.seconds, options={"sample": on})
 
         found = paired(record, {"on": run(True), "off": run(False)}, range(o.pairs), "on", "off", "tps", clients=CLIENTS)
     say("  " + ratios("on / off", found))

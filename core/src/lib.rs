@@ -43,9 +43,8 @@
 //! - [`written`]: write amplification.
 //! - [`refusal`]: why something is not done, and the SQLSTATE of each kind.
 //!
-//! Floors, from the roof down (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Most rooms of
-//! the two lowest floors are single files, and so are those above that `SINGLE_FILES` in tests/arrows/main.rs lists, each a few functions and
-//! types with nothing beside it but tests: a folder around one file would only hide it.
+//! Floors, from the roof down (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. A room of a
+//! few functions is a single file.
 //!
 //! ```text
 //! doctor study

@@ -224,6 +224,50 @@ mod tests {
         assert_eq!(check_owner(path, &stat(0, 0o1777), true), Ok(()));
     }
 
+    /// Each way to a file asks for owner and mode: of the file, and of each directory on the way.
+    #[test]
+    fn a_file_that_others_can_change_is_not_trusted() {
+        if !rustix::process::geteuid().is_root() {
+            // Past the harness, for tools/check, which counts such lines.
+            let line = "\nskipped: a_file_that_others_can_change_is_not_trusted: needs root\n";
+            let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), line.as_bytes());
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let outer = place.path().join("outer");
+        let directory = outer.join("inner");
+        std::fs::create_dir_all(&directory).unwrap();
+        let file = directory.join("file");
+        std::fs::write(&file, "text").unwrap();
+        let set = |path: &Path, mode, uid| {
+            std::os::unix::fs::chown(path, Some(uid), None).unwrap();
+            std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+                .unwrap();
+        };
+        let read = || read_file(open_directory(&directory)?, "file", &file, 100);
+        let refused = || {
+            let refusals = [check_file(&file).err(), read().err()];
+            refusals.map(|refusal| {
+                refusal.is_some_and(|r| r.message.ends_with("can be changed by others than root"))
+            })
+        };
+        for path in [&outer, &directory, &file] {
+            set(path, 0o755, 0);
+        }
+        assert_eq!(
+            (check_file(&file), read()),
+            (Ok(()), Ok(Some("text".into())))
+        );
+        for path in [&outer, &directory, &file] {
+            for (mode, uid) in [(0o777, 0), (0o775, 0), (0o755, 26)] {
+                set(path, mode, uid);
+                assert_eq!(refused(), [true, true], "{} {mode:o} {uid}", path.display());
+            }
+            set(path, 0o755, 0);
+        }
+        assert_eq!(refused(), [false, false]);
+    }
+
     #[test]
     fn links_are_not_followed() {
         // The kernel's own directory, which has a link and a file.

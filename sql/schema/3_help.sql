@@ -71,7 +71,7 @@ CREATE FUNCTION fsbench.help(which text DEFAULT NULL) RETURNS TABLE (verb text, 
         (65, 'revoke_operator', 'takes that back', 'SELECT fsbench.revoke_operator(''bob'')'),
         (66, 'version', 'version of the library', 'SELECT fsbench.version()')
     ) v (place, verb, what, example)
-    WHERE CASE WHEN $1 IS NULL THEN v.place <= 15 ELSE $1 = 'all' OR v.verb LIKE '%' || lower($1) || '%' END
+    WHERE CASE WHEN $1 IS NULL THEN v.place <= 15 ELSE lower($1) = 'all' OR strpos(v.verb, lower($1)) > 0 END
     ORDER BY v.place
     $$;
 COMMENT ON FUNCTION fsbench.help IS 'The functions to begin with, each with an example; help(''all'') lists all, help(''target'') those with that word in their name';

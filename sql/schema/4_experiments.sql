@@ -67,7 +67,7 @@ COMMENT ON COLUMN fsbench.experiments.repeated IS 'Those of them that do not cou
 COMMENT ON COLUMN fsbench.experiments.run_id IS 'Run that is on';
 COMMENT ON COLUMN fsbench.experiments.target_on IS 'Target that is on';
 COMMENT ON COLUMN fsbench.experiments.phase IS 'Phase of that run, as in fsbench.progress';
-COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned now: when no target is decided before the last block, each run takes as long as planned, or as the longest so far, and waits for the processor probe as long as it may; a queued one after those of this database before it; no later than max_duration has it. Attempts that neighbours disturb are reckoned as many as so far. Other runs that are made again, runs of others, and experiments of other databases are not in it; moved tells when it has become later. NULL unless it is queued or running';
+COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned now: when no target is decided before the last block, each run takes as long as planned, or as the longest so far; a queued one after those of this database before it; no later than max_duration has it. Attempts that neighbours disturb are reckoned as many as so far. Other runs that are made again, runs of others, and experiments of other databases are not in it; moved tells when it has become later. NULL unless it is queued or running';
 COMMENT ON COLUMN fsbench.experiments.answer IS 'What was known at the last look, in one line';
 COMMENT ON COLUMN fsbench.experiments.status_reason IS 'Why it is paused, or has ended as it has';
 COMMENT ON COLUMN fsbench.experiments.requested_by IS 'Role that asked, with whose rights its runs are made';

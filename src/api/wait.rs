@@ -43,8 +43,7 @@ pub fn narrow(row: Row) -> TableIterator<'static, Columns> {
         value.map(|value| (value * 10f64.powi(digits)).round() / 10f64.powi(digits))
     };
     let tps = round(row.tps, if row.tps >= Some(1000.0) { 0 } else { 1 });
-    let heaviest = row.worst_codes.first().map_or("", String::as_str);
-    let findings = summary(row.findings, row.worst, heaviest);
+    let findings = summary(row.findings, row.worst, &row.worst_code);
     TableIterator::once((
         row.run_id,
         row.target,

@@ -30,8 +30,8 @@ pub struct Row {
     pub findings: u32,
     /// Severity of the worst.
     pub worst: Option<Severity>,
-    /// Codes of that severity, the weightiest first.
-    pub worst_codes: Vec<String>,
+    /// Code of the heaviest of that severity.
+    pub worst_code: String,
 }
 
 impl Row {
@@ -42,13 +42,7 @@ impl Row {
             target: cut(&self.target),
             filesystem: self.filesystem.as_deref().map(cut),
             workload: cut(&self.workload),
-            // One more than are ever named.
-            worst_codes: self
-                .worst_codes
-                .iter()
-                .take(4)
-                .map(|code| cut(code))
-                .collect(),
+            worst_code: cut(&self.worst_code),
             ..self.clone()
         }
     }

@@ -51,7 +51,6 @@ fn a_study_is_carried_out_and_its_claims_are_judged() {
         ),
         ["a|||||", "b|2||||"]
     );
-    // The test does not wait for the processor to become quiet.
     execute(
         &mut client,
         "SELECT fsbench.resume_experiment('tiny q'); SELECT fsbench.resume_experiment('other q')",

@@ -19,7 +19,6 @@ WHERE study = :'study' ORDER BY place \gexec
 SELECT question, variant, published, round(published_percent::numeric, 1) AS "% of best", round(measured::numeric, 1) AS "in the guest",
        round(measured_percent::numeric, 1) AS "% of best there", runs, compared, remark
 FROM fsbench.study_report(:'study') WHERE question IS NOT NULL;
-\echo 'Of each two that were published:'
 SELECT claim, says, here, why FROM fsbench.study_claims(:'study') \gx
 \echo 'What it took:'
 SELECT experiment, count(*) AS runs, date_trunc('second', max(r.ended_at) - min(r.started_at)) AS time

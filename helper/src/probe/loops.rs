@@ -88,10 +88,26 @@ fn those_with(
     is_it: impl Fn(&Backing, &Path, Option<Numbers>) -> bool,
 ) -> Result<Vec<PathBuf>, Refusal> {
     let numbers = numbers_at(image)?;
-    let mut found = all()?;
+    let entries = super::entries(Path::new("/sys/block"))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        found.extend(node_of(&entry).zip(named_in(&entry)?));
+    }
     found.retain(|(_, backing)| is_it(backing, image, numbers));
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(found.into_iter().map(|(device, _)| device).collect())
+}
+
+/// The file of the loop device with this directory in sysfs: by its name alone if the device cannot be asked, as where another program's file lies on a
+/// filesystem that fails.
+fn named_in(directory: &Path) -> Result<Option<Backing>, Refusal> {
+    match backing_in(directory) {
+        Err(_) => Ok(name_in(directory)?.map(|name| Backing {
+            name,
+            numbers: None,
+        })),
+        found => found,
+    }
 }
 
 /// All loop devices that have a file. Without sysfs no loop device can be found, and the helper makes none.
@@ -185,7 +201,7 @@ fn ask(node: &Path, number: Option<(u32, u32)>) -> Result<Numbers, Errno> {
 mod status {
     use super::Numbers;
     use rustix::io::Errno;
-    use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
+    use rustix::ioctl::{Getter, Opcode, ioctl};
     use std::os::fd::OwnedFd;
 
     /// The kernel's struct loop_info64, whose last fields are of no interest.
@@ -196,7 +212,8 @@ mod status {
         block_device: u64,
         _others: [u64; 26],
     }
-    const LOOP_GET_STATUS64: Opcode = opcode::none(b'L', 5);
+    /// The same on all architectures: linux/loop.h does not compose it by _IO().
+    const LOOP_GET_STATUS64: Opcode = 0x4C05;
 
     pub fn ask(device: &OwnedFd) -> Result<Numbers, Errno> {
         // SAFETY: the kernel fills a structure of exactly this size, in which each value of each field is valid.
@@ -292,7 +309,10 @@ mod tests {
     /// A loop device is found by any name of its file, and not by the name of another file.
     #[test]
     fn a_link_to_the_file_is_the_file() {
-        if !rustix::process::geteuid().is_root() || !Path::new(CONTROL).exists() {
+        // A container may have the devices, and no right to them.
+        let may_make = std::process::Command::new("losetup").args(["-f"]).output();
+        let may_make = may_make.is_ok_and(|output| output.status.success());
+        if !rustix::process::geteuid().is_root() || !may_make {
             // Past the harness, for tools/check, which counts such lines.
             let line = "\nskipped: a_link_to_the_file_is_the_file: needs root and loop devices\n";
             let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), line.as_bytes());

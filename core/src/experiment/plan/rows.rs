@@ -195,7 +195,7 @@ fn times(plan: &Plan) -> Vec<Line> {
         rows.push(line(
             "time",
             "not in these",
-            "runs that are made again since others disturbed them, each twice at most, and waits for the processors to be as before",
+            "runs that are made again since others disturbed them, each twice at most",
         ));
     }
     rows

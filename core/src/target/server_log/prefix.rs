@@ -46,12 +46,21 @@ fn after<'a>(line: &'a str, format: &str, pid: &str) -> Option<&'a str> {
             is_whole.then(tried).flatten()
         }
         letter => {
+            // A user chooses these values. The postmaster has none, so that nothing but an empty one may stand before the process.
+            if is_of_users(letter) && names_process(rest) {
+                return after(line, rest, pid);
+            }
             let ends = line.char_indices().map(|(at, _)| at).take(LONGEST);
             let fits = |&end: &usize| line[..end].chars().all(|c| may_hold(letter, c));
             ends.take_while(fits)
                 .find_map(|end| after(&line[end..], rest, pid))
         }
     }
+}
+
+/// Whether clients choose what an escape stands for: names of application, user and database, hosts, and command tags.
+fn is_of_users(letter: char) -> bool {
+    !"mtsnlxQPcveb".contains(letter)
 }
 
 /// Whether a value of an escape may have a character.
@@ -62,6 +71,7 @@ fn may_hold(letter: char, c: char) -> bool {
         'c' => c.is_ascii_hexdigit() || " .".contains(c),
         'v' => c.is_ascii_digit() || " /".contains(c),
         'e' => c.is_ascii_alphanumeric(),
+        'b' => c.is_ascii_alphabetic() || c == ' ',
         _ => !c.is_control(),
     }
 }
@@ -92,6 +102,7 @@ mod tests {
                 "%t:%r:%u@%d:[%p]: ",
                 "2026-11-28 11:42:22 UTC::@:[12]: LOG:  x",
             ),
+            ("%b %a[%p] ", "postmaster [12] LOG:  x"),
             ("%n %5p %%%l%a", "1790000000.123    12 %3LOG:  x"),
             ("%-6p<%c> ", "12    <6928a1.c> LOG:  x"),
         ] {
@@ -105,6 +116,8 @@ mod tests {
             ("%%p ", "%p LOG:  x"),
             ("%m [%p] ", "\t2026-11-28 11:42:22.123 UTC [12] LOG:  x"),
             ("%m [%p] ", "2026-11-28 11:42:22.123 UTC [12] DETAIL:  x"),
+            ("%t %a [%p] ", "2026-11-28 11:42:22 UTC x [12] LOG:  x"),
+            ("%u@%d [%p] ", "a@b [12] LOG:  x"),
             ("%m [%p] %", "2026-11-28 11:42:22.123 UTC [12] LOG:  x"),
         ] {
             assert_eq!(message_of(line, format, 12), None, "{format}");
