@@ -72,6 +72,7 @@ fn recorded(tree: &str, device: &str) -> Vec<Layer> {
     let text = match tree {
         "trees/loop_on_nvme.txt" => include_str!("../sys/trees/loop_on_nvme.txt"),
         "trees/lvm_on_raid.txt" => include_str!("../sys/trees/lvm_on_raid.txt"),
+        "trees/lvm_cache.txt" => include_str!("../sys/trees/lvm_cache.txt"),
         _ => include_str!("../sys/trees/virtual_machine.txt"),
     };
     sys::layers(&sys::Recorded::of(text), device)

@@ -74,6 +74,41 @@ impl StorageFacts {
 
 /// Commits are in a cache that a power cut empties.
 pub fn barriers_off(facts: &RunFacts) -> Option<Finding> {
+    mounted_without_barriers(facts).or_else(|| flushes_off(facts))
+}
+
+/// The kernel drops the flushes of a device: its queue/write_cache denies a cache that is there.
+fn flushes_off(facts: &RunFacts) -> Option<Finding> {
+    let (storage, _) = facts.commit_storage();
+    let codes = durability::of_storage(storage);
+    let is_it = |code: &&Code| matches!(code, Code::FlushesOff { .. });
+    let in_memory = |code: &&Code| {
+        matches!(
+            code,
+            Code::FlushesOff {
+                in_memory: true,
+                ..
+            }
+        )
+    };
+    let code = codes
+        .iter()
+        .find(in_memory)
+        .or_else(|| codes.iter().find(is_it))?;
+    let (severity, hint) = match storage.is_protected() && !in_memory(&code) {
+        true => (
+            Severity::Info,
+            "The target's device is declared to keep its cache when power is lost.",
+        ),
+        false => (
+            Severity::Warning,
+            "A power cut loses commits that were reported: write \"write back\" to the file queue/write_cache of that device in /sys/block.",
+        ),
+    };
+    Some(Finding::new("barriers_off", severity, code.words(), hint))
+}
+
+fn mounted_without_barriers(facts: &RunFacts) -> Option<Finding> {
     let (storage, is_wal) = facts.commit_storage();
     let which = match (has_barriers_off(storage.mount_options.as_deref()?), is_wal) {
         (true, false) => "the filesystem",

@@ -54,6 +54,33 @@ fn commits_that_a_power_cut_takes_back() {
 }
 
 #[test]
+fn a_queue_that_denies_the_cache_of_its_device() {
+    let message = "flushes of loop3 are switched off by queue/write_cache";
+    let mut layers = recorded("trees/loop_on_nvme.txt", "7:3");
+    let through = |layer: &mut sys::Layer| {
+        layer.queue.as_mut().unwrap().write_cache = text("write through");
+    };
+    through(&mut layers[0]);
+    let storage = StorageFacts {
+        layers: Some(layers),
+        power_loss_protected: Some(true),
+        ..super::storage()
+    };
+    let found = judge(&RunFacts { storage, ..clean() });
+    let barriers = found.iter().find(|finding| finding.code == "barriers_off");
+    let barriers = barriers.unwrap();
+    assert_eq!(
+        (barriers.severity, &*barriers.message),
+        (Severity::Warning, message)
+    );
+    let mut layers = recorded("trees/lvm_cache.txt", "252:0");
+    through(&mut layers[0]);
+    let message = "flushes of vg0-pg are switched off by queue/write_cache";
+    on!({layers: Some(layers.clone()), power_loss_protected: Some(true)} => "barriers_off", Info, message);
+    on!({layers: Some(layers)} => "barriers_off", Warning, message);
+}
+
+#[test]
 fn an_image_on_a_filesystem_without_barriers() {
     let mut layers = recorded("trees/loop_on_nvme.txt", "7:3");
     layers[0].direct_io = Some(true);
