@@ -48,18 +48,14 @@ fn load(report: &mut Report, facts: &Facts) {
         Some(load) => {
             let facts = RunFacts {
                 machine: MachineFacts {
-                    // Load whose owner is not known is counted as that of others.
-                    cpu_others: load.others.or(Some(load.busy)),
+                    cpu_others: load.others,
+                    cpu_others_at_least: load.others_at_least,
                     cpu_steal: load.steal,
                     ..MachineFacts::default()
                 },
                 ..RunFacts::default()
             };
-            let busy = format!(
-                "the processors were busy in {} of the time",
-                format_share(load.busy)
-            );
-            report.foretell("load", &facts, "noisy_neighbour", busy);
+            load_of_others(report, load, &facts);
             report.foretell(
                 "steal",
                 &facts,
@@ -78,6 +74,33 @@ fn load(report: &mut Report, facts: &Facts) {
             "the kernel does not tell of pressure (PSI)"
         },
         Some("Boot with psi=1, with a kernel from 4.20 on; containers may hide it.".into()),
+    );
+}
+
+/// The line about what others do. A load whose owner is not known is nobody's.
+fn load_of_others(report: &mut Report, load: &Load, facts: &RunFacts) {
+    let busy = format!(
+        "the processors were busy in {} of the time",
+        format_share(load.busy)
+    );
+    if load.others.is_some() || finding::foretell(facts, "noisy_neighbour").is_some() {
+        report.foretell("load", facts, "noisy_neighbour", busy);
+        return;
+    }
+    let by_others = match load.others_at_least {
+        Some(least) => format!(
+            "by programs that are none of the server in {} of the time at least",
+            format_share(least)
+        ),
+        None => "by which programs is not known".into(),
+    };
+    let hint = "The kernel's threads cannot be seen here, as in most containers: what others do in a run is not known, or only the least of it. \
+        See the load of the machine from outside.";
+    report.say(
+        "load",
+        INFO,
+        format!("{busy}, {by_others}"),
+        Some(hint.into()),
     );
 }
 
@@ -196,6 +219,7 @@ mod tests {
                 all: 100,
                 busy: 0.5,
                 others: Some(0.01),
+                others_at_least: None,
                 steal: Some(0.0),
             }),
             tells_of_pressure: true,
@@ -213,12 +237,41 @@ mod tests {
     }
 
     #[test]
+    fn a_load_whose_owner_is_not_known_is_not_laid_at_others_door() {
+        for (others_at_least, says) in [
+            (
+                Some(0.04),
+                "the processors were busy in 98.5 % of the time, by programs that are none of the server in 4.0 % of the time at least",
+            ),
+            (
+                None,
+                "the processors were busy in 98.5 % of the time, by which programs is not known",
+            ),
+        ] {
+            let facts = Facts {
+                load: Some(Load {
+                    all: 100,
+                    busy: 0.985,
+                    others: None,
+                    others_at_least,
+                    steal: None,
+                }),
+                ..Facts::default()
+            };
+            let line = look(&facts).remove(0);
+            assert_eq!((line.item.as_str(), line.state), ("load", INFO));
+            assert_eq!(line.detail.as_deref(), Some(says));
+        }
+    }
+
+    #[test]
     fn what_a_finding_would_say_is_said_beforehand() {
         let facts = Facts {
             load: Some(Load {
                 all: 100,
                 busy: 0.5,
                 others: None,
+                others_at_least: Some(0.4),
                 steal: Some(0.3),
             }),
             machine: Machine {

@@ -92,6 +92,7 @@ fn machine() -> MachineFacts {
         cpu_clients: Some(0.2),
         cpu_sampler: Some(0.001),
         cpu_others: Some(0.01),
+        cpu_others_at_least: None,
         device_others: Some(0.1),
         memory_pressure: Some(0.0),
         dirty_peak_bytes: Some(100 << 20),
