@@ -299,6 +299,11 @@ impl Durability {
         Some(Self::of_codes(codes))
     }
 
+    /// What the layers below data, WAL and the server's other files let a COMMIT promise, whatever the settings are.
+    pub fn of_layers(facts: &RunFacts) -> Self {
+        Self::of_codes(below(facts))
+    }
+
     /// The codes of several runs together.
     pub fn together(all: &[Self]) -> Option<Self> {
         let codes = all
