@@ -303,7 +303,24 @@ fn others_who_write_to_the_device() {
     on!({device_write_bytes: Some(1604 << 20), server_write_bytes: Some(13 << 20)} => "other_writers", Warning,
         "the device wrote 1604 MB, and this server at most 13 MB of it: others wrote, too");
     // Not what a filesystem adds, not a few MB, and not on a filesystem that nobody else has.
-    nothing_on!(device_write_bytes: Some(20 * GB));
+    nothing_on!(device_write_bytes: Some(9 * GB));
+    on!({device_write_bytes: Some(852 << 20), server_write_bytes: Some(137 << 20)} => "other_writers", Warning,
+        "the device wrote 852 MB, and this server at most 137 MB of it: others wrote, too");
+    // What is written twice, or as a copy with its tree.
+    for (filesystem, options) in [("ext4", "rw,noatime,data=journal"), ("btrfs", "rw,noatime")] {
+        let storage = StorageFacts {
+            filesystem: text(filesystem),
+            mount_options: text(options),
+            device_write_bytes: Some(852 << 20),
+            server_write_bytes: Some(137 << 20),
+            ..super::storage()
+        };
+        let found = judge(&RunFacts { storage, ..clean() });
+        assert!(
+            !found.iter().any(|finding| finding.code == "other_writers"),
+            "{filesystem}"
+        );
+    }
     nothing_on!(device_write_bytes: Some(60 << 20), server_write_bytes: Some(1 << 20));
     nothing_on!(device_write_bytes: Some(1604 << 20), server_write_bytes: Some(13 << 20), made: Some(true));
     nothing_on!(device_write_bytes: None);
