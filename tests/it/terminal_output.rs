@@ -24,7 +24,7 @@ fn assert_fits(server: &TestServer, sql: &str) -> String {
 #[test]
 fn lists_fit_a_terminal() {
     let server = server(&[]);
-    assert_fits(&server, "SELECT * FROM fsbench.help()");
+    assert_fits(&server, "SELECT * FROM fsbench.help('all')");
 }
 
 /// The example with what its reader has instead of xfs, run 7 and bob.
@@ -89,7 +89,7 @@ fn every_example_of_the_help_works() {
     );
     let examples = rows(
         &mut client,
-        "SELECT verb || '|' || example FROM fsbench.help() WITH ORDINALITY ORDER BY verb = 'run', ordinality",
+        "SELECT verb || '|' || example FROM fsbench.help('all') WITH ORDINALITY ORDER BY verb = 'run', ordinality",
     );
     assert!(examples.len() > 20, "{examples:?}");
     let mut before = None;
