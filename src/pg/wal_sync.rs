@@ -73,10 +73,12 @@ pub fn write(file: &File, page: &[u8], offset: i64) -> io::Result<Instant> {
 /// Syncs a file, where its writes have not done that.
 pub fn sync(file: &File, method: Method) -> io::Result<()> {
     // SAFETY: system calls on a file that is open.
-    let result = match method {
-        Method::Fdatasync => unsafe { libc::fdatasync(file.as_raw_fd()) },
-        Method::Fsync => unsafe { libc::fsync(file.as_raw_fd()) },
-        Method::OpenDatasync | Method::OpenSync => 0,
+    let result = unsafe {
+        match method {
+            Method::Fdatasync => libc::fdatasync(file.as_raw_fd()),
+            Method::Fsync => libc::fsync(file.as_raw_fd()),
+            Method::OpenDatasync | Method::OpenSync => 0,
+        }
     };
     checked(result as isize).map(|_| ())
 }
