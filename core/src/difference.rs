@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use rules::OF_ONE_SERVER;
+pub use rules::{OF_ONE_SERVER, pattern_of_places};
 
 /// How likely it is that a difference changes the figures; ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

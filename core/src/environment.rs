@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     rows::Row,
@@ -49,9 +50,33 @@ pub struct Environment {
     pub pg_wal_file_attributes: Option<String>,
     /// Whether the filesystem of the data has fallocate, as it was tried.
     pub fallocate: Option<bool>,
-    pub settings: Option<serde_json::Value>,
+    pub settings: Option<Value>,
     #[serde(flatten)]
     pub of_device: Device,
+}
+
+/// Takes over what the work database says of some settings: clients have its values, and not those of the home database. Null: the default.
+pub fn settings_of_clients(settings: &mut Value, there: &Value) {
+    let (Some(settings), Some(there)) = (settings.as_object_mut(), there.as_object()) else {
+        return;
+    };
+    for (name, value) in there {
+        match value {
+            Value::Null => settings.remove(name),
+            value => settings.insert(name.clone(), value.clone()),
+        };
+    }
+}
+
+/// The settings that hold in every database: those that a database sets are left out.
+pub fn settings_of_all_databases(settings: &mut Value) {
+    let is_of_one = |setting: &Value| {
+        let source = setting["source"].as_str();
+        source.is_some_and(|source| source.starts_with("database"))
+    };
+    if let Some(settings) = settings.as_object_mut() {
+        settings.retain(|_, setting| !is_of_one(setting));
+    }
 }
 
 impl Row for Environment {
@@ -95,4 +120,37 @@ pub struct Device {
     pub read_ahead_kb: Option<u64>,
     pub layers: Option<Vec<Layer>>,
     pub wal_layers: Option<Vec<Layer>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn settings_are_those_of_the_database_in_which_the_clients_work() {
+        let at_home = json!({
+            "jit": {"setting": "off", "source": "database"},
+            "random_page_cost": {"setting": "7", "source": "database user"},
+            "work_mem": {"setting": "8MB", "source": "configuration file"},
+        });
+        let mut settings = at_home.clone();
+        let of_file = json!({"setting": "2", "source": "configuration file"});
+        let there = json!({"jit": null, "random_page_cost": of_file, "seq_page_cost": {"setting": "3", "source": "database"}});
+        settings_of_clients(&mut settings, &there);
+        assert_eq!(
+            settings,
+            json!({
+                "random_page_cost": of_file,
+                "seq_page_cost": {"setting": "3", "source": "database"},
+                "work_mem": {"setting": "8MB", "source": "configuration file"},
+            })
+        );
+        // A worker that has reported nothing.
+        let mut settings = at_home.clone();
+        settings_of_clients(&mut settings, &Value::Null);
+        assert_eq!(settings, at_home);
+        settings_of_all_databases(&mut settings);
+        assert_eq!(settings, json!({"work_mem": at_home["work_mem"]}));
+    }
 }

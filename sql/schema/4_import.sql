@@ -185,6 +185,24 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._odd_column IS 'A column of rows of a run with a value that no run has; NULL when there is none. Private: the library asks for what another server sends';
 
+-- A prepared transaction may hold the lock for ever.
+CREATE FUNCTION fsbench._lock_imports() RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    before text := current_setting('lock_timeout');
+BEGIN
+    PERFORM set_config('lock_timeout', CASE WHEN (SELECT s.setting::int BETWEEN 1 AND 60000 FROM pg_settings s WHERE s.name = 'lock_timeout') THEN before ELSE '60s' END, true);
+    LOCK TABLE fsbench.imported_file IN SHARE ROW EXCLUSIVE MODE;
+    PERFORM set_config('lock_timeout', before, true);
+EXCEPTION WHEN lock_not_available THEN
+    RAISE EXCEPTION 'another transaction imports a file'
+        USING ERRCODE = 'lock_not_available', DETAIL = 'It holds a lock on table fsbench.imported_file, for longer than lock_timeout or a minute.',
+              HINT = 'End it, and import again. If no session in pg_locks holds the lock, see pg_prepared_xacts.';
+END
+$$;
+COMMENT ON FUNCTION fsbench._lock_imports IS 'Waits until no other transaction imports a file, a minute at most. Private';
+
 -- Only the role that has imported runs of a host may add to them.
 CREATE FUNCTION fsbench._check_importer(host text, caller name) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -337,9 +355,9 @@ BEGIN
             PERFORM fsbench._import_problem(n, 'It is not where it should be: lines are missing, or there is one too many.');
         END IF;
         hash := fsbench._line_hash(hash, lines[n]);
-        CASE fsbench._line_member(lines[n], 'table')
-            WHEN '"run_log"' THEN run_count := run_count + coalesce(fsbench._line_count(lines[n]), 0);
-            WHEN '"experiment"' THEN experiment_count := experiment_count + coalesce(fsbench._line_count(lines[n]), 0);
+        CASE btrim(fsbench._line_member(lines[n], 'table'), '"')
+            WHEN 'run_log' THEN run_count := run_count + coalesce(fsbench._line_count(lines[n]), 0);
+            WHEN 'experiment' THEN experiment_count := experiment_count + coalesce(fsbench._line_count(lines[n]), 0);
             ELSE
         END CASE;
     END LOOP;
@@ -363,7 +381,7 @@ BEGIN
                   HINT = 'Say how it is to be called here: fsbench.import(..., host => ''db1'').';
     END IF;
     -- One import at a time: each knows what the others have brought.
-    LOCK TABLE fsbench.imported_file IN SHARE ROW EXCLUSIVE MODE;
+    PERFORM fsbench._lock_imports();
     called := suffix;
     PERFORM fsbench._check_importer(called, caller);
     experiments := 0; runs := 0; already_here := 0;

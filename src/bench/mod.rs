@@ -162,8 +162,7 @@ impl Run {
         self.enter(Phase::Checkpoint, 0);
         self.have_own_checkpoint()?;
         self.observed
-            .of_work_database(&self.board.run.worker.report.get());
-        Ok(())
+            .of_work_database(&self.board.run.worker.report.get())
     }
 
     /// The start of the window for the server's statistics, before any client works.

@@ -243,7 +243,7 @@ pub struct TaskCell {
     /// JSON of [`crate::errors::Fault`] when it failed.
     pub fault: TextCell<2048>,
     /// Its report, JSON.
-    pub report: TextCell<2048>,
+    pub report: TextCell<16384>,
 }
 
 /// How a helper process is.

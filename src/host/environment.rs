@@ -2,8 +2,12 @@
 
 use std::path::Path;
 
-use pgfsbench_core::{difference, environment::Environment};
+use pgfsbench_core::{
+    difference,
+    environment::{Environment, settings_of_all_databases},
+};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::{
     errors::{Fault, read_json, to_json_text},
@@ -37,7 +41,7 @@ struct Server {
     version_num: i32,
     shared_buffers_bytes: u64,
     data_checksums: bool,
-    settings: serde_json::Value,
+    settings: Value,
 }
 
 fn server() -> Result<Server, Fault> {
@@ -46,9 +50,30 @@ fn server() -> Result<Server, Fault> {
     read_json("settings", &text.unwrap_or_default())
 }
 
+/// The settings of this database that this database or that one sets, JSON: null for one that has its default here. In a transaction.
+pub fn settings_unlike(home: u32) -> Result<Value, Fault> {
+    let names = sql::read(
+        "SELECT coalesce(jsonb_agg(DISTINCT split_part(setting, '=', 1)), '[]') FROM pg_db_role_setting, unnest(setconfig) setting \
+         WHERE setdatabase IN ($1::oid, (SELECT oid FROM pg_database WHERE datname = current_database()))",
+        &[Some(&home.to_string())],
+    )?;
+    let names: Vec<String> = read_json("settings", &names.unwrap_or_default())?;
+    if names.is_empty() {
+        return Ok(Value::Null);
+    }
+    let settings = server()?.settings;
+    let here = names.into_iter().map(|name| {
+        let setting = settings[&name].clone();
+        (name, setting)
+    });
+    Ok(Value::Object(here.collect()))
+}
+
 /// A short mark of those settings of the server that may change figures. In a transaction.
 pub fn settings_mark() -> Result<String, Fault> {
-    let settings = difference::settings_that_matter(&server()?.settings);
+    let mut settings = server()?.settings;
+    settings_of_all_databases(&mut settings);
+    let settings = difference::settings_that_matter(&settings);
     let text = to_json_text(&settings)?;
     Ok(fingerprint(&text)?.unwrap_or_default())
 }

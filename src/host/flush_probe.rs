@@ -1,5 +1,7 @@
 //! A short look at how long a flush takes where the WAL is: the same before the clients and after them, so that a change of the
 //! device (burst credits used up, a neighbour) does not pass for one of the filesystem.
+//!
+//! It goes the server's own way to the kernel, by wal_sync_method: what a preloaded library makes of that, it makes of the probe.
 
 use std::{
     fs::{self, OpenOptions},
@@ -10,9 +12,12 @@ use std::{
 };
 
 use pgfsbench_core::{series, units};
-use rustix::fs::fdatasync;
 
-use crate::pg::{process, session};
+use crate::pg::{
+    process, session, sql,
+    wal_sync::{self, Method},
+    xact,
+};
 
 /// No name of a segment of WAL, so that the server leaves it alone.
 const NAME: &str = "pgfsbench_flush_probe";
@@ -39,7 +44,10 @@ pub fn median_us() -> Option<f64> {
     let path = path();
     // Also when an interrupt ends the run.
     let _removed = Removed(&path);
-    series::median(&time(&path).ok()?)
+    let method = "SELECT current_setting('wal_sync_method')";
+    let method = xact::transaction(|| sql::read(method, &[])).ok().flatten();
+    let method = Method::of(method.as_deref().unwrap_or_default());
+    series::median(&time(&path, method).ok()?)
 }
 
 /// The file goes with it.
@@ -51,7 +59,7 @@ impl Drop for Removed<'_> {
     }
 }
 
-fn time(path: &Path) -> io::Result<Vec<f64>> {
+fn time(path: &Path, method: Method) -> io::Result<Vec<f64>> {
     // A link of that name is not followed.
     let nofollow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
     let file = OpenOptions::new()
@@ -67,12 +75,21 @@ fn time(path: &Path) -> io::Result<Vec<f64>> {
     }
     // The timed writes change neither the size nor the place of the blocks, as in a segment that is used again.
     file.sync_all()?;
+    drop(file);
+    let file = wal_sync::open(path, method)?;
     let began = Instant::now();
     let mut timed = Vec::with_capacity(FLUSHES);
     while timed.len() < FLUSHES && began.elapsed() < PATIENCE {
-        file.write_all_at(&page, (timed.len() % PAGES * PAGE) as u64)?;
+        let offset = timed.len() % PAGES * PAGE;
         let start = Instant::now();
-        fdatasync(&file)?;
+        let written = wal_sync::write(&file, &page, offset as i64)?;
+        // A method without a sync of its own has it in the write.
+        let start = if method.syncs_by_write() {
+            start
+        } else {
+            written
+        };
+        wal_sync::sync(&file, method)?;
         timed.push(start.elapsed().as_secs_f64() * 1e6);
         process::check_interrupts();
     }

@@ -37,4 +37,5 @@ pub mod text;
 pub mod usage;
 pub mod utility;
 pub mod version;
+pub mod wal_sync;
 pub mod xact;

@@ -146,6 +146,12 @@ pub fn message() -> String {
         .into_owned()
 }
 
+/// The process that has launched this worker.
+pub fn launched_by() -> i32 {
+    // SAFETY: set before the main of a background worker is called.
+    unsafe { (*pg_sys::MyBgworkerEntry).bgw_notify_pid }
+}
+
 fn register(mut worker: pg_sys::BackgroundWorker) -> Option<Handle> {
     // SAFETY: the description is complete and copied by the call; the handle is made in a memory context that lives as
     // long as this process.

@@ -29,8 +29,10 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Takes the lock that says that a session waits for a job. Shared, so that it never has to wait for itself.
 const TAKE: &str = "SELECT pg_advisory_xact_lock_shared(hashtext('pgfsbench helper worker'), ($1::bigint & 2147483647)::int)";
-/// Whether a session has that lock: else it can be had.
-const IS_AWAITED: &str = "SELECT 1 WHERE NOT pg_try_advisory_xact_lock(hashtext('pgfsbench helper worker'), ($1::bigint & 2147483647)::int)";
+/// Whether the session that asked has it. Any role may take it too, and even leave it in a prepared transaction, which has no process.
+const IS_AWAITED: &str = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = $2::int \
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+    AND classid::bigint = hashtext('pgfsbench helper worker')::bigint & 4294967295 AND objid::bigint = $1::bigint & 2147483647 AND objsubid = 2";
 
 /// The message to the worker: it fits into the few bytes that a worker gets.
 struct Errand {
@@ -185,7 +187,9 @@ fn see_to(errand: &Errand) -> Result<(), Fault> {
 }
 
 fn is_awaited(ticket: i64) -> Result<bool, Fault> {
-    Ok(sql::read(IS_AWAITED, &[Some(&ticket.to_string())])?.is_some())
+    let session = process::launched_by().to_string();
+    let held = sql::read(IS_AWAITED, &[Some(&ticket.to_string()), Some(&session)])?;
+    Ok(held.is_some())
 }
 
 /// The request to the helper, from what is committed.

@@ -11,6 +11,7 @@ use crate::{
     bench::Task,
     board::{Board, TaskState},
     errors::{Fault, read_json, sqlstate},
+    host::environment,
     pg::{
         guc,
         process::{self, Database},
@@ -42,7 +43,7 @@ fn work(task: Task, job: &Job) -> Result<(), Fault> {
     process::become_undisturbed_owner(job.request.owner.load(Acquire))?;
     work_alone_where_no_parallel_worker_starts()?;
     if task == Task::CHECKPOINT {
-        return checkpoint(job.board);
+        return checkpoint(job.board, job.request.home.load(Acquire));
     }
     let context = WorkerContext {
         board: job.board,
@@ -66,7 +67,7 @@ fn work_alone_where_no_parallel_worker_starts() -> Result<(), Fault> {
     Ok(())
 }
 
-fn checkpoint(board: &Board) -> Result<(), Fault> {
+fn checkpoint(board: &Board, home: u32) -> Result<(), Fault> {
     utility::run(&["CHECKPOINT"])?;
     table_files::check()?;
     for directory in ["", "base", "pg_wal"] {
@@ -83,7 +84,7 @@ fn checkpoint(board: &Board) -> Result<(), Fault> {
         })?;
     }
     // Here is the database whose settings hold for the clients.
-    let report = xact::transaction(report_before_clients)?;
+    let report = xact::transaction(|| report_before_clients(home))?;
     board.run.worker.report.set(&report);
     Ok(())
 }
@@ -92,10 +93,14 @@ fn checkpoint(board: &Board) -> Result<(), Fault> {
 const LARGEST: &str = "SELECT pg_relation_filepath(relid) FROM pg_stat_user_tables \
     ORDER BY pg_relation_size(relid) DESC, relid LIMIT 1";
 
-/// The worker's report before the clients, JSON: the promises of a COMMIT, the tables of the run, and the file of the largest one.
-fn report_before_clients() -> Result<String, Fault> {
+/// The worker's report before the clients, JSON: the promises of a COMMIT, the tables of the run, the file of the largest one, and
+/// the settings that are unlike those of the home database.
+fn report_before_clients(home: u32) -> Result<String, Fault> {
     let promises: Value = read_json("answer", &promises::read()?)?;
     let tables: Value = read_json("answer", &surroundings::tables()?)?;
     let file = sql::read(LARGEST, &[])?;
-    Ok(json!({"promises": promises, "tables": tables, "file": file}).to_string())
+    let settings = environment::settings_unlike(home)?;
+    let report =
+        json!({"promises": promises, "tables": tables, "file": file, "settings": settings});
+    Ok(report.to_string())
 }

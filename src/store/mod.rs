@@ -276,7 +276,11 @@ pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
     let of_one_server = format!("{{{}}}", difference::OF_ONE_SERVER.join(","));
     sql::write(
         include_str!("queries/set_configuration_fingerprint.sql"),
-        &[Some(&run_id.to_string()), Some(&of_one_server)],
+        &[
+            Some(&run_id.to_string()),
+            Some(&of_one_server),
+            Some(&difference::pattern_of_places()),
+        ],
     )?;
     Ok(())
 }

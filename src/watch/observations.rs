@@ -1,12 +1,12 @@
 //! Facts that are only known while a run is on: observed before, at the start of, during and at the end of its window.
 
 use pgfsbench_core::{
-    environment::Environment,
+    environment::{self, Environment},
     finding::WalFacts,
     run::{
         checkpoint_watch::{self, Position},
         cost::BlocksWritten,
-        promises::Promises,
+        promises::{InForce, Promises},
     },
     spec::{Spec, Stage},
     statistics::Timing,
@@ -17,10 +17,10 @@ use serde_json::Value;
 use crate::{
     clock,
     errors::{Fault, read_json},
-    host::{environment, files},
+    host::{environment as of_host, files},
     pg::{session, sql, xact},
     watch::{
-        cost,
+        cost, promises,
         surroundings::{OldXmin, Surroundings},
         wal_segments,
     },
@@ -54,6 +54,8 @@ pub struct Observations {
     pub load_ms: Option<f64>,
     /// Durability that a COMMIT of the clients promises.
     pub promises: Option<Promises>,
+    /// The settings that decide about durability, as this process had them before the clients.
+    in_force_before: Option<InForce>,
     /// Other activity during the run.
     pub surroundings: Surroundings,
 }
@@ -89,7 +91,7 @@ impl Observations {
     /// Before anything is made: environment and transaction ids.
     pub fn before_provision(&mut self) -> Result<(), Fault> {
         self.xid_at_start = xact::next_xid();
-        self.environment = xact::transaction(environment::collect)?;
+        self.environment = xact::transaction(of_host::collect)?;
         self.clock_read_ns = Some(clock::read_cost_ns());
         Ok(())
     }
@@ -100,13 +102,27 @@ impl Observations {
     }
 
     /// Takes the worker's report: the promises of a COMMIT, the tables of the run, and the file of the largest one.
-    pub fn of_work_database(&mut self, report: &str) {
+    pub fn of_work_database(&mut self, report: &str) -> Result<(), Fault> {
         let report: Value = serde_json::from_str(report).unwrap_or_default();
+        if let Some(settings) = &mut self.environment.settings {
+            environment::settings_of_clients(settings, &report["settings"]);
+        }
+        self.in_force_before = Some(promises::in_force()?);
         self.promises = Promises::deserialize(&report["promises"]).ok();
         let file = report["file"].as_str();
         self.environment.data_file_attributes =
             file.and_then(|file| files::attributes(&session::data_directory().join(file)));
         self.surroundings.of_tables(&report["tables"]);
+        Ok(())
+    }
+
+    /// Looks at the settings that decide about durability, while the run is on. Syncs that are measured by themselves do not depend on them.
+    fn see_promises(&mut self) -> Result<(), Fault> {
+        let looked = self.in_force_before.as_ref();
+        if let (Some(before), Some(promises)) = (looked, self.promises.as_mut()) {
+            promises.see(before, &promises::in_force()?);
+        }
+        Ok(())
     }
 
     /// Syncs that are measured by themselves are real, whatever the server's settings say.
@@ -163,6 +179,7 @@ impl Observations {
     pub fn each_second(&mut self, checkpoints: &mut checkpoint_watch::Watch) -> Result<(), Fault> {
         let position = position()?;
         checkpoints.see(position);
+        self.see_promises()?;
         let work_database = self.work_database.to_string();
         let vacuums = xact::transaction(|| {
             sql::read(
@@ -178,6 +195,7 @@ impl Observations {
     /// At the end of the window.
     pub fn at_end(&mut self, checkpoints: &mut checkpoint_watch::Watch) -> Result<(), Fault> {
         let position = position()?;
+        self.see_promises()?;
         self.end_lsn = position.lsn;
         self.wal_at_end = Some(wal_segments::look()?);
         checkpoints.see(position);

@@ -269,3 +269,24 @@ fn a_queued_run_is_checked_again_when_its_turn_comes() {
     );
     server.nothing_is_left_at_once();
 }
+
+#[test]
+fn an_import_does_not_wait_for_ever_for_a_prepared_transaction() {
+    let server = server(&[("max_prepared_transactions", "1")]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "BEGIN; LOCK TABLE fsbench.imported_file IN SHARE ROW EXCLUSIVE MODE; PREPARE TRANSACTION 'left'",
+    );
+    execute(&mut client, "SET lock_timeout = '100ms'");
+    assert_refused(
+        &mut client,
+        "SELECT fsbench._lock_imports()",
+        "55P03",
+        &["another transaction imports a file", "pg_prepared_xacts"],
+    );
+    execute(&mut client, "ROLLBACK PREPARED 'left'");
+    execute(&mut client, "BEGIN; SELECT fsbench._lock_imports()");
+    assert_eq!(row(&mut client, "SHOW lock_timeout"), "100ms");
+    execute(&mut client, "ROLLBACK");
+}

@@ -86,6 +86,44 @@ fn vacuums_of_the_tables_of_the_run_are_counted() {
 }
 
 #[test]
+fn fsync_that_is_turned_off_in_the_window_is_told() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let held = Held::in_window(
+        &server,
+        "scale => 1, clients => 2, transactions => 50, rate => 100, warmup => '0'",
+    );
+    set(&server, &mut client, "fsync", "off");
+    let id = held.end();
+    assert!(found(&mut client, &id, "fsync_off").is_some());
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result WHERE run_id = {id}"),
+        &[("durability LIKE 'not durable: fsync off%'", "t")],
+    );
+}
+
+#[test]
+fn settings_are_those_of_the_database_in_which_the_clients_work() {
+    let server = server(&[("jit", "off")]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "ALTER DATABASE postgres SET jit = on; ALTER DATABASE postgres SET random_page_cost = 7",
+    );
+    let id = run(&mut client, STEADY);
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.environment WHERE run_id = {id}"),
+        &[
+            ("settings #>> '{jit,setting}'", "off"),
+            ("settings #>> '{jit,source}'", "configuration file"),
+            ("settings ? 'random_page_cost'", "f"),
+        ],
+    );
+}
+
+#[test]
 fn archiving_and_slots_are_told_of_a_run_that_was_forced() {
     let server = server(&[("archive_mode", "on"), ("archive_command", "true")]);
     let mut client = server.connect("postgres");

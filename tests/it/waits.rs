@@ -53,6 +53,32 @@ fn assert_top(client: &mut Client, run: &str, event: &str) {
 }
 
 #[test]
+fn a_library_that_swallows_syncs_is_seen_by_the_probe() {
+    let server = server_on_disk(&[]);
+    server.stop(pgfsbench_tests::Stop::Fast);
+    let place = tempfile::TempDir::with_prefix_in("pgfsbench-flush.", pgfsbench_tests::scratch())
+        .expect("a directory");
+    let library = slow_flush(place.path(), 0);
+    server
+        .try_start_with(&[("LD_PRELOAD", &library)])
+        .unwrap_or_else(|why| panic!("{why}"));
+    let mut client = server.connect("postgres");
+    // Fewer syncs than can be compared.
+    let id = run(
+        &mut client,
+        "scale => 1, clients => 1, transactions => 20, warmup => '0', seed => 1",
+    );
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.finding WHERE run_id = {id} AND code = 'fsync_too_fast'"),
+        &[
+            ("count(*)", "1"),
+            ("min(message) LIKE 'a flush takes %'", "t"),
+        ],
+    );
+}
+
+#[test]
 fn the_wait_profile_finds_what_a_run_waits_for() {
     // On a disk: the workload fsync asks the kernel and no library, and in memory it has nothing to wait for.
     let server = server_on_disk(&[("track_wal_io_timing", "on"), ("shared_buffers", "512MB")]);

@@ -159,6 +159,15 @@ const TARGET: &[Rule] = &[
     rule(Hardly, "a name", "mount_point"),
 ];
 
+/// Mount options that name a place: a container that is made anew has others.
+const PLACES: &str = "logdev lowerdir lowerdir+ datadir+ upperdir workdir uuid";
+
+/// A pattern that finds the mount options that name a place, in options with commas between them.
+pub fn pattern_of_places() -> String {
+    let names = PLACES.replace('+', "[+]").replace(' ', "|");
+    format!("(^|,)({names})=[^,]*")
+}
+
 const MOUNT: &[Rule] = &[
     rule(
         Much,
@@ -189,10 +198,11 @@ const MOUNT: &[Rule] = &[
         "nosuid nodev noexec seclabel errors noquota usrquota grpquota user_xattr acl noacl inode64 attr2 rw uid \
          gid",
     ),
+    rule(Hardly, "a name", "mount_point subvol subvolid fsuuid"),
     rule(
         Hardly,
-        "a name",
-        "mount_point logdev subvol subvolid fsuuid",
+        "a place, of which a container that is made anew has another",
+        PLACES,
     ),
 ];
 

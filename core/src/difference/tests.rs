@@ -55,6 +55,14 @@ fn lines(differences: &[Difference]) -> Vec<String> {
 }
 
 #[test]
+fn a_fingerprint_leaves_out_mount_options_that_name_a_place() {
+    assert_eq!(
+        pattern_of_places(),
+        "(^|,)(logdev|lowerdir|lowerdir[+]|datadir[+]|upperdir|workdir|uuid)=[^,]*"
+    );
+}
+
+#[test]
 fn a_run_does_not_differ_from_itself() {
     assert_eq!(between(&document(), &document()), []);
 }
@@ -142,6 +150,11 @@ fn each_area_is_compared_and_weighed() {
             "/environment/mount_options",
             json!("rw,noatime,logbsize=32k,nobarrier"),
             "much mount nobarrier: - | nobarrier",
+        ),
+        (
+            "/environment/mount_options",
+            json!("rw,noatime,logbsize=32k,upperdir=/docker/81f"),
+            "hardly mount upperdir: - | upperdir=/docker/81f",
         ),
         (
             "/environment/io_scheduler",

@@ -3,9 +3,9 @@
 use super::report::{INFO, Line, OK, Report};
 use crate::{
     environment::{Device, Machine},
-    finding::{self, MachineFacts, RunFacts},
+    finding::{self, Class, Durability, MachineFacts, RunFacts},
     run::surroundings::Load,
-    sys::{LayerKind, cgroup::Limits},
+    sys::LayerKind,
     units::format_share,
 };
 
@@ -20,6 +20,8 @@ pub struct Facts {
     pub machine: Machine,
     /// The facts of the device of the data that are stored with a run.
     pub device: Device,
+    /// True if the kernel names a cgroup of the server, which may not be visible.
+    pub is_in_cgroup: bool,
     /// Filesystem of the data, what is mounted, and its options.
     pub mount: Option<(String, String, String)>,
     /// Facts of the storage by which a run on the target default would be judged.
@@ -32,7 +34,7 @@ pub struct Facts {
 pub fn look(facts: &Facts) -> Vec<Line> {
     let mut report = Report::new("machine");
     load(&mut report, facts);
-    kernel(&mut report, &facts.machine);
+    kernel(&mut report, facts);
     device(&mut report, facts);
     report.lines
 }
@@ -48,18 +50,14 @@ fn load(report: &mut Report, facts: &Facts) {
         Some(load) => {
             let facts = RunFacts {
                 machine: MachineFacts {
-                    // Load whose owner is not known is counted as that of others.
-                    cpu_others: load.others.or(Some(load.busy)),
+                    cpu_others: load.others,
+                    cpu_others_at_least: load.others_at_least,
                     cpu_steal: load.steal,
                     ..MachineFacts::default()
                 },
                 ..RunFacts::default()
             };
-            let busy = format!(
-                "the processors were busy in {} of the time",
-                format_share(load.busy)
-            );
-            report.foretell("load", &facts, "noisy_neighbour", busy);
+            load_of_others(report, load, &facts);
             report.foretell(
                 "steal",
                 &facts,
@@ -81,7 +79,35 @@ fn load(report: &mut Report, facts: &Facts) {
     );
 }
 
-fn kernel(report: &mut Report, machine: &Machine) {
+/// The line about what others do. A load whose owner is not known is nobody's.
+fn load_of_others(report: &mut Report, load: &Load, facts: &RunFacts) {
+    let busy = format!(
+        "the processors were busy in {} of the time",
+        format_share(load.busy)
+    );
+    if load.others.is_some() || finding::foretell(facts, "noisy_neighbour").is_some() {
+        report.foretell("load", facts, "noisy_neighbour", busy);
+        return;
+    }
+    let by_others = match load.others_at_least {
+        Some(least) => format!(
+            "by programs that are none of the server in {} of the time at least",
+            format_share(least)
+        ),
+        None => "by which programs is not known".into(),
+    };
+    let hint = "The kernel's threads cannot be seen here, as in most containers: what others do in a run is not known, or only the least of it. \
+        See the load of the machine from outside.";
+    report.say(
+        "load",
+        INFO,
+        format!("{busy}, {by_others}"),
+        Some(hint.into()),
+    );
+}
+
+fn kernel(report: &mut Report, all: &Facts) {
+    let machine = &all.machine;
     let unknown = || "not known".to_owned();
     let facts = RunFacts {
         machine: MachineFacts {
@@ -113,14 +139,25 @@ fn kernel(report: &mut Report, machine: &Machine) {
             machine.container.clone().unwrap_or_else(unknown)
         ),
     );
-    if let Some(limits) = machine.limits.as_ref().and_then(Limits::in_words) {
-        report.say(
-            "limits",
-            INFO,
-            format!("the server's cgroup may have no more than {limits}"),
-            Some("Runs are measured under these limits, and have a finding for each that they reach.".into()),
-        );
-    }
+    limits(report, all);
+}
+
+fn limits(report: &mut Report, facts: &Facts) {
+    let (says, hint) = match &facts.machine.limits {
+        Some(limits) => match limits.in_words() {
+            Some(limits) => (
+                format!("the server's cgroup may have no more than {limits}"),
+                "Runs are measured under these limits, and have a finding for each that they reach.",
+            ),
+            None => return,
+        },
+        None if facts.is_in_cgroup => (
+            "not known: the server is in a cgroup that cannot be seen here".to_owned(),
+            "The machine's memory and processors are taken for the server's. Mount the cgroups of the server at /sys/fs/cgroup.",
+        ),
+        None => return,
+    };
+    report.say("limits", INFO, says, Some(hint.into()));
 }
 
 /// Reports the device on which the target default would be measured.
@@ -150,9 +187,11 @@ fn device(report: &mut Report, facts: &Facts) {
     let outline = named.collect::<Vec<_>>().join(", ");
     let is_virtual = virtualization.is_some_and(|kind| kind != "none")
         && layers.iter().any(|layer| layer.kind == LayerKind::Disk);
-    report.add(
+    let durability = Durability::of_layers(&facts.of_storage);
+    let is_known = durability.class() != Class::NotKnown;
+    report.say(
         "device of data",
-        OK,
+        if is_known { OK } else { INFO },
         format!(
             "{outline}{}{}",
             device
@@ -165,6 +204,10 @@ fn device(report: &mut Report, facts: &Facts) {
                 ""
             },
         ),
+        Some(format!(
+            "The durability of runs here will be {}.",
+            durability.sentence()
+        )),
     );
     if facts.throttled.is_some_and(|n| n > 0) {
         let what = "processors were slowed down because of heat since the machine was started";
@@ -181,6 +224,8 @@ fn device(report: &mut Report, facts: &Facts) {
 mod tests {
     use super::*;
     use crate::doctor::report::WARNING;
+    use crate::finding::StorageFacts;
+    use crate::sys::{Layer, cgroup::Limits};
 
     fn states(facts: &Facts) -> Vec<(String, &'static str)> {
         look(facts)
@@ -196,6 +241,7 @@ mod tests {
                 all: 100,
                 busy: 0.5,
                 others: Some(0.01),
+                others_at_least: None,
                 steal: Some(0.0),
             }),
             tells_of_pressure: true,
@@ -213,12 +259,100 @@ mod tests {
     }
 
     #[test]
+    fn a_load_whose_owner_is_not_known_is_not_laid_at_others_door() {
+        for (others_at_least, says) in [
+            (
+                Some(0.04),
+                "the processors were busy in 98.5 % of the time, by programs that are none of the server in 4.0 % of the time at least",
+            ),
+            (
+                None,
+                "the processors were busy in 98.5 % of the time, by which programs is not known",
+            ),
+        ] {
+            let facts = Facts {
+                load: Some(Load {
+                    all: 100,
+                    busy: 0.985,
+                    others: None,
+                    others_at_least,
+                    steal: None,
+                }),
+                ..Facts::default()
+            };
+            let line = look(&facts).remove(0);
+            assert_eq!((line.item.as_str(), line.state), ("load", INFO));
+            assert_eq!(line.detail.as_deref(), Some(says));
+        }
+    }
+
+    #[test]
+    fn limits_of_a_cgroup_that_cannot_be_seen_are_not_known() {
+        let said = |is_in_cgroup, limits| {
+            let facts = Facts {
+                is_in_cgroup,
+                machine: Machine {
+                    limits,
+                    ..Machine::default()
+                },
+                ..Facts::default()
+            };
+            let lines = look(&facts).into_iter();
+            let mut of_limits = lines.filter(|line| line.item == "limits");
+            of_limits.next().and_then(|line| line.detail)
+        };
+        assert_eq!(
+            said(true, None).as_deref(),
+            Some("not known: the server is in a cgroup that cannot be seen here")
+        );
+        assert_eq!(said(true, Some(Limits::default())), None);
+        assert_eq!(said(false, None), None);
+    }
+
+    #[test]
+    fn a_layer_that_cannot_be_seen_is_not_well() {
+        let layer = |kind: &str, name: &str| -> Layer {
+            let layer = serde_json::json!({"depth": 0, "kind": kind, "name": name});
+            serde_json::from_value(layer).unwrap()
+        };
+        let of = |filesystem: &str, layers: Vec<Layer>| {
+            let storage = StorageFacts {
+                filesystem: Some(filesystem.into()),
+                layers: Some(layers.clone()),
+                ..StorageFacts::default()
+            };
+            let facts = Facts {
+                device: Device {
+                    layers: Some(layers),
+                    ..Device::default()
+                },
+                of_storage: RunFacts {
+                    storage,
+                    ..RunFacts::default()
+                },
+                ..Facts::default()
+            };
+            let mut lines = look(&facts).into_iter();
+            let line = lines.find(|line| line.item == "device of data").unwrap();
+            (line.state, line.hint)
+        };
+        let unseen = of(
+            "overlay",
+            vec![layer("unknown", "the upper layer of overlay")],
+        );
+        let hint = "The durability of runs here will be not known: the upper layer of overlay cannot be seen.";
+        assert_eq!(unseen, (INFO, Some(hint.to_owned())));
+        assert_eq!(of("ext4", vec![layer("disk", "sda")]), (OK, None));
+    }
+
+    #[test]
     fn what_a_finding_would_say_is_said_beforehand() {
         let facts = Facts {
             load: Some(Load {
                 all: 100,
                 busy: 0.5,
                 others: None,
+                others_at_least: Some(0.4),
                 steal: Some(0.3),
             }),
             machine: Machine {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     conditions,
-    state::{Made, Neighbours, Outcome, State},
+    state::{Made, Neighbours, OthersSeen, Outcome, State},
 };
 
 /// Attempts of a run that neighbours disturb.
@@ -22,9 +22,14 @@ fn has_repeats(state: &State) -> bool {
 
 /// The resources that neighbours took from a run, in words.
 fn taken_from(made: &Made) -> String {
-    let processors = made
-        .cpu_others
-        .map(|share| format!("{:.0} % of the processors' time", share * 100.0));
+    let at_least = match made.others_seen {
+        OthersSeen::Least => "at least ",
+        OthersSeen::All | OthersSeen::Nothing => "",
+    };
+    let processors = made.cpu_others.map(|share| {
+        let percent = share * 100.0;
+        format!("{at_least}{percent:.0} % of the processors' time")
+    });
     let disk = made
         .device_others
         .map(|share| format!("{:.0} % of the disk's", share * 100.0));
@@ -132,6 +137,13 @@ impl Busy {
             self.disturbed, self.runs
         )
     }
+}
+
+/// How far the runs of an experiment that are over could see neighbours, the least that one of them saw.
+pub fn seen(state: &State) -> OthersSeen {
+    let is_over = |made: &&Made| made.outcome.is_some() && made.status.as_deref() == Some("done");
+    let over = state.runs.iter().filter(is_over);
+    over.map(|made| made.others_seen).max().unwrap_or_default()
 }
 
 /// The neighbours of an experiment whose machine was taken as it is; None where none disturbed a run.

@@ -175,8 +175,14 @@ pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
 /// Bytes that each transaction of a target had written, and its flushes: a cost that may be low on this device and high on another.
 fn at_what_cost(state: &State, f: &Facts) -> Option<Advice> {
     let written = f.device_bytes_per_transaction;
+    // A filesystem that was not made for the runs has a device that others may write to.
+    let by = if stored::is_made(f) {
+        ""
+    } else {
+        " by all programs"
+    };
     let written =
-        written.map(|bytes| format!("{} written to the device", format_bytes(bytes as u64)));
+        written.map(|bytes| format!("{} written to the device{by}", format_bytes(bytes as u64)));
     let flushes = f.flushes_per_transaction;
     let flushes = flushes.map(|flushes| format!("{} flushes of it", answer::figure(flushes)));
     let parts: Vec<String> = [written, flushes].into_iter().flatten().collect();

@@ -194,6 +194,9 @@ pub struct Made {
     pub disturbed: bool,
     /// Share of the processors' time in its window that others used; None when it is not known.
     pub cpu_others: Option<f64>,
+    /// How far the run could see what others used.
+    #[serde(default)]
+    pub others_seen: OthersSeen,
     /// Share of its window in which others kept the disk busy; None when it is not known.
     pub device_others: Option<f64>,
     /// Transactions that were due in the window, and those that were not done in time.
@@ -208,6 +211,19 @@ pub struct Made {
     pub flush_us: Option<f64>,
     /// The sentence of a search that has found no rate.
     pub found_none: Option<String>,
+}
+
+/// How far a run could see what other programs used of the processors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OthersSeen {
+    /// All of it.
+    #[default]
+    All,
+    /// The least that they used.
+    Least,
+    /// Nothing of it.
+    Nothing,
 }
 
 /// The outcome of a run of an experiment.

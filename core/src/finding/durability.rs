@@ -42,6 +42,12 @@ pub enum Code {
     },
     /// A filesystem does not flush its device.
     BarriersOff,
+    /// The kernel sends no flush to the device of this name, since its queue/write_cache says "write through".
+    FlushesOff {
+        device: String,
+        /// True if the memory of this machine may hold what was not flushed.
+        in_memory: bool,
+    },
     /// jfs never flushes, and the device's cache is volatile.
     JfsDoesNotFlush,
     /// A sync does nothing on this filesystem, because of this option or property.
@@ -136,6 +142,7 @@ impl Code {
             | Self::UnloggedTables
             | Self::InMemory { .. }
             | Self::BarriersOff
+            | Self::FlushesOff { .. }
             | Self::JfsDoesNotFlush
             | Self::SyncDoesNothing { .. }
             | Self::ZfsDoesNotFlush => Class::NotDurable,
@@ -160,7 +167,13 @@ impl Code {
     fn is_covered_by_protection(&self) -> bool {
         matches!(
             self,
-            Self::BarriersOff | Self::JfsDoesNotFlush | Self::ZfsDoesNotFlush
+            Self::BarriersOff
+                | Self::FlushesOff {
+                    in_memory: false,
+                    ..
+                }
+                | Self::JfsDoesNotFlush
+                | Self::ZfsDoesNotFlush
         )
     }
 
@@ -206,6 +219,9 @@ impl Code {
             Self::UnloggedTables => "unlogged tables".into(),
             Self::InMemory { what } => format!("{what} is in memory"),
             Self::BarriersOff => "barriers off".into(),
+            Self::FlushesOff { device, .. } => {
+                format!("flushes of {device} are switched off by queue/write_cache")
+            }
             Self::JfsDoesNotFlush => "jfs does not flush the device's cache".into(),
             Self::SyncDoesNothing { filesystem, option } => {
                 format!("a sync does nothing on {filesystem} with {option}")
@@ -281,6 +297,11 @@ impl Durability {
             .is_some_and(|workload| workload.syncs_itself());
         codes.extend(syncs_itself.then_some(Code::WhereATestSyncs));
         Some(Self::of_codes(codes))
+    }
+
+    /// What the layers below data, WAL and the server's other files let a COMMIT promise, whatever the settings are.
+    pub fn of_layers(facts: &RunFacts) -> Self {
+        Self::of_codes(below(facts))
     }
 
     /// The codes of several runs together.

@@ -72,6 +72,7 @@ fn recorded(tree: &str, device: &str) -> Vec<Layer> {
     let text = match tree {
         "trees/loop_on_nvme.txt" => include_str!("../sys/trees/loop_on_nvme.txt"),
         "trees/lvm_on_raid.txt" => include_str!("../sys/trees/lvm_on_raid.txt"),
+        "trees/lvm_cache.txt" => include_str!("../sys/trees/lvm_cache.txt"),
         _ => include_str!("../sys/trees/virtual_machine.txt"),
     };
     sys::layers(&sys::Recorded::of(text), device)
@@ -91,6 +92,7 @@ fn machine() -> MachineFacts {
         cpu_clients: Some(0.2),
         cpu_sampler: Some(0.001),
         cpu_others: Some(0.01),
+        cpu_others_at_least: None,
         device_others: Some(0.1),
         memory_pressure: Some(0.0),
         dirty_peak_bytes: Some(100 << 20),

@@ -14,6 +14,8 @@ pub struct Member {
     pub ticks: u64,
     /// Ticks that its children had run when they ended.
     pub ticks_of_dead_children: u64,
+    /// Ticks in user mode, of itself and of its children that have ended.
+    pub user: u64,
 }
 
 /// Parses `/proc/PID/stat`.
@@ -24,11 +26,13 @@ pub fn parse_member(text: &str) -> Option<Member> {
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     // From the state on, which is field 3 of proc_pid_stat(5).
     let field = |number: usize| fields.get(number - 3)?.parse::<i64>().ok();
+    let user = field(14)?.checked_add(field(16)?)?;
     Some(Member {
         name: name.to_owned(),
         parent: i32::try_from(field(4)?).ok()?,
         ticks: parse_cpu_ticks(text)?,
         ticks_of_dead_children: u64::try_from(field(16)?.checked_add(field(17)?)?).ok()?,
+        user: u64::try_from(user).ok()?,
     })
 }
 
@@ -46,6 +50,7 @@ mod tests {
             parent: 17,
             ticks: 362,
             ticks_of_dead_children: 1020,
+            user: 1317,
         };
         assert_eq!(parse_member(RECORDED), Some(expected));
         for text in [

@@ -86,6 +86,11 @@ impl CpuTimes {
         )
     }
 
+    /// Ticks in user mode. The kernel's threads have none.
+    pub fn user(&self) -> u64 {
+        self.user.saturating_add(self.nice)
+    }
+
     /// The times of both together; a state that one of them does not count is not known.
     pub fn plus(&self, other: &Self) -> Self {
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
@@ -186,6 +191,7 @@ ctxt 4
     fn ticks_in_programs_and_in_all_states() {
         let ticks = times("cpu  100 20 30 800 50 6 7 8 9 1\ncpu0 1 2 3 4\n").busy_and_all();
         assert_eq!(ticks, (150, 1021));
+        assert_eq!(times("cpu  100 20 30 800\n").user(), 120);
         assert_eq!(times("cpu  1 2 3 4\n").busy_and_all(), (6, 10));
         let most = u64::MAX;
         let many = times(&format!("cpu {most} {most} 0 {most}\n"));

@@ -14,7 +14,26 @@ pub struct Promises {
     /// The value that SHOW reports.
     pub full_page_writes: bool,
     synchronous_commit: String,
+    /// True if a reload of the configuration changes synchronous_commit of the clients: no database and no role sets it.
+    #[serde(default)]
+    synchronous_commit_follows: bool,
     timing: Timing,
+}
+
+/// The settings that decide about durability, as the coordinator has them at one moment: a reload may change them while a run is on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct InForce {
+    fsync: bool,
+    full_page_writes: bool,
+    synchronous_commit: String,
+}
+
+/// Values of synchronous_commit, the least durable first.
+const SYNCHRONOUS_COMMIT: [&str; 5] = ["off", "local", "remote_write", "on", "remote_apply"];
+
+fn rank(synchronous_commit: &str) -> Option<usize> {
+    let mut values = SYNCHRONOUS_COMMIT.iter();
+    values.position(|value| *value == synchronous_commit)
 }
 
 impl Promises {
@@ -24,7 +43,21 @@ impl Promises {
             fsync: true,
             full_page_writes: true,
             synchronous_commit: "on".into(),
+            synchronous_commit_follows: false,
             timing: Timing::default(),
+        }
+    }
+
+    /// Keeps the worse value of each setting, after a look while the run is on; `before` is the look before the clients.
+    pub fn see(&mut self, before: &InForce, now: &InForce) {
+        self.fsync &= now.fsync;
+        self.full_page_writes &= now.full_page_writes;
+        let changed = before.synchronous_commit != now.synchronous_commit;
+        if changed
+            && self.synchronous_commit_follows
+            && rank(&now.synchronous_commit) < rank(&self.synchronous_commit)
+        {
+            self.synchronous_commit.clone_from(&now.synchronous_commit);
         }
     }
 
@@ -68,6 +101,49 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
         given.collect()
+    }
+
+    #[test]
+    fn the_worst_value_that_a_setting_had_counts() {
+        let in_force = |fsync, full_page_writes, synchronous_commit: &str| InForce {
+            fsync,
+            full_page_writes,
+            synchronous_commit: synchronous_commit.into(),
+        };
+        let after = |follows, looks: &[InForce]| {
+            let mut promises = Promises {
+                synchronous_commit_follows: follows,
+                ..Promises::of_syncs()
+            };
+            for look in looks {
+                promises.see(&in_force(true, true, "on"), look);
+            }
+            let synchronous_commit = promises.synchronous_commit(&settings(&[]));
+            (
+                promises.fsync,
+                promises.full_page_writes,
+                synchronous_commit,
+            )
+        };
+        let on = || in_force(true, true, "on");
+        assert_eq!(after(true, &[on()]), (true, true, "on".into()));
+        let off_for_a_while = [on(), in_force(false, true, "on"), on()];
+        assert_eq!(after(true, &off_for_a_while), (false, true, "on".into()));
+        let torn = [
+            in_force(true, false, "local"),
+            in_force(true, true, "remote_apply"),
+        ];
+        assert_eq!(after(true, &torn), (true, false, "local".into()));
+        // A database or a role sets it for the clients.
+        assert_eq!(after(false, &torn), (true, false, "on".into()));
+        // The coordinator has another value than the clients all the time.
+        let mut promises = Promises {
+            synchronous_commit_follows: true,
+            ..Promises::of_syncs()
+        };
+        let local = in_force(true, true, "local");
+        promises.see(&local, &local);
+        assert_eq!(promises.synchronous_commit(&settings(&[])), "on");
     }
 
     #[test]

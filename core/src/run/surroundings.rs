@@ -9,6 +9,8 @@ use crate::{
 
 /// The kernel's own threads are children of this process.
 const KTHREADD: (i32, &str) = (2, "kthreadd");
+/// The helper, by its name as the kernel cuts it.
+const HELPER: &str = "pgfsbench-helpe";
 /// The kernel's thread that writes the tables of a new ext4.
 const LAZY_INIT: &str = "ext4lazyinit";
 /// On newer kernels that thread also reads bitmaps ahead after each mount (seen on Linux 6.18 for 4.5 s, whatever mkfs has
@@ -25,6 +27,8 @@ pub struct Processors {
     /// Ticks in this server's processes and the kernel's threads. None where the latter are not seen: what they do for the run
     /// would be somebody else's.
     known: Option<u64>,
+    /// Ticks in user mode of this server's processes and the helper's. None where the postmaster is not seen.
+    own_user: Option<u64>,
 }
 
 /// Load over an interval: shares of all processors, 0 to 1.
@@ -36,6 +40,8 @@ pub struct Load {
     pub busy: f64,
     /// In programs that are none of this server; None where that cannot be told.
     pub others: Option<f64>,
+    /// The least that programs of others used, by their time in user mode, where `others` is None. None where that cannot be told either.
+    pub others_at_least: Option<f64>,
     /// Taken away by the host; None where the kernel does not count it.
     pub steal: Option<f64>,
 }
@@ -46,6 +52,7 @@ impl Processors {
         Self {
             times,
             known: sees_kernel(processes).then(|| known_ticks(processes, postmaster)),
+            own_user: own_user(processes, postmaster),
         }
     }
 
@@ -59,10 +66,16 @@ impl Processors {
         let known = self.known.zip(before.known);
         let known = known.map(|(now, before)| now.saturating_sub(before));
         let share = |ticks: u64| ticks as f64 / all as f64;
+        let others = known.map(|known| share(busy.saturating_sub(known)));
+        let user = times.user().saturating_sub(times_before.user());
+        let own_user = self.own_user.zip(before.own_user);
+        let own_user = own_user.map(|(now, before)| now.saturating_sub(before));
+        let least = own_user.map(|own| share(user.saturating_sub(own)).min(share(busy)));
         Some(Load {
             all,
             busy: share(busy),
-            others: known.map(|known| share(busy.saturating_sub(known))),
+            others,
+            others_at_least: least.filter(|_| others.is_none()),
             steal: times.since(&times_before)?.steal.map(|p| p / 100.0),
         })
     }
@@ -83,6 +96,18 @@ fn known_ticks(processes: &Processes, postmaster: i32) -> u64 {
         _ => 0,
     });
     ticks.sum()
+}
+
+/// Ticks in user mode of the server's processes, those that have ended included, and of the helper's.
+fn own_user(processes: &Processes, postmaster: i32) -> Option<u64> {
+    let sees_server = processes.iter().any(|(pid, _)| *pid == postmaster);
+    let is_own = |(pid, member): &&(i32, Member)| {
+        *pid == postmaster || member.parent == postmaster || member.name == HELPER
+    };
+    sees_server.then(|| {
+        let own = processes.iter().filter(is_own);
+        own.map(|(_, member)| member.user).sum()
+    })
 }
 
 /// Whether the kernel writes tables of some ext4, or reads ahead of one that was mounted a few seconds ago.
@@ -199,6 +224,7 @@ pub fn machine_facts(
         mhz_at_end: end.mhz,
         throttled: since(end.throttled, start.throttled),
         cpu_others: load.and_then(|load| load.others),
+        cpu_others_at_least: load.and_then(|load| load.others_at_least),
         device_others: end.disk.zip(start.disk).and_then(|(end_disk, start_disk)| {
             let ms = end.at_ns.saturating_sub(start.at_ns) as f64 / 1e6;
             end_disk.others_since(&start_disk, ms)
@@ -253,6 +279,7 @@ mod tests {
             parent,
             ticks,
             ticks_of_dead_children: 10,
+            user: ticks / 2,
         };
         (pid, member)
     }
@@ -287,9 +314,55 @@ mod tests {
         let in_container = vec![member(POSTMASTER, "postgres", 1, 5)];
         let before = Processors::of(times(0, 0, 0), &in_container, POSTMASTER);
         let after = Processors::of(times(60, 40, 0), &in_container, POSTMASTER);
-        assert_eq!(after.since(&before).unwrap().others, None);
+        let load = after.since(&before).unwrap();
+        assert_eq!((load.others, load.others_at_least), (None, Some(0.6)));
         assert_eq!(has_lazy_init(&in_container), None);
         assert_eq!(before.since(&before), None, "no time has passed");
+    }
+
+    #[test]
+    fn where_the_kernel_is_not_seen_user_time_is_the_least_that_others_took() {
+        let seen = |ticks: u64, helper: u64| {
+            vec![
+                member(POSTMASTER, "postgres", 1, 0),
+                member(101, "postgres", POSTMASTER, ticks),
+                member(200, HELPER, 1, helper),
+                member(900, "stress", 1, ticks),
+            ]
+        };
+        let times = |user, nice, system, idle| {
+            parse_cpu_times(&format!("cpu  {user} {nice} {system} {idle}\n"))
+        };
+        let before = Processors::of(times(0, 0, 0, 0), &seen(0, 0), POSTMASTER);
+        let after = Processors::of(times(40, 20, 20, 20), &seen(20, 10), POSTMASTER);
+        let load = after.since(&before).unwrap();
+        // 60 in user mode, of which 10 in the server and 5 in the helper.
+        assert_eq!((load.others, load.others_at_least), (None, Some(0.45)));
+        let machine = |processors, at_ns| Machine {
+            processors,
+            at_ns,
+            ..Machine::default()
+        };
+        let facts = machine_facts(&machine(before, 0), &machine(after, 1), None, 4096);
+        assert_eq!(
+            (facts.cpu_others, facts.cpu_others_at_least),
+            (None, Some(0.45))
+        );
+        // Where the kernel is seen, the figure itself is there.
+        let all = |ticks| {
+            let mut all = seen(ticks, 0);
+            all.push(member(2, "kthreadd", 0, 0));
+            all
+        };
+        let before = Processors::of(times(0, 0, 0, 0), &all(0), POSTMASTER);
+        let after = Processors::of(times(40, 20, 20, 20), &all(20), POSTMASTER);
+        let load = after.since(&before).unwrap();
+        assert_eq!((load.others, load.others_at_least), (Some(0.6), None));
+        // Neither is known where the server's own processes are not seen.
+        let of_others = [member(900, "stress", 1, 0)];
+        let before = Processors::of(times(0, 0, 0, 0), &of_others, POSTMASTER);
+        let after = Processors::of(times(40, 20, 20, 20), &of_others, POSTMASTER);
+        assert_eq!(after.since(&before).unwrap().others_at_least, None);
     }
 
     #[test]
@@ -384,6 +457,7 @@ mod tests {
             if let Some(load) = of(b, q).since(&of(a, p)) {
                 prop_assert!((0.0..=1.0).contains(&load.others.unwrap_or(0.0)) || load.busy > 1.0);
                 prop_assert!(load.others.unwrap_or(0.0) <= load.busy);
+                prop_assert!(load.others_at_least.unwrap_or(0.0) <= load.busy);
             }
         }
     }

@@ -15,6 +15,9 @@ pub struct Queue {
     pub read_ahead_kb: Option<u64>,
     pub rotational: Option<bool>,
     pub write_cache: Option<String>,
+    /// The write cache as the device itself reports it: SCSI and virtio only. The administrator can change `write_cache` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_write_cache: Option<String>,
     pub fua: Option<bool>,
     pub discard_granularity: Option<u64>,
     pub discard_max_bytes: Option<u64>,
@@ -116,6 +119,19 @@ impl Block {
             .find_map(of)
     }
 
+    /// The write cache as the device itself reports it.
+    fn device_write_cache(&self, tree: &dyn Tree) -> Option<String> {
+        let of_virtio = line(tree, &format!("{}/cache_type", self.disk));
+        of_virtio.or_else(|| {
+            let of_scsi = format!("{}/device/scsi_disk", self.disk);
+            let addresses = tree.list(&of_scsi);
+            let mut types = addresses
+                .iter()
+                .filter_map(|address| line(tree, &format!("{of_scsi}/{address}/cache_type")));
+            types.next()
+        })
+    }
+
     /// Its queue; for a partition, that of its disk.
     pub fn queue(&self, tree: &dyn Tree) -> Queue {
         let path = |name: &str| format!("{}/queue/{name}", self.disk);
@@ -127,6 +143,7 @@ impl Block {
             read_ahead_kb: of("read_ahead_kb"),
             rotational: flag(tree, &path("rotational")),
             write_cache: line(tree, &path("write_cache")),
+            device_write_cache: self.device_write_cache(tree),
             fua: flag(tree, &path("fua")),
             discard_granularity: of("discard_granularity"),
             discard_max_bytes: of("discard_max_bytes"),

@@ -55,6 +55,12 @@ impl Cgroups {
     }
 }
 
+/// True if the kernel names a cgroup of this process. Its files need not be visible.
+pub fn is_named(tree: &dyn Tree) -> bool {
+    let groups = tree.read(GROUPS).unwrap_or_default();
+    groups.lines().any(|line| split(line).is_some())
+}
+
 /// The levels of a controller, which has this name under version 1. A controller belongs to one hierarchy only: where version 1 has
 /// it, version 2 does not.
 fn levels(tree: &dyn Tree, groups: &str, mounts: &[Mount], controller: &str) -> Option<Levels> {

@@ -45,6 +45,7 @@ pub fn look() -> Vec<Line> {
         load,
         tells_of_pressure: fs::read_to_string(PRESSURE).is_ok(),
         machine,
+        is_in_cgroup: sys::cgroup::is_named(&ThisMachine),
         device,
         mount,
         of_storage,

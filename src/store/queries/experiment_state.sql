@@ -18,7 +18,10 @@ SELECT jsonb_build_object(
         'room_bytes', greatest((SELECT v.filesystem_free_bytes FROM fsbench.environment v WHERE v.run_id = r.run_id) - coalesce(r.data_bytes, 0), 0)) END,
       'flush_us', (r.facts #>> '{flush,before_us}')::float8, 'found_none', CASE WHEN r.sustainable_rate IS NULL THEN r.sustainable_rate_says END,
       'disturbed', EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.code = 'noisy_neighbour'),
-      'cpu_others', jsonb_path_query_first(r.facts, '$.machine.cpu_others ? (@.type() == "number" && @ >= 0 && @ <= 1)', silent => true),
+      'cpu_others', coalesce(jsonb_path_query_first(r.facts, '$.machine.cpu_others ? (@.type() == "number" && @ >= 0 && @ <= 1)', silent => true),
+        jsonb_path_query_first(r.facts, '$.machine.cpu_others_at_least ? (@.type() == "number" && @ >= 0 && @ <= 1)', silent => true)),
+      'others_seen', CASE WHEN jsonb_typeof(r.facts #> '{machine,cpu_others}') IS DISTINCT FROM 'null' THEN 'all'
+        WHEN jsonb_typeof(r.facts #> '{machine,cpu_others_at_least}') = 'number' THEN 'least' ELSE 'nothing' END,
       'device_others', jsonb_path_query_first(r.facts, '$.machine.device_others ? (@.type() == "number" && @ >= 0 && @ <= 1)', silent => true),
         'scheduled', CASE WHEN r.rate IS NOT NULL THEN r.transactions_total + r.skipped + r.failed END,
       'not_in_time', CASE WHEN r.rate IS NOT NULL THEN r.skipped + r.failed + coalesce(r.behind, 0) END,

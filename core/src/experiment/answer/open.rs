@@ -7,7 +7,7 @@ use crate::{
     experiment::{
         neighbours::{self, Busy},
         plan::{MOST_BLOCKS, TOO_SHORT_REASON},
-        state::State,
+        state::{OthersSeen, State},
         steps,
     },
     quoting::sql_literal,
@@ -24,6 +24,8 @@ use crate::{
 pub enum Why {
     /// Neighbours disturbed runs, and the machine was taken as it is.
     BusyMachine(Busy),
+    /// What neighbours did could not be seen, or only the least of it.
+    NeighboursNotSeen { seen: OthersSeen },
     /// The windows have fewer checkpoint cycles than a verdict takes.
     WindowsTooShort {
         window_seconds: Option<f64>,
@@ -46,10 +48,28 @@ pub enum Why {
 }
 
 impl Why {
+    /// True if runs differ too much: neighbours may be the cause.
+    fn is_noise(&self) -> bool {
+        matches!(
+            self,
+            Self::Noise { .. }
+                | Self::TooManyBlocks { .. }
+                | Self::GivenUp { .. }
+                | Self::NoiseFloor
+        )
+    }
+
     /// In words.
     pub fn says(&self) -> String {
         match self {
             Self::BusyMachine(busy) => busy.says(),
+            Self::NeighboursNotSeen { seen } => {
+                let known = match seen {
+                    OthersSeen::Least => "only the least of what others did",
+                    OthersSeen::All | OthersSeen::Nothing => "nothing of what others did",
+                };
+                format!("{known} is known here: see the load of the machine from outside")
+            }
             Self::WindowsTooShort {
                 window_seconds,
                 cycle_seconds,
@@ -123,6 +143,10 @@ pub fn of(state: &State, said: &[Row]) -> Open {
         if let Some(why) = why.filter(|why| !reasons.contains(why)) {
             reasons.push(why);
         }
+    }
+    let seen = neighbours::seen(state);
+    if seen != OthersSeen::All && reasons.iter().any(Why::is_noise) {
+        reasons.push(Why::NeighboursNotSeen { seen });
     }
     let next = extension(state, &reasons);
     Open { reasons, next }

@@ -12,11 +12,18 @@ fn facts(fields: Value) -> Facts {
 fn what_a_transaction_costs_the_device_is_told_of_each_target() {
     let state = state("best", &["ext4", "btrfs"], ("tps", None));
     let both = facts(serde_json::json!({
-        "number": 1, "device_bytes_per_transaction": 12345.6, "flushes_per_transaction": 0.1912, "flush_us": 448.2
+        "number": 1, "kind": "device", "device_bytes_per_transaction": 12345.6, "flushes_per_transaction": 0.1912, "flush_us": 448.2
     }));
     assert_eq!(
         at_what_cost(&state, &both).unwrap().says,
         "btrfs: per transaction 12 kB written to the device and 0.191 flushes of it; before the runs a flush took 448 us (medians)"
+    );
+    let shared = facts(serde_json::json!({
+        "number": 1, "kind": "directory", "device_bytes_per_transaction": 12345.6
+    }));
+    assert_eq!(
+        at_what_cost(&state, &shared).unwrap().says,
+        "btrfs: per transaction 12 kB written to the device by all programs (medians)"
     );
     let flush = facts(serde_json::json!({"number": 0, "flush_us": 31.25}));
     assert_eq!(

@@ -9,7 +9,7 @@ use crate::experiment::{
         open::{self, Open, Why},
     },
     metric, plan, recommend,
-    state::{Goal, Neighbours, State},
+    state::{Goal, Neighbours, OthersSeen, State},
     steps::{self, End, Place},
 };
 use crate::verdict::Reason;
@@ -32,6 +32,31 @@ fn ended(max_blocks: u32, measure: &dyn Fn(Place) -> f64) -> State {
 
 fn open_of(state: &State) -> Open {
     open::of(state, &answer::rows(state, metric::ALL[0], &[]))
+}
+
+#[test]
+fn noise_says_that_neighbours_could_not_be_seen() {
+    for (seen, says) in [
+        (OthersSeen::All, None),
+        (
+            OthersSeen::Least,
+            Some(
+                "only the least of what others did is known here: see the load of the machine from outside",
+            ),
+        ),
+        (
+            OthersSeen::Nothing,
+            Some(
+                "nothing of what others did is known here: see the load of the machine from outside",
+            ),
+        ),
+    ] {
+        let mut state = ended(3, &noisy);
+        state.runs[0].others_seen = seen;
+        let reasons = open_of(&state).reasons;
+        assert!(matches!(reasons[0], Why::Noise { .. }), "{reasons:?}");
+        assert_eq!(reasons.get(1).map(Why::says).as_deref(), says);
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{
     super::{RunFacts, StorageFacts, WalSyncFacts},
     Code, Device,
+    layers::is_volatile,
 };
 use crate::sys::{Layer, LayerKind};
 
@@ -95,13 +96,15 @@ fn mean_sync_us(wal: &WalSyncFacts) -> Option<f64> {
     Some(f64::min(of_window, measured) * 1000.0 / syncs)
 }
 
-/// Each sync of WAL needs a flush of its own where the kernel flushes the device at all. It does not flush a device that says that it has
-/// no cache, and a write of open_datasync may have the flush in it.
+/// Each sync of WAL needs a flush of its own where a device has a cache. The kernel does not flush a device that says that it has
+/// none; the devices below it may have one. A write of open_datasync may have the flush in it.
 fn no_flushes(wal: &WalSyncFacts, storage: &StorageFacts) -> Option<Code> {
     let syncs = wal.syncs.filter(|n| *n >= ENOUGH_SYNCS)?;
     let flushes = wal.device_flushes?;
-    let is_flushed = storage.write_cache.as_deref() == Some("write back")
-        && !wal.method.as_deref()?.starts_with("open_");
+    let layers = storage.layers.as_deref().unwrap_or_default();
+    let has_cache = storage.write_cache.as_deref() == Some("write back");
+    let needs_flushes = has_cache || layers.iter().any(is_volatile);
+    let is_flushed = needs_flushes && !wal.method.as_deref()?.starts_with("open_");
     let are_few = flushes.saturating_mul(TIMES as u64) < syncs;
     (is_flushed && are_few).then_some(Code::NoFlushes { syncs, flushes })
 }

@@ -116,7 +116,49 @@ fn of_layers(layers: &[Layer]) -> Vec<Code> {
     each.collect()
 }
 
+/// The kernel drops flushes of a device whose queue/write_cache says "write through", also those for the devices below it.
+fn flushes_off(layer: &Layer, below: &[Layer]) -> Option<Code> {
+    use LayerKind::{Disk, Filesystem, Loop, Memory, Network, Partition, PersistentMemory};
+    if layer.queue.as_ref()?.write_cache.as_deref() != Some("write through") {
+        return None;
+    }
+    let in_memory = match layer.kind {
+        // The driver says "write back". The page cache has the file's data, or its blocks with direct I/O.
+        Loop | LayerKind::Uml => true,
+        Memory | PersistentMemory | Network | Partition | Filesystem | LayerKind::Unknown => {
+            return None;
+        }
+        Disk if !is_volatile_by_itself(layer) => return None,
+        Disk => false,
+        _ if !below.iter().any(is_volatile) => return None,
+        _ => below.iter().any(|layer| layer.kind == Loop),
+    };
+    let device = layer.name.clone().unwrap_or_else(|| "a device".into());
+    Some(Code::FlushesOff { device, in_memory })
+}
+
+fn is_volatile_by_itself(layer: &Layer) -> bool {
+    let queue = layer.queue.as_ref();
+    let own = queue.and_then(|queue| queue.device_write_cache.as_deref());
+    // "write back, no read (daft)" is a word of the kernel, too.
+    own.is_some_and(|own| own.starts_with("write back"))
+}
+
+/// True if a device has a write cache that only a flush empties.
+pub(super) fn is_volatile(layer: &Layer) -> bool {
+    let queue = layer.queue.as_ref();
+    let says = queue.and_then(|queue| queue.write_cache.as_deref());
+    says == Some("write back") || layer.kind == LayerKind::Loop || is_volatile_by_itself(layer)
+}
+
 fn of_layer(layer: &Layer, below: &[Layer]) -> Vec<Code> {
+    let mut codes: Vec<Code> = flushes_off(layer, below).into_iter().collect();
+    codes.extend(of_kind(layer, below));
+    codes
+}
+
+/// The codes that a layer has by its kind and by what it lies on.
+fn of_kind(layer: &Layer, below: &[Layer]) -> Vec<Code> {
     let name = layer.name.clone().unwrap_or_else(|| "a device".into());
     let code = match layer.kind {
         LayerKind::Disk | LayerKind::Uml => return Vec::new(),

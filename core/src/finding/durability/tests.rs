@@ -52,19 +52,24 @@ below:/upper/tmpfs\ttmpfs /upper - rw
 below:/upper/nested\toverlay / - rw,upperdir=/upper/tmpfs
 ";
 
-/// A filesystem of that machine: type, devices, mount options.
-fn on(filesystem: &str, devices: &str, options: &str) -> StorageFacts {
-    let text = format!("{MACHINE}below:/top\t{filesystem} /top {devices} {options}\n");
-    let tree = Recorded::of(&text);
+/// The filesystem at /top.
+fn top(tree: &Recorded) -> StorageFacts {
     let below = tree.below("/top").unwrap();
     let mut storage = StorageFacts {
         filesystem: Some(below.filesystem.clone()),
         mount_options: Some(below.options.clone()),
-        layers: Some(sys::layers_below(&tree, &below)),
+        layers: Some(sys::layers_below(tree, &below)),
         ..StorageFacts::default()
     };
     storage.complete();
     storage
+}
+
+/// A filesystem of that machine: type, devices, mount options.
+fn on(filesystem: &str, devices: &str, options: &str) -> StorageFacts {
+    let text = format!("{MACHINE}below:/top\t{filesystem} /top {devices} {options}\n");
+    let tree = Recorded::of(&text);
+    top(&tree)
 }
 
 /// A run whose settings have everything on.
@@ -281,6 +286,135 @@ fn every_layer_is_looked_at() {
     }
 }
 
+/// ext4 on a device of that machine, with some lines changed or added.
+fn but(changes: &[(&str, &str)], device: &str) -> StorageFacts {
+    let text = format!("{MACHINE}below:/top\text4 /top {device} rw\n");
+    let mut tree = Recorded::of(&text);
+    for (path, text) in changes {
+        tree = tree.but(path, Some(text));
+    }
+    top(&tree)
+}
+
+const THROUGH: &str = "write through";
+const OF_SDA: &str = "/sys/dev/block/8:0/queue/write_cache";
+const OF_LOOP: &str = "/sys/dev/block/7:9/queue/write_cache";
+const OF_DM: &str = "/sys/dev/block/254:9/queue/write_cache";
+const OF_MD: &str = "/sys/dev/block/9:9/queue/write_cache";
+
+/// A loop device on a file on sda, a device of the device mapper on it, and one on an array of sda.
+const STACK: [(&str, &str); 8] = [
+    ("/sys/dev/block/7:9/uevent", "DEVNAME=loop9"),
+    ("/sys/dev/block/7:9/loop/backing_file", "/upper/plain"),
+    ("/sys/dev/block/254:9/dm/name", "mapped"),
+    ("/sys/dev/block/254:9/slaves/md9/dev", "9:9"),
+    ("/sys/dev/block/9:9/uevent", "DEVNAME=md9"),
+    ("/sys/dev/block/9:9/md/level", "raid1"),
+    ("/sys/dev/block/9:9/slaves/sda/dev", "8:0"),
+    (OF_MD, "write back"),
+];
+
+#[test]
+fn flushes_that_queue_write_cache_has_switched_off() {
+    let off = |device: &str| {
+        format!("not durable: flushes of {device} are switched off by queue/write_cache")
+    };
+    let scsi = "/sys/dev/block/8:0/device/scsi_disk/0:0:0:0/cache_type";
+    let virtio = "/sys/dev/block/8:0/cache_type";
+    for (device, changes, says) in [
+        ("7:9", &[(OF_LOOP, "write back")][..], BY_SETTINGS.into()),
+        ("7:9", &[(OF_LOOP, THROUGH)], off("loop9")),
+        // The page cache is a cache, too.
+        (
+            "7:9",
+            &[(OF_LOOP, THROUGH), (OF_SDA, THROUGH)],
+            off("loop9"),
+        ),
+        ("254:9", &[(OF_DM, "write back")], BY_SETTINGS.into()),
+        ("254:9", &[(OF_DM, THROUGH)], off("mapped")),
+        (
+            "254:9",
+            &[(OF_DM, "write back"), (OF_MD, THROUGH)],
+            off("md9"),
+        ),
+        (
+            "254:9",
+            &[(OF_DM, THROUGH), (OF_MD, THROUGH), (OF_SDA, THROUGH)],
+            BY_SETTINGS.into(),
+        ),
+        // The device's own word.
+        ("8:0", &[(OF_SDA, THROUGH)], BY_SETTINGS.into()),
+        (
+            "8:0",
+            &[(OF_SDA, THROUGH), (scsi, THROUGH)],
+            BY_SETTINGS.into(),
+        ),
+        (
+            "8:0",
+            &[(OF_SDA, THROUGH), (scsi, "none")],
+            BY_SETTINGS.into(),
+        ),
+        (
+            "8:0",
+            &[(OF_SDA, THROUGH), (scsi, "write back")],
+            off("sda"),
+        ),
+        (
+            "8:0",
+            &[(OF_SDA, THROUGH), (scsi, "write back, no read (daft)")],
+            off("sda"),
+        ),
+        (
+            "8:0",
+            &[(OF_SDA, THROUGH), (virtio, "write back")],
+            off("sda"),
+        ),
+        ("8:0", &[(virtio, THROUGH)], BY_SETTINGS.into()),
+    ] {
+        let mut all = STACK.to_vec();
+        all.extend(changes);
+        assert_eq!(said(&run(but(&all, device))), says, "{device} {changes:?}");
+    }
+}
+
+#[test]
+fn a_capacitor_covers_flushes_of_a_disk_and_not_the_page_cache() {
+    let protected = |device: &str, through: &'static str| {
+        let mut all = STACK.to_vec();
+        all.push((through, THROUGH));
+        run(StorageFacts {
+            power_loss_protected: Some(true),
+            ..but(&all, device)
+        })
+    };
+    assert_eq!(
+        said(&protected("254:9", OF_DM)),
+        "durable by the declared power-loss protection: flushes of mapped are switched off by queue/write_cache"
+    );
+    assert!(said(&protected("7:9", OF_LOOP)).starts_with("not durable: flushes of loop9"));
+}
+
+#[test]
+fn a_layer_without_a_cache_does_not_hide_that_nothing_was_flushed() {
+    // NVMe does not report its cache: a kernel that counts no flush of the volatile disk below is all there is.
+    let mut all = STACK.to_vec();
+    all.extend([(OF_DM, THROUGH), (OF_MD, THROUGH)]);
+    let storage = but(&all, "254:9");
+    let wal = WalSyncFacts {
+        device_flushes: Some(0),
+        ..busy()
+    };
+    let codes = contradiction::of(&RunFacts {
+        storage,
+        ..measured(wal, 800.0)
+    });
+    let none = Code::NoFlushes {
+        syncs: 10_000,
+        flushes: 0,
+    };
+    assert_eq!(codes, [none]);
+}
+
 #[test]
 fn zfs_is_as_its_properties_and_its_module_are() {
     let zfs = |sync: &str, flushes| StorageFacts {
@@ -399,10 +533,7 @@ fn a_measurement_that_contradicts_withholds_the_word() {
         device_flushes: None,
         ..busy()
     };
-    let through = || StorageFacts {
-        write_cache: Some("write through".into()),
-        ..on("ext4", "8:0", "rw")
-    };
+    let through = || but(&[(OF_SDA, THROUGH)], "8:0");
     let volatile = "a device with a volatile write cache";
     for (facts, says) in [
         (
@@ -473,10 +604,7 @@ fn a_measurement_that_contradicts_withholds_the_word() {
 fn what_is_no_contradiction() {
     let is_fine = |facts: RunFacts| assert_eq!(said(&facts), BY_SETTINGS, "{facts:?}");
     // The kernel sends no flush to a device without a cache.
-    let through = StorageFacts {
-        write_cache: Some("write through".into()),
-        ..on("ext4", "8:0", "rw")
-    };
+    let through = but(&[(OF_SDA, THROUGH)], "8:0");
     let no_flushes = WalSyncFacts {
         device_flushes: Some(0),
         ..busy()

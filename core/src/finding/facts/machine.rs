@@ -32,6 +32,8 @@ pub struct MachineFacts {
     pub cpu_sampler: Option<f64>,
     /// Used by processes that are none of the server.
     pub cpu_others: Option<f64>,
+    /// The least that such processes used, where `cpu_others` is not known.
+    pub cpu_others_at_least: Option<f64>,
     /// Share of the time in which others kept the disk busy that the filesystem is on a part of.
     pub device_others: Option<f64>,
     /// Share of the time in which something waited for memory.

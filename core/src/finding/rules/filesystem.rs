@@ -8,6 +8,8 @@ use crate::units::{format_bytes, format_share};
 
 /// No journal adds more than this many times what the server wrote, beyond so many bytes: then others wrote, too.
 const OTHERS_TIMES: u64 = 10;
+/// The same of a filesystem that writes data in place, once: its journal holds a few blocks for each sync.
+const OTHERS_TIMES_IN_PLACE: u64 = 5;
 const OTHERS_BYTES: u64 = 64 << 20;
 
 /// Fewer bytes that were discarded are not told.
@@ -74,6 +76,41 @@ impl StorageFacts {
 
 /// Commits are in a cache that a power cut empties.
 pub fn barriers_off(facts: &RunFacts) -> Option<Finding> {
+    mounted_without_barriers(facts).or_else(|| flushes_off(facts))
+}
+
+/// The kernel drops the flushes of a device: its queue/write_cache denies a cache that is there.
+fn flushes_off(facts: &RunFacts) -> Option<Finding> {
+    let (storage, _) = facts.commit_storage();
+    let codes = durability::of_storage(storage);
+    let is_it = |code: &&Code| matches!(code, Code::FlushesOff { .. });
+    let in_memory = |code: &&Code| {
+        matches!(
+            code,
+            Code::FlushesOff {
+                in_memory: true,
+                ..
+            }
+        )
+    };
+    let code = codes
+        .iter()
+        .find(in_memory)
+        .or_else(|| codes.iter().find(is_it))?;
+    let (severity, hint) = match storage.is_protected() && !in_memory(&code) {
+        true => (
+            Severity::Info,
+            "The target's device is declared to keep its cache when power is lost.",
+        ),
+        false => (
+            Severity::Warning,
+            "A power cut loses commits that were reported: write \"write back\" to the file queue/write_cache of that device in /sys/block.",
+        ),
+    };
+    Some(Finding::new("barriers_off", severity, code.words(), hint))
+}
+
+fn mounted_without_barriers(facts: &RunFacts) -> Option<Finding> {
     let (storage, is_wal) = facts.commit_storage();
     let which = match (has_barriers_off(storage.mount_options.as_deref()?), is_wal) {
         (true, false) => "the filesystem",
@@ -263,8 +300,15 @@ pub fn other_writers(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     let (device, server) = (storage.device_write_bytes?, storage.server_write_bytes?);
     let others = device.saturating_sub(server);
+    let is_in_place = ["ext2", "ext3", "ext4", "xfs"]
+        .iter()
+        .any(|name| storage.is(name));
+    let times = match is_in_place && storage.option("data") != Some("data=journal") {
+        true => OTHERS_TIMES_IN_PLACE,
+        false => OTHERS_TIMES,
+    };
     let are_there =
-        !storage.made? && others > OTHERS_BYTES && device > OTHERS_TIMES.saturating_mul(server);
+        !storage.made? && others > OTHERS_BYTES && device > times.saturating_mul(server);
     are_there.then(|| {
         let message = format!("the device wrote {}, and this server at most {} of it: others wrote, too", format_bytes(device), format_bytes(server));
         let hint = "What is told of the device (bytes, flushes, write amplification) is not the run's alone: measure on a device or an image of its own.";

@@ -1,7 +1,7 @@
 //! The machine: whether it was the storage that was measured, and whether others were at work.
 
 use super::{
-    super::{Finding, RunFacts, Severity},
+    super::{Finding, MachineFacts, RunFacts, Severity},
     percent,
 };
 use crate::{spec::Cache, units::format_bytes};
@@ -12,6 +12,8 @@ const SATURATED: f64 = 0.05;
 const STEAL: f64 = 0.02;
 /// Share of the processors' time that others may have used.
 const NEIGHBOURS: f64 = 0.10;
+/// Clients that took this share of the processors' time are what made them busy.
+const MOSTLY: f64 = 0.50;
 /// Others kept the disk busy for a larger share of the time.
 const DISK: f64 = 1.0 / 3.0;
 /// Time of the processors that measuring may take.
@@ -44,8 +46,11 @@ pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
             percent(idle)
         );
         let hint = match facts.workload {
-            _ if machine.cpu_others.is_some_and(|others| others > NEIGHBOURS) => {
+            _ if taken_by_others(machine).is_some_and(|(others, _)| others > NEIGHBOURS) => {
                 "Others took much of it (noisy_neighbour): run it again without them."
+            }
+            _ if machine.cpu_others.is_none() && machine.cpu_clients.is_none_or(|c| c < MOSTLY) => {
+                "It is not known here what other programs took: see what else runs on the machine before you change the run."
             }
             Some(workload) => workload.when_saturated(),
             None => "It is them that were measured, not the storage.",
@@ -72,13 +77,21 @@ pub fn observer_effect(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
+/// The share of the processors' time that others used, and the word that stands before it where only the least is known.
+fn taken_by_others(machine: &MachineFacts) -> Option<(f64, &'static str)> {
+    let least = machine
+        .cpu_others_at_least
+        .map(|share| (share, "at least "));
+    machine.cpu_others.map(|share| (share, "")).or(least)
+}
+
 pub fn noisy_neighbour(facts: &RunFacts) -> Option<Finding> {
     let machine = &facts.machine;
-    let processors = machine.cpu_others.filter(|&others| others > NEIGHBOURS);
+    let processors = taken_by_others(machine).filter(|(others, _)| *others > NEIGHBOURS);
     let disk = machine.device_others.filter(|&others| others > DISK);
-    let processors = processors.map(|others| {
+    let processors = processors.map(|(others, at_least)| {
         format!(
-            "processes that are none of the server used {} of the processors' time",
+            "processes that are none of the server used {at_least}{} of the processors' time",
             percent(others)
         )
     });

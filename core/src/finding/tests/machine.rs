@@ -41,8 +41,58 @@ fn processors_that_were_busy_or_taken_away() {
     with!({device_others: Some(0.4)} => "noisy_neighbour", Warning,
         "others kept the disk below the filesystem busy for 40.0 % of the time");
     nothing_with!(cpu_steal: None, cpu_others: None, device_others: None);
+    with!({cpu_others: None, cpu_others_at_least: Some(0.25)} => "noisy_neighbour", Warning,
+        "processes that are none of the server used at least 25.0 % of the processors' time");
+    nothing_with!(cpu_others: None, cpu_others_at_least: Some(0.05));
     with!({cpu_sampler: Some(0.04)} => "observer_effect", Warning, "the sampler used 4.0 % of the processors' time");
     nothing_with!(cpu_sampler: None);
+}
+
+#[test]
+fn processors_that_were_busy_are_not_laid_at_the_clients_door() {
+    let hint = |clients, others, at_least| {
+        let found = judge(&RunFacts {
+            machine: MachineFacts {
+                cpu_idle: Some(0.01),
+                cpu_iowait: None,
+                cpu_clients: Some(clients),
+                cpu_others: others,
+                cpu_others_at_least: at_least,
+                ..super::machine()
+            },
+            workload: Workload::parse("tpcb"),
+            ..clean()
+        });
+        let mut found = found.into_iter();
+        found
+            .find(|finding| finding.code == "cpu_saturated")
+            .unwrap()
+            .hint
+    };
+    for (clients, others, at_least, words) in [
+        (0.07, Some(0.01), None, "fewer clients"),
+        (0.07, Some(0.9), None, "noisy_neighbour"),
+        (0.07, None, Some(0.9), "noisy_neighbour"),
+        (
+            0.07,
+            None,
+            Some(0.02),
+            "It is not known here what other programs took",
+        ),
+        (
+            0.07,
+            None,
+            None,
+            "It is not known here what other programs took",
+        ),
+        (0.6, None, None, "fewer clients"),
+    ] {
+        let hint = hint(clients, others, at_least);
+        assert!(
+            hint.contains(words),
+            "{clients} {others:?} {at_least:?}: {hint}"
+        );
+    }
 }
 
 #[test]

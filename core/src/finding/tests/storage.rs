@@ -54,6 +54,33 @@ fn commits_that_a_power_cut_takes_back() {
 }
 
 #[test]
+fn a_queue_that_denies_the_cache_of_its_device() {
+    let message = "flushes of loop3 are switched off by queue/write_cache";
+    let mut layers = recorded("trees/loop_on_nvme.txt", "7:3");
+    let through = |layer: &mut sys::Layer| {
+        layer.queue.as_mut().unwrap().write_cache = text("write through");
+    };
+    through(&mut layers[0]);
+    let storage = StorageFacts {
+        layers: Some(layers),
+        power_loss_protected: Some(true),
+        ..super::storage()
+    };
+    let found = judge(&RunFacts { storage, ..clean() });
+    let barriers = found.iter().find(|finding| finding.code == "barriers_off");
+    let barriers = barriers.unwrap();
+    assert_eq!(
+        (barriers.severity, &*barriers.message),
+        (Severity::Warning, message)
+    );
+    let mut layers = recorded("trees/lvm_cache.txt", "252:0");
+    through(&mut layers[0]);
+    let message = "flushes of vg0-pg are switched off by queue/write_cache";
+    on!({layers: Some(layers.clone()), power_loss_protected: Some(true)} => "barriers_off", Info, message);
+    on!({layers: Some(layers)} => "barriers_off", Warning, message);
+}
+
+#[test]
 fn an_image_on_a_filesystem_without_barriers() {
     let mut layers = recorded("trees/loop_on_nvme.txt", "7:3");
     layers[0].direct_io = Some(true);
@@ -276,7 +303,24 @@ fn others_who_write_to_the_device() {
     on!({device_write_bytes: Some(1604 << 20), server_write_bytes: Some(13 << 20)} => "other_writers", Warning,
         "the device wrote 1604 MB, and this server at most 13 MB of it: others wrote, too");
     // Not what a filesystem adds, not a few MB, and not on a filesystem that nobody else has.
-    nothing_on!(device_write_bytes: Some(20 * GB));
+    nothing_on!(device_write_bytes: Some(9 * GB));
+    on!({device_write_bytes: Some(852 << 20), server_write_bytes: Some(137 << 20)} => "other_writers", Warning,
+        "the device wrote 852 MB, and this server at most 137 MB of it: others wrote, too");
+    // What is written twice, or as a copy with its tree.
+    for (filesystem, options) in [("ext4", "rw,noatime,data=journal"), ("btrfs", "rw,noatime")] {
+        let storage = StorageFacts {
+            filesystem: text(filesystem),
+            mount_options: text(options),
+            device_write_bytes: Some(852 << 20),
+            server_write_bytes: Some(137 << 20),
+            ..super::storage()
+        };
+        let found = judge(&RunFacts { storage, ..clean() });
+        assert!(
+            !found.iter().any(|finding| finding.code == "other_writers"),
+            "{filesystem}"
+        );
+    }
     nothing_on!(device_write_bytes: Some(60 << 20), server_write_bytes: Some(1 << 20));
     nothing_on!(device_write_bytes: Some(1604 << 20), server_write_bytes: Some(13 << 20), made: Some(true));
     nothing_on!(device_write_bytes: None);
