@@ -179,6 +179,8 @@ SELECT fsbench.import((SELECT line FROM incoming WHERE line LIKE '%pgfsbench_exp
 FROM (VALUES ('run_log', 100000)) t (name, most);
 SELECT fsbench.import((SELECT line FROM incoming WHERE line LIKE '%pgfsbench_export%') || format(E'\n{"n": 2, "table": "%s", "columns": [], "rows": [%s]}\n{"n": 3}', t.name, repeat('[], ', t.most) || '[]'))
 FROM (VALUES ('experiment', 1000)) t (name, most);
+SELECT fsbench.import((SELECT line FROM incoming WHERE line LIKE '%pgfsbench_export%') || format(E'\n{"n": 2, "table": %s, "columns": [], "rows": [%s]}\n{"n": 3}', t.name, repeat('[], ', t.most) || '[]'))
+FROM (VALUES ('experiment', 1000)) t (name, most);
 -- The first line.
 SELECT pg_temp.forged('"format": 1', '"format": -7');
 SELECT pg_temp.forged('"host_fingerprints": ["abc"]', '"host_fingerprints": 7');

@@ -299,7 +299,7 @@ impl Durability {
         Some(Self::of_codes(codes))
     }
 
-    /// What the layers below data, WAL and the server's other files let a COMMIT promise, whatever the settings are.
+    /// The promise that the layers below data, WAL and the server's other files allow a COMMIT, whatever the settings are.
     pub fn of_layers(facts: &RunFacts) -> Self {
         Self::of_codes(below(facts))
     }

@@ -212,7 +212,7 @@ mod status {
         block_device: u64,
         _others: [u64; 26],
     }
-    /// The same on all architectures: linux/loop.h does not compose it by _IO().
+    /// linux/loop.h has this number for all architectures, and does not compose it by _IO().
     const LOOP_GET_STATUS64: Opcode = 0x4C05;
 
     pub fn ask(device: &OwnedFd) -> Result<Numbers, Errno> {

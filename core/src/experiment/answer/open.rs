@@ -24,7 +24,7 @@ use crate::{
 pub enum Why {
     /// Neighbours disturbed runs, and the machine was taken as it is.
     BusyMachine(Busy),
-    /// What neighbours did could not be seen, or only the least of it.
+    /// The work of neighbours could not be seen, or only the least of it.
     NeighboursNotSeen { seen: OthersSeen },
     /// The windows have fewer checkpoint cycles than a verdict takes.
     WindowsTooShort {

@@ -8,7 +8,7 @@ use crate::units::{format_bytes, format_share};
 
 /// No journal adds more than this many times what the server wrote, beyond so many bytes: then others wrote, too.
 const OTHERS_TIMES: u64 = 10;
-/// The same of a filesystem that writes data in place, once: its journal holds a few blocks for each sync.
+/// The factor for a filesystem that writes data in place, once: its journal holds a few blocks for each sync.
 const OTHERS_TIMES_IN_PLACE: u64 = 5;
 const OTHERS_BYTES: u64 = 64 << 20;
 

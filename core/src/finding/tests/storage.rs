@@ -306,7 +306,7 @@ fn others_who_write_to_the_device() {
     nothing_on!(device_write_bytes: Some(9 * GB));
     on!({device_write_bytes: Some(852 << 20), server_write_bytes: Some(137 << 20)} => "other_writers", Warning,
         "the device wrote 852 MB, and this server at most 137 MB of it: others wrote, too");
-    // What is written twice, or as a copy with its tree.
+    // Data that are written twice, or as a copy with its tree.
     for (filesystem, options) in [("ext4", "rw,noatime,data=journal"), ("btrfs", "rw,noatime")] {
         let storage = StorageFacts {
             filesystem: text(filesystem),
