@@ -297,6 +297,7 @@ fn cancelled_in_the_load_or_in_a_scan_it_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_worker_that_dies_fails_the_run_and_leaves_nothing() {
     let server = server(SETTINGS);
     let mut client = server.connect("postgres");

@@ -234,6 +234,7 @@ fn forget_wal(scene: &Scene) {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_run_that_is_cancelled_during_the_crash_leaves_nothing() {
     let test = "a_run_that_is_cancelled_during_the_crash_leaves_nothing";
     let Some((mut scene, run)) = held(test, "mount_again") else {
@@ -288,6 +289,7 @@ fn a_filesystem_that_does_not_mount_again_is_told_in_the_words_of_mount() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_target_server_that_is_killed_while_it_recovers_does_not_cost_the_window() {
     let test = "a_target_server_that_is_killed_while_it_recovers_does_not_cost_the_window";
     let Some((scene, run)) = held(test, "mounted_again") else {
@@ -308,6 +310,7 @@ fn a_target_server_that_is_killed_while_it_recovers_does_not_cost_the_window() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn an_asking_server_that_crashes_itself_meanwhile_clears_up() {
     let test = "an_asking_server_that_crashes_itself_meanwhile_clears_up";
     let Some((mut scene, run)) = held(test, "mount_again") else {

@@ -159,6 +159,7 @@ fn a_forged_entry_mounts_nothing_that_a_request_could_not() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn killed_at_any_step_of_mounting_again_nothing_is_left() {
     let Some(lab) = Lab::new("killed_at_any_step_of_mounting_again_nothing_is_left") else {
         return;

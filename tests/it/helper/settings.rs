@@ -106,6 +106,7 @@ fn settings_are_in_force_while_a_target_is_prepared_and_put_back_after_it() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn killed_at_any_moment_every_setting_is_put_back() {
     let Some((disk, queue, asked)) = tuned("killed_at_any_moment_every_setting_is_put_back") else {
         return;
