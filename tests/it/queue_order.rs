@@ -17,17 +17,17 @@ fn cancel(client: &mut Client, run: &str) {
     assert_eq!(row(client, &format!("SELECT fsbench.cancel({run})")), "t");
 }
 
-/// A server with a run that keeps the others waiting.
-fn busy() -> (TestServer, Client, String) {
-    let server = server(&[]);
+/// A run that keeps the others waiting.
+fn busy(server: &TestServer) -> (Client, String) {
     let mut client = server.connect("postgres");
     let long = start(&mut client, LONG_RUN);
-    (server, client, long)
+    (client, long)
 }
 
 #[test]
 fn the_order_is_that_of_asking_in_whatever_database() {
-    let (server, mut first, long) = busy();
+    let server = server(&[]);
+    let (mut first, long) = busy(&server);
     execute(&mut first, "CREATE DATABASE second");
     let mut second = server.connect("second");
     execute(&mut second, "CREATE EXTENSION pgfsbench");
@@ -64,7 +64,8 @@ fn the_order_is_that_of_asking_in_whatever_database() {
 
 #[test]
 fn a_run_waits_its_turn_when_it_is_asked_to() {
-    let (server, mut client, long) = busy();
+    let server = server(&[]);
+    let (mut client, long) = busy(&server);
     let asks = |turn: bool| {
         format!(
             "SELECT run_id, tps > 0 FROM fsbench.run({QUICK}, options => '{{\"wait_turn\": {turn}}}')"
@@ -115,7 +116,8 @@ fn a_run_waits_its_turn_when_it_is_asked_to() {
 
 #[test]
 fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out() {
-    let (_server, mut client, long) = busy();
+    let server = server(&[]);
+    let (mut client, long) = busy(&server);
     let changed = start(&mut client, QUICK);
     let gone = start(&mut client, QUICK);
     let as_it_was = start(&mut client, QUICK);
@@ -146,7 +148,8 @@ fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out() {
 
 #[test]
 fn rights_are_looked_at_again_when_the_turn_comes() {
-    let (_server, mut client, long) = busy();
+    let server = server(&[]);
+    let (mut client, long) = busy(&server);
     for sql in [
         "CREATE ROLE gone",
         "CREATE ROLE revoked",
@@ -190,7 +193,8 @@ fn rights_are_looked_at_again_when_the_turn_comes() {
 
 #[test]
 fn a_target_that_a_queued_run_waits_for_stays() {
-    let (server, mut client, long) = busy();
+    let server = server(&[]);
+    let (mut client, long) = busy(&server);
     let directory = owned_directory("pgfsbench-turn");
     let path = directory.path().display();
     execute(
@@ -219,12 +223,12 @@ fn a_target_that_a_queued_run_waits_for_stays() {
         "there"
     );
     cancel(&mut client, &long);
-    drop(server);
 }
 
 #[test]
 fn rows_of_a_dump_are_no_runs() {
-    let (_server, mut client, long) = busy();
+    let server = server(&[]);
+    let (mut client, long) = busy(&server);
     let queued = start(&mut client, QUICK);
     // Rows as a dump would bring them.
     execute(

@@ -80,8 +80,7 @@ fn is_in(client: &mut Client, phase: Phase) -> bool {
     value(client, &is_in) == "1"
 }
 
-fn hit_each(function: &str, expected: impl Fn(usize) -> &'static str) {
-    let server = TestServer::with_extension(&[]);
+fn hit_each(server: &TestServer, function: &str, expected: impl Fn(usize) -> &'static str) {
     for (i, (role, phase, ..)) in CASES.iter().enumerate() {
         let what = format!("{function} of {role} in {phase:?}");
         eprintln!("{what}");
@@ -94,14 +93,14 @@ fn hit_each(function: &str, expected: impl Fn(usize) -> &'static str) {
             )
         };
         let caller = loop {
-            let (mut hold, caller) = bring_to(&server, *phase, begin);
-            let is_hit = is_hit(&server, function, role, *phase);
+            let (mut hold, caller) = bring_to(server, *phase, begin);
+            let is_hit = is_hit(server, function, role, *phase);
             hold.release();
             if is_hit {
                 break caller;
             }
             assert_eq!(*role, "worker", "{what}");
-            take_back(&server, caller);
+            take_back(server, caller);
         };
         server.nothing_is_left(&what);
         assert!(caller.join().is_err(), "{what}: the caller got a result");
@@ -118,12 +117,14 @@ fn hit_each(function: &str, expected: impl Fn(usize) -> &'static str) {
 
 #[test]
 fn a_run_whose_process_is_terminated_fails_and_says_which() {
-    hit_each("pg_terminate_backend", |i| CASES[i].2);
+    let server = TestServer::with_extension(&[]);
+    hit_each(&server, "pg_terminate_backend", |i| CASES[i].2);
 }
 
 #[test]
 fn a_run_whose_process_is_cancelled_ends_and_says_so() {
-    hit_each("pg_cancel_backend", |i| CASES[i].3);
+    let server = TestServer::with_extension(&[]);
+    hit_each(&server, "pg_cancel_backend", |i| CASES[i].3);
 }
 
 #[test]
