@@ -1,7 +1,7 @@
 //! Runs that wait for their turn: in one queue over all databases, by what their rows said when they were asked for.
 
 use crate::common::{
-    QUICK, assert_ended, assert_refused, execute, owned_directory, row, rows, run, server,
+    QUICK, assert_ended, assert_refused, execute, owned_directory, row, rows, run,
 };
 use pgfsbench_tests::{LONG, TestServer, assert_columns, ending};
 use postgres::Client;
@@ -25,9 +25,17 @@ fn busy(server: &TestServer) -> (Client, String) {
 }
 
 #[test]
-fn the_order_is_that_of_asking_in_whatever_database() {
-    let server = server(&[]);
-    let (mut first, long) = busy(&server);
+fn the_queue_has_one_order_in_all_databases() {
+    let server = TestServer::with_extension(&[]);
+    the_order_is_that_of_asking_in_whatever_database(&server);
+    server.start_anew();
+    a_run_waits_its_turn_when_it_is_asked_to(&server);
+    server.start_anew();
+    rows_of_a_dump_are_no_runs(&server);
+}
+
+fn the_order_is_that_of_asking_in_whatever_database(server: &TestServer) {
+    let (mut first, long) = busy(server);
     execute(&mut first, "CREATE DATABASE second");
     let mut second = server.connect("second");
     execute(&mut second, "CREATE EXTENSION pgfsbench");
@@ -62,10 +70,8 @@ fn the_order_is_that_of_asking_in_whatever_database() {
     assert_eq!(made, asked);
 }
 
-#[test]
-fn a_run_waits_its_turn_when_it_is_asked_to() {
-    let server = server(&[]);
-    let (mut client, long) = busy(&server);
+fn a_run_waits_its_turn_when_it_is_asked_to(server: &TestServer) {
+    let (mut client, long) = busy(server);
     let asks = |turn: bool| {
         format!(
             "SELECT run_id, tps > 0 FROM fsbench.run({QUICK}, options => '{{\"wait_turn\": {turn}}}')"
@@ -115,9 +121,19 @@ fn a_run_waits_its_turn_when_it_is_asked_to() {
 }
 
 #[test]
-fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out() {
-    let server = server(&[]);
-    let (mut client, long) = busy(&server);
+fn what_a_queued_run_was_asked_for_is_looked_at_again() {
+    let server = TestServer::with_extension(&[]);
+    a_row_that_was_changed_while_it_was_queued_is_not_carried_out(&server);
+    server.start_anew();
+    rights_are_looked_at_again_when_the_turn_comes(&server);
+    server.start_anew();
+    a_target_that_a_queued_run_waits_for_stays(&server);
+    server.start_anew();
+    an_error_of_any_length_reaches_the_caller_with_its_sqlstate(&server);
+}
+
+fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out(server: &TestServer) {
+    let (mut client, long) = busy(server);
     let changed = start(&mut client, QUICK);
     let gone = start(&mut client, QUICK);
     let as_it_was = start(&mut client, QUICK);
@@ -146,10 +162,8 @@ fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out() {
     );
 }
 
-#[test]
-fn rights_are_looked_at_again_when_the_turn_comes() {
-    let server = server(&[]);
-    let (mut client, long) = busy(&server);
+fn rights_are_looked_at_again_when_the_turn_comes(server: &TestServer) {
+    let (mut client, long) = busy(server);
     for sql in [
         "CREATE ROLE gone",
         "CREATE ROLE revoked",
@@ -191,10 +205,8 @@ fn rights_are_looked_at_again_when_the_turn_comes() {
     }
 }
 
-#[test]
-fn a_target_that_a_queued_run_waits_for_stays() {
-    let server = server(&[]);
-    let (mut client, long) = busy(&server);
+fn a_target_that_a_queued_run_waits_for_stays(server: &TestServer) {
+    let (mut client, long) = busy(server);
     let directory = owned_directory("pgfsbench-turn");
     let path = directory.path().display();
     execute(
@@ -225,10 +237,8 @@ fn a_target_that_a_queued_run_waits_for_stays() {
     cancel(&mut client, &long);
 }
 
-#[test]
-fn rows_of_a_dump_are_no_runs() {
-    let server = server(&[]);
-    let (mut client, long) = busy(&server);
+fn rows_of_a_dump_are_no_runs(server: &TestServer) {
+    let (mut client, long) = busy(server);
     let queued = start(&mut client, QUICK);
     // Rows as a dump would bring them.
     execute(
@@ -269,9 +279,7 @@ fn rows_of_a_dump_are_no_runs() {
 }
 
 /// A message of a program or a server can be of any length and in any script: it reaches the caller, shortened.
-#[test]
-fn an_error_of_any_length_reaches_the_caller_with_its_sqlstate() {
-    let server = server(&[]);
+fn an_error_of_any_length_reaches_the_caller_with_its_sqlstate(server: &TestServer) {
     let mut client = server.connect("postgres");
     execute(
         &mut client,
