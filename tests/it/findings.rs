@@ -134,7 +134,7 @@ fn settings_that_make_a_commit_promise_less_are_told() {
 
 #[test]
 fn stalls_and_complete_checkpoints_are_counted() {
-    let server = TestServer::with_extension(&[]);
+    let server = server(&[]);
     seconds_in_which_nothing_went_on_are_told(&server);
     server.start_anew();
     complete_checkpoints_are_counted(&server);

@@ -191,7 +191,7 @@ fn told(client: &mut Client, run_id: &str) -> String {
 
 #[test]
 fn a_table_that_somebody_changes_fails_the_run() {
-    let server = TestServer::with_extension(&[]);
+    let server = server(&[]);
     a_table_that_somebody_changes_between_two_scans_fails_the_run(&server);
     server.start_anew();
     the_rows_are_counted_before_the_first_scan(&server);

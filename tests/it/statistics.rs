@@ -438,7 +438,10 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
     server: &TestServer,
 ) {
     let mut client = server.connect("postgres");
-    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
+    execute(
+        &mut client,
+        "CREATE EXTENSION pg_stat_statements; SELECT pg_stat_statements_reset()",
+    );
     let id = held_into_the_window(
         server,
         "workload => 'select-only', scale => 1, clients => 2, warmup => '2 s', transactions => 200, seed => 1",

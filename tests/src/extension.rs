@@ -118,6 +118,10 @@ impl TestServer {
             let done = client.batch_execute(sql);
             done.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
         };
+        // First, since a setting may keep commits waiting for a standby.
+        run(&mut client, "SET synchronous_commit = off");
+        run(&mut client, "ALTER SYSTEM RESET ALL");
+        self.reload();
         for statements in [
             "SELECT format('DROP DATABASE %I WITH (FORCE)', datname) FROM pg_database WHERE NOT datistemplate",
             "SELECT format('SELECT pg_drop_replication_slot(%L)', slot_name) FROM pg_replication_slots",
@@ -127,10 +131,8 @@ impl TestServer {
                 run(&mut client, row.get(0));
             }
         }
-        run(&mut client, "ALTER SYSTEM RESET ALL");
         run(&mut client, "CREATE DATABASE postgres");
         drop(client);
-        self.reload();
         run(&mut self.connect("postgres"), "CREATE EXTENSION pgfsbench");
     }
 

@@ -45,6 +45,8 @@ fn who_has_read_enough_is_no_trouble(lab: &Lab) {
 }
 
 fn the_doctor_finds_what_is_wrong_with_the_configuration(lab: &Lab) {
+    let version = concat!("pgfsbench-helper ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(lab.ok(&["--version"]).trim(), version);
     let said = lab.ok(&["doctor"]);
     assert!(said.contains("helper.toml, for database bench"), "{said}");
     lab.configure("nonsense = 1\n");
