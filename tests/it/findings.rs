@@ -137,6 +137,10 @@ fn stalls_and_complete_checkpoints_are_counted() {
     let server = server(&[]);
     seconds_in_which_nothing_went_on_are_told(&server);
     server.start_anew();
+    execute(
+        &mut server.connect("postgres"),
+        "CREATE EXTENSION pg_stat_statements",
+    );
     complete_checkpoints_are_counted(&server);
 }
 
