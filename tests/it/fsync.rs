@@ -120,7 +120,6 @@ fn whoever_ends_a_run_takes_its_file_along(server: &TestServer) {
                 if making { "made" } else { "written" }
             );
             let run = server.start_run(LONG_RUN);
-            let server = server;
             let coordinator = server.coordinator();
             file_of_run(server);
             if !making {

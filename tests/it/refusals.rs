@@ -200,6 +200,7 @@ fn synchronous_replication_is_refused(server: &TestServer) {
         &["synchronous replication", "somebody", "force => true"],
     );
     assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
+    set(server, &mut client, "synchronous_standby_names", "");
 }
 
 #[test]
