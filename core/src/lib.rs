@@ -20,6 +20,7 @@
 //! - [`server_setting`]: which settings a target's server may be given.
 //! - [`statement`], [`statistics`]: pg_stat_statements and core's statistics views over a run.
 //! - [`run`]: what is decided in a run's life, its plan, and what its row says of it.
+//! - [`script`]: pgbench's scripts, compiled, with the same values, random numbers and errors.
 //! - [`seconds`]: the seconds of a run as they are stored.
 //! - [`environment`]: where a run happens, as it is stored.
 //! - [`target`]: what defines a target.
@@ -56,7 +57,7 @@
 //! sys helper
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict
-//! allowance checkpoint difference file_attributes hist orphaned_data quoting random recovery_log refusal series statement statistics work_database written
+//! allowance checkpoint difference file_attributes hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
 //! escape rows session_settings sqlstate
 //! ```
 #![forbid(unsafe_code)]
@@ -87,6 +88,7 @@ pub mod recovery_log;
 pub mod refusal;
 pub mod rows;
 pub mod run;
+pub mod script;
 pub mod seconds;
 pub mod series;
 pub mod server_setting;

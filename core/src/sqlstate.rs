@@ -4,6 +4,20 @@
 pub const INVALID_PARAMETER: &str = "22023";
 /// character_not_in_repertoire
 pub const NOT_IN_REPERTOIRE: &str = "22021";
+/// cardinality_violation
+pub const WRONG_ROW_COUNT: &str = "21000";
+/// numeric_value_out_of_range
+pub const NUMBER_TOO_LARGE: &str = "22003";
+/// division_by_zero
+pub const DIVISION_BY_ZERO: &str = "22012";
+/// syntax_error
+pub const SYNTAX_ERROR: &str = "42601";
+/// invalid_name
+pub const INVALID_NAME: &str = "42602";
+/// undefined_object
+pub const NO_SUCH_OBJECT: &str = "42704";
+/// datatype_mismatch
+pub const WRONG_TYPE: &str = "42804";
 /// object_not_in_prerequisite_state
 pub const NOT_IN_THIS_STATE: &str = "55000";
 /// object_in_use

@@ -55,6 +55,7 @@ mod scan;
 mod scan_cache;
 mod scan_robbed;
 mod scan_table;
+mod script_expressions;
 mod session_settings;
 mod smoke;
 mod space;

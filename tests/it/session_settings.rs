@@ -160,7 +160,7 @@ const CALLS: &[&str] = &[
     "SELECT * FROM fsbench.check_history('nightly', due => '1000 years')",
     "SELECT fsbench.chart(200, ascii => true) AS says",
     "SELECT fsbench.chart_experiment('new server', ascii => true) AS says",
-    "SELECT * FROM fsbench.help()",
+    "SELECT * FROM fsbench.help('all')",
     "SELECT * FROM fsbench.verdict('{1000,1010,990,1005}', '{{1110,1120,1100,1115}}')",
     "SELECT * FROM fsbench.verdict_best('{{1000,1010,990,1005},{1110,1120,1100,1115}}')",
     "SELECT s.*, fsbench.student_t(0.025, 7) AS t FROM fsbench.set_aside('{1,1.1,0.9,1,7}') s",

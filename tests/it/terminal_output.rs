@@ -32,7 +32,7 @@ fn what_a_terminal_shows() {
 }
 
 fn lists_fit_a_terminal(server: &TestServer) {
-    assert_fits(server, "SELECT * FROM fsbench.help()");
+    assert_fits(server, "SELECT * FROM fsbench.help('all')");
 }
 
 /// The example with what its reader has instead of xfs, run 7 and bob.
@@ -95,7 +95,7 @@ fn every_example_of_the_help_works(server: &TestServer) {
     );
     let examples = rows(
         &mut client,
-        "SELECT verb || '|' || example FROM fsbench.help() WITH ORDINALITY ORDER BY verb = 'run', ordinality",
+        "SELECT verb || '|' || example FROM fsbench.help('all') WITH ORDINALITY ORDER BY verb = 'run', ordinality",
     );
     assert!(examples.len() > 20, "{examples:?}");
     let mut before = None;
