@@ -13,7 +13,7 @@ unitdir ?= /usr/lib/systemd/system
 mandir ?= /usr/share/man
 export PG_CONFIG PG_MAJOR REPOSITORY sbindir unitdir mandir
 
-.PHONY: all stage setup install uninstall installcheck check check-fmt check-unit check-regress check-integration \
+.PHONY: all stage setup install uninstall installcheck check quick check-fmt check-unit check-regress check-integration \
 	lint soak bench demo lab deb dist clean help
 
 all: $(STAGE) $(HELPER)         ## build the extension and the helper, and stage their files in target/stage (default)
@@ -41,6 +41,9 @@ installcheck:                   ## pg_regress against a running server that has 
 
 check:                          ## every test (parts: check-fmt, check-unit, check-regress, check-integration); installs what is missing, and leaves nothing running
 	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check
+
+quick:                          ## while working: fmt, clippy, arrows, unit, regress, and the integration tests of what differs from HEAD~
+	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check quick
 
 soak:                           ## every kill of which `check` does a sample, about an hour: make soak [KILLS=100] [SEED=N] [SUITE=10]
 	env -u PG_CONFIG -u PG_MAJOR $(WHICH) KILLS=$(KILLS) SEED=$(SEED) SUITE=$(SUITE) tools/check soak

@@ -214,8 +214,16 @@ fn a_checkpoint_that_is_due_by_time_is_one_of_the_window() {
 }
 
 #[test]
-fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
+fn checkpoints_of_the_window_are_told_whatever_ends_it() {
     let server = server(&[("checkpoint_timeout", "1h")]);
+    checkpoints_over_the_start_and_the_end_of_the_window_are_marked(&server);
+    server.start_anew();
+    a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window(&server);
+    server.start_anew();
+    after_a_crash_in_a_checkpoint_the_next_run_has_its_own_rows_only(&server);
+}
+
+fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked(server: &TestServer) {
     let mut client = server.connect("postgres");
     // Each would take most of an hour, until somebody is in a hurry.
     let slow = || {
@@ -230,7 +238,7 @@ fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
     };
     let spec = format!("{SPEC}, warmup => '3 s', transactions => 400, rate => 400");
     let (id, second) = wait_until("they are over start and end", LONG, || {
-        let mut held = Held::at(&server, &spec, "warmup", "done > 1000", BRANCHES);
+        let mut held = Held::at(server, &spec, "warmup", "done > 1000", BRANCHES);
         let first = slow();
         let was_before = held.progress("phase = 'warmup'").as_deref() == Some("t");
         held.goes_on_to("measure");
@@ -287,9 +295,7 @@ fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
     second.join().expect("a backup begins");
 }
 
-#[test]
-fn a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window() {
-    let server = server(&[("checkpoint_timeout", "1h")]);
+fn a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window(server: &TestServer) {
     let mut client = server.connect("postgres");
     let id = start(
         &mut client,
@@ -369,9 +375,7 @@ fn checkpoints_that_are_not_logged_are_counted_and_told() {
     }
 }
 
-#[test]
-fn after_a_crash_in_a_checkpoint_the_next_run_has_its_own_rows_only() {
-    let server = server(&[("checkpoint_timeout", "1h")]);
+fn after_a_crash_in_a_checkpoint_the_next_run_has_its_own_rows_only(server: &TestServer) {
     let mut client = server.connect("postgres");
     let id = start(
         &mut client,

@@ -5,7 +5,7 @@ use crate::common::{execute, row, rows, run, server, server_in};
 use crate::held::Held;
 use crate::iostat::Iostat;
 use pgfsbench_tests::{
-    LONG, LoopFs, SHOWN, assert_columns, on_tmpfs, server_owner, skip, wait_until,
+    LONG, LoopFs, SHOWN, TestServer, assert_columns, on_tmpfs, server_owner, skip, wait_until,
 };
 use postgres::Client;
 use rustix::fs::{major, minor, stat};
@@ -329,8 +329,14 @@ fn what_the_servers_own_processes_use_and_write_is_what_the_kernel_and_its_views
 }
 
 #[test]
-fn wal_is_the_difference_of_lsns_at_start_and_end() {
+fn wal_and_resets_in_the_window() {
     let server = server(QUIET);
+    wal_is_the_difference_of_lsns_at_start_and_end(&server);
+    server.start_anew();
+    statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown(&server);
+}
+
+fn wal_is_the_difference_of_lsns_at_start_and_end(server: &TestServer) {
     let mut client = server.connect("postgres");
     let lsn = |client: &mut Client| -> u64 {
         row(client, "SELECT pg_current_wal_insert_lsn() - '0/0'")
@@ -523,12 +529,10 @@ fn a_filesystem_without_a_device_has_no_device_figures_and_wal_elsewhere_has_its
     );
 }
 
-#[test]
-fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown() {
-    let server = server(QUIET);
+fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown(server: &TestServer) {
     let mut client = server.connect("postgres");
     let mut held = Held::in_window(
-        &server,
+        server,
         "scale => 1, clients => 1, transactions => 100, rate => 100, warmup => '0', seed => 1",
     );
     // The rate of the first second is known when it is over.

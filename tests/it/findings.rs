@@ -133,12 +133,22 @@ fn settings_that_make_a_commit_promise_less_are_told() {
 }
 
 #[test]
-fn seconds_in_which_nothing_went_on_are_told() {
+fn stalls_and_complete_checkpoints_are_counted() {
     let server = server(&[]);
+    seconds_in_which_nothing_went_on_are_told(&server);
+    server.start_anew();
+    execute(
+        &mut server.connect("postgres"),
+        "CREATE EXTENSION pg_stat_statements",
+    );
+    complete_checkpoints_are_counted(&server);
+}
+
+fn seconds_in_which_nothing_went_on_are_told(server: &TestServer) {
     let mut client = server.connect("postgres");
     let spec = "scale => 2, clients => 2, duration => '9 s', warmup => '0', rate => 200";
     let id = wait_until("two whole seconds stood still", LONG, || {
-        let mut held = Held::at(&server, spec, "measure", "done > 1900", BRANCHES);
+        let mut held = Held::at(server, spec, "measure", "done > 1900", BRANCHES);
         let from: u32 = held.progress("done")?.parse().expect("a number");
         let stood_still = held.wait_for(&format!("done > {}", from + 2600));
         // Most seconds are others.
@@ -192,12 +202,10 @@ fn more_clients_than_branches_and_data_that_fits_in_shared_buffers_are_told() {
     );
 }
 
-#[test]
-fn complete_checkpoints_are_counted() {
-    let server = server(&[]);
+fn complete_checkpoints_are_counted(server: &TestServer) {
     let mut client = server.connect("postgres");
     let held = Held::in_window(
-        &server,
+        server,
         r#"scale => 2, clients => 2, transactions => 100, rate => 100, warmup => '0', options => '{"sample": false}'"#,
     );
     for _ in 0..3 {

@@ -55,11 +55,21 @@ fn works(server: &TestServer) {
 }
 
 #[test]
-fn its_file_is_never_taken_for_wal() {
+fn whatever_ends_a_run_its_file_goes_and_is_no_wal() {
     let server = TestServer::with_extension(&[]);
+    its_file_is_never_taken_for_wal(&server);
+    server.start_anew();
+    whoever_ends_a_run_takes_its_file_along(&server);
+    server.start_anew();
+    signals_do_not_disturb_writers(&server);
+    server.start_anew();
+    a_directory_that_takes_no_file_fails_the_run_only(&server);
+}
+
+fn its_file_is_never_taken_for_wal(server: &TestServer) {
     let run = server.start_run(LONG_RUN);
-    let file = file_of_run(&server);
-    measuring(&server);
+    let file = file_of_run(server);
+    measuring(server);
     let about = fs::metadata(&file).expect("the file");
     assert_eq!(about.len(), 16 << 20);
     assert_eq!(about.permissions().mode() & 0o777, 0o600);
@@ -76,7 +86,7 @@ fn its_file_is_never_taken_for_wal() {
         .expect("a directory");
     let to = copy.path().join("data");
     program(
-        &server,
+        server,
         "pg_basebackup",
         &["-D", to.to_str().expect("a path"), "--checkpoint=fast"],
     );
@@ -87,12 +97,10 @@ fn its_file_is_never_taken_for_wal() {
     assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
     server.nothing_is_left("cancel");
     assert_eq!(server.told(&run).split(';').next(), Some("cancelled 57014"));
-    works(&server);
+    works(server);
 }
 
-#[test]
-fn whoever_ends_a_run_takes_its_file_along() {
-    let server = TestServer::with_extension(&[]);
+fn whoever_ends_a_run_takes_its_file_along(server: &TestServer) {
     for making in [true, false] {
         for (what, wanted) in [
             ("cancel", "cancelled 57014"),
@@ -112,7 +120,6 @@ fn whoever_ends_a_run_takes_its_file_along() {
                 if making { "made" } else { "written" }
             );
             let run = server.start_run(LONG_RUN);
-            let server = &server;
             let coordinator = server.coordinator();
             file_of_run(server);
             if !making {
@@ -143,13 +150,11 @@ fn whoever_ends_a_run_takes_its_file_along() {
             assert_eq!(like, "t", "{what}: {ended}");
         }
     }
-    works(&server);
+    works(server);
     assert!(!server.log().contains("PANIC"), "a PANIC");
 }
 
-#[test]
-fn signals_do_not_disturb_writers() {
-    let server = TestServer::with_extension(&[]);
+fn signals_do_not_disturb_writers(server: &TestServer) {
     let mut client = server.connect("postgres");
     let run = wait_until("a writer is met", LONG, || {
         let run = server.start_run(
@@ -176,9 +181,7 @@ fn signals_do_not_disturb_writers() {
     assert_eq!(server.value(&sums), "9 true");
 }
 
-#[test]
-fn a_directory_that_takes_no_file_fails_the_run_only() {
-    let server = TestServer::with_extension(&[]);
+fn a_directory_that_takes_no_file_fails_the_run_only(server: &TestServer) {
     let wal = server.data().join("pg_wal");
     fs::set_permissions(&wal, Permissions::from_mode(0o500)).expect("chmod");
     let run = server.start_run(SHORT_RUN);
@@ -190,7 +193,7 @@ fn a_directory_that_takes_no_file_fails_the_run_only() {
         "{ended}"
     );
     server.nothing_is_left("a file that cannot be made");
-    works(&server);
+    works(server);
 }
 
 fn fill(fs: &LoopFs, leave: u64) -> PathBuf {

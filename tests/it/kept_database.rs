@@ -124,10 +124,18 @@ fn is_sound(server: &TestServer, database: &str) {
 }
 
 #[test]
-fn loaded_tables_are_sound() {
-    let server = server(&[]);
-    let database = kept_database(&server, "scale => 2");
-    is_sound(&server, &database);
+fn pgbench_runs_on_kept_databases() {
+    let server = TestServer::with_extension(&[]);
+    loaded_tables_are_sound(&server);
+    server.start_anew();
+    pgbench_runs_on_a_kept_database_and_it_is_not_used_again(&server);
+    server.start_anew();
+    pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_manual_says(&server);
+}
+
+fn loaded_tables_are_sound(server: &TestServer) {
+    let database = kept_database(server, "scale => 2");
+    is_sound(server, &database);
     // After transactions too.
     let mut client = server.connect("postgres");
     let id = run(
@@ -138,12 +146,10 @@ fn loaded_tables_are_sound() {
         &mut client,
         &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
     );
-    is_sound(&server, &database);
+    is_sound(server, &database);
 }
 
-#[test]
-fn pgbench_runs_on_a_kept_database_and_it_is_not_used_again() {
-    let server = server(&[]);
+fn pgbench_runs_on_a_kept_database_and_it_is_not_used_again(server: &TestServer) {
     let mut client = server.connect("postgres");
     let keep = "scale => 2, clients => 2, transactions => 100, seed => 1, keep => true";
     let id = run(&mut client, keep);
@@ -156,7 +162,7 @@ fn pgbench_runs_on_a_kept_database_and_it_is_not_used_again() {
         &["-n", "-c", "2", "-t", "50", "-M", "prepared"],
         &["-n", "-S", "-t", "50"],
     ] {
-        let said = program(&server, "pgbench", &[arguments, &[&database]].concat());
+        let said = program(server, "pgbench", &[arguments, &[&database]].concat());
         assert!(said.contains("number of failed transactions: 0"), "{said}");
         assert!(said.contains("scaling factor: 2"), "{said}");
     }
@@ -201,14 +207,12 @@ fn pgbench_runs_on_a_kept_database_and_it_is_not_used_again() {
     );
 }
 
-#[test]
-fn pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_manual_says() {
+fn pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_manual_says(server: &TestServer) {
     let page = include_str!("../../docs/own-sql.md");
     let command = page
         .lines()
         .find(|line| line.starts_with("pgbench -n -f my.sql"));
-    let server = server(&[]);
-    let database = kept_database(&server, "scale => 1, seed => 1");
+    let database = kept_database(server, "scale => 1, seed => 1");
     let script = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(
         script.path(),
@@ -227,7 +231,7 @@ fn pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_manual_says() {
             other => other,
         })
         .collect();
-    let said = program(&server, "pgbench", &words);
+    let said = program(server, "pgbench", &words);
     assert!(said.contains("number of failed transactions: 0 "), "{said}");
     assert!(said.contains("scaling factor: 1\n"), "{said}");
 }

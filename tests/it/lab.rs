@@ -330,15 +330,21 @@ macro_rules! smoke_tests {
 smoke_tests! {
     a_run_on_reiserfs_in_a_guest: "reiserfs", Disk::Plain;
     a_run_on_ext4_in_a_guest_of_qemu: "ext4", Disk::Plain;
-    a_run_on_f2fs_on_a_logical_volume_in_a_guest: "f2fs", Disk::Lvm;
-    a_run_on_raid_6_that_lacks_a_disk_in_a_guest: "ext4", Disk::Degraded("6");
+}
+
+#[test]
+fn runs_on_a_logical_volume_and_on_raid_6_that_lacks_a_disk_in_a_guest() {
+    let test = "runs_on_a_logical_volume_and_on_raid_6_that_lacks_a_disk_in_a_guest";
+    smoke(test, "f2fs", Disk::Lvm);
+    smoke(test, "ext4", Disk::Degraded("6"));
 }
 
 /// RAIDs that lack no disk.
 const RAIDS: [(&str, &str); 4] = [("xfs", "0"), ("ext4", "1"), ("xfs", "5"), ("xfs", "10")];
 
 #[test]
-#[ignore = "for `make soak`: they show what the one that lacks a disk shows, but for level and stripes"]
+// The one that lacks a disk shows the same, but for level and stripes.
+#[ignore = "`make soak` has it"]
 fn a_run_on_raid_in_a_guest() {
     for (filesystem, level) in &RAIDS {
         smoke("a_run_on_raid_in_a_guest", filesystem, Disk::Raid(level));
@@ -399,6 +405,7 @@ fn what_fails_in_a_guest_fails_outside() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_guest_that_takes_too_long_is_ended() {
     let test = "a_guest_that_takes_too_long_is_ended";
     let script = root().join("tests/lab/smoke.sql");
@@ -464,6 +471,7 @@ fn has_uml(test: &str) -> bool {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_guest_boots_on_a_processor_with_more_registers_than_it_knows() {
     let test = "a_guest_boots_on_a_processor_with_more_registers_than_it_knows";
     if !has_uml(test) {
@@ -489,6 +497,7 @@ fn a_guest_boots_on_a_processor_with_more_registers_than_it_knows() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_guest_goes_on_whose_alarms_are_lost() {
     let test = "a_guest_goes_on_whose_alarms_are_lost";
     if !has_uml(test) {
@@ -513,6 +522,7 @@ fn a_guest_goes_on_whose_alarms_are_lost() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn where_user_mode_linux_does_not_boot_its_tests_are_skipped_with_the_end_of_its_console() {
     let test =
         "where_user_mode_linux_does_not_boot_its_tests_are_skipped_with_the_end_of_its_console";

@@ -45,6 +45,7 @@ fn fill(server: &TestServer, client: &mut Client) -> String {
 const OPEN: &str = "SELECT count(*) FROM fsbench.progress";
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn many_wait_in_their_order_and_can_be_cancelled() {
     let many = many();
     let server = server_for_many();
@@ -103,6 +104,7 @@ fn many_wait_in_their_order_and_can_be_cancelled() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn many_that_wait_end_with_the_server_or_their_database() {
     let many = many();
     let server = server_for_many();

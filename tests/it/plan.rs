@@ -64,17 +64,23 @@ fn keeps_to_its_plan(server: &TestServer, client: &mut Client, arguments: &str) 
 }
 
 #[test]
-fn what_is_done_here_is_what_was_planned() {
-    let server = server(&[]);
+fn runs_do_what_was_planned() {
+    let server = TestServer::with_extension(&[]);
+    what_is_done_here_is_what_was_planned(&server);
+    server.start_anew();
+    what_is_done_on_a_target_is_what_was_planned(&server);
+    server.start_anew();
+    a_run_that_fails_tells_how_far_it_came(&server);
+}
+
+fn what_is_done_here_is_what_was_planned(server: &TestServer) {
     let mut client = server.connect("postgres");
     for arguments in HERE {
-        keeps_to_its_plan(&server, &mut client, arguments);
+        keeps_to_its_plan(server, &mut client, arguments);
     }
 }
 
-#[test]
-fn what_is_done_on_a_target_is_what_was_planned() {
-    let server = server(&[]);
+fn what_is_done_on_a_target_is_what_was_planned(server: &TestServer) {
     let mut client = server.connect("postgres");
     let place = owned_directory("pgfsbench-target.");
     execute(
@@ -87,7 +93,7 @@ fn what_is_done_on_a_target_is_what_was_planned() {
     let loads = |planned: &[String]| planned.contains(&"coordinator|load the data once".into());
     for (number, arguments) in THERE.iter().enumerate() {
         let arguments = format!("'there', {arguments}");
-        let planned = keeps_to_its_plan(&server, &mut client, &arguments);
+        let planned = keeps_to_its_plan(server, &mut client, &arguments);
         // pgbench's tables for the first of all, those of scans for the only one that has them.
         let is_first = number == 0 || number == THERE.len() - 1;
         assert_eq!(loads(&planned), is_first, "{arguments}");
@@ -216,9 +222,7 @@ fn the_settings_that_are_planned_are_those_that_are_written() {
     }
 }
 
-#[test]
-fn a_run_that_fails_tells_how_far_it_came() {
-    let server = server(&[]);
+fn a_run_that_fails_tells_how_far_it_came(server: &TestServer) {
     let mut client = server.connect("postgres");
     let arguments = "workload => 'commit', clients => 1, duration => '1 h', warmup => '0'";
     let planned = planned(&mut client, arguments);

@@ -1,7 +1,7 @@
 //! Runs that wait for their turn: in one queue over all databases, by what their rows said when they were asked for.
 
 use crate::common::{
-    QUICK, assert_ended, assert_refused, execute, owned_directory, row, rows, run, server,
+    QUICK, assert_ended, assert_refused, execute, owned_directory, row, rows, run,
 };
 use pgfsbench_tests::{LONG, TestServer, assert_columns, ending};
 use postgres::Client;
@@ -17,17 +17,25 @@ fn cancel(client: &mut Client, run: &str) {
     assert_eq!(row(client, &format!("SELECT fsbench.cancel({run})")), "t");
 }
 
-/// A server with a run that keeps the others waiting.
-fn busy() -> (TestServer, Client, String) {
-    let server = server(&[]);
+/// A run that keeps the others waiting.
+fn busy(server: &TestServer) -> (Client, String) {
     let mut client = server.connect("postgres");
     let long = start(&mut client, LONG_RUN);
-    (server, client, long)
+    (client, long)
 }
 
 #[test]
-fn the_order_is_that_of_asking_in_whatever_database() {
-    let (server, mut first, long) = busy();
+fn the_queue_has_one_order_in_all_databases() {
+    let server = TestServer::with_extension(&[]);
+    the_order_is_that_of_asking_in_whatever_database(&server);
+    server.start_anew();
+    a_run_waits_its_turn_when_it_is_asked_to(&server);
+    server.start_anew();
+    rows_of_a_dump_are_no_runs(&server);
+}
+
+fn the_order_is_that_of_asking_in_whatever_database(server: &TestServer) {
+    let (mut first, long) = busy(server);
     execute(&mut first, "CREATE DATABASE second");
     let mut second = server.connect("second");
     execute(&mut second, "CREATE EXTENSION pgfsbench");
@@ -62,9 +70,8 @@ fn the_order_is_that_of_asking_in_whatever_database() {
     assert_eq!(made, asked);
 }
 
-#[test]
-fn a_run_waits_its_turn_when_it_is_asked_to() {
-    let (server, mut client, long) = busy();
+fn a_run_waits_its_turn_when_it_is_asked_to(server: &TestServer) {
+    let (mut client, long) = busy(server);
     let asks = |turn: bool| {
         format!(
             "SELECT run_id, tps > 0 FROM fsbench.run({QUICK}, options => '{{\"wait_turn\": {turn}}}')"
@@ -114,8 +121,19 @@ fn a_run_waits_its_turn_when_it_is_asked_to() {
 }
 
 #[test]
-fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out() {
-    let (_server, mut client, long) = busy();
+fn what_a_queued_run_was_asked_for_is_looked_at_again() {
+    let server = TestServer::with_extension(&[]);
+    a_row_that_was_changed_while_it_was_queued_is_not_carried_out(&server);
+    server.start_anew();
+    rights_are_looked_at_again_when_the_turn_comes(&server);
+    server.start_anew();
+    a_target_that_a_queued_run_waits_for_stays(&server);
+    server.start_anew();
+    an_error_of_any_length_reaches_the_caller_with_its_sqlstate(&server);
+}
+
+fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out(server: &TestServer) {
+    let (mut client, long) = busy(server);
     let changed = start(&mut client, QUICK);
     let gone = start(&mut client, QUICK);
     let as_it_was = start(&mut client, QUICK);
@@ -144,9 +162,8 @@ fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out() {
     );
 }
 
-#[test]
-fn rights_are_looked_at_again_when_the_turn_comes() {
-    let (_server, mut client, long) = busy();
+fn rights_are_looked_at_again_when_the_turn_comes(server: &TestServer) {
+    let (mut client, long) = busy(server);
     for sql in [
         "CREATE ROLE gone",
         "CREATE ROLE revoked",
@@ -188,9 +205,8 @@ fn rights_are_looked_at_again_when_the_turn_comes() {
     }
 }
 
-#[test]
-fn a_target_that_a_queued_run_waits_for_stays() {
-    let (server, mut client, long) = busy();
+fn a_target_that_a_queued_run_waits_for_stays(server: &TestServer) {
+    let (mut client, long) = busy(server);
     let directory = owned_directory("pgfsbench-turn");
     let path = directory.path().display();
     execute(
@@ -219,12 +235,10 @@ fn a_target_that_a_queued_run_waits_for_stays() {
         "there"
     );
     cancel(&mut client, &long);
-    drop(server);
 }
 
-#[test]
-fn rows_of_a_dump_are_no_runs() {
-    let (_server, mut client, long) = busy();
+fn rows_of_a_dump_are_no_runs(server: &TestServer) {
+    let (mut client, long) = busy(server);
     let queued = start(&mut client, QUICK);
     // Rows as a dump would bring them.
     execute(
@@ -265,9 +279,7 @@ fn rows_of_a_dump_are_no_runs() {
 }
 
 /// A message of a program or a server can be of any length and in any script: it reaches the caller, shortened.
-#[test]
-fn an_error_of_any_length_reaches_the_caller_with_its_sqlstate() {
-    let server = server(&[]);
+fn an_error_of_any_length_reaches_the_caller_with_its_sqlstate(server: &TestServer) {
     let mut client = server.connect("postgres");
     execute(
         &mut client,

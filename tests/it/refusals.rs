@@ -1,7 +1,7 @@
 //! Runs that would do harm, or lack something: refused before anything is made, each with an error of its own.
 
 use crate::common::{QUICK, assert_ended, assert_refused, execute, row, rows, run, server, set};
-use pgfsbench_tests::{LONG, Stop, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, Stop, TestServer, assert_columns, wait_until};
 
 const RUN: &str = "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 50)";
 const FORCED: &str =
@@ -59,9 +59,7 @@ fn more_clients_than_pgfsbench_max_clients() {
 }
 
 /// Where the server is debugged, an error that came on its way through SQL must not bring the way along.
-#[test]
-fn what_an_experiments_targets_are_refused_for_has_no_backtrace() {
-    let server = server(&[]);
+fn what_an_experiments_targets_are_refused_for_has_no_backtrace(server: &TestServer) {
     server.stop(Stop::Fast);
     server
         .try_start_with(&[("RUST_BACKTRACE", "1")])
@@ -162,8 +160,18 @@ fn archiving_is_refused_unless_forced() {
 }
 
 #[test]
-fn a_replication_slot_is_refused_unless_forced() {
-    let server = server(&[]);
+fn a_replicated_server_is_refused() {
+    let server = TestServer::with_extension(&[]);
+    a_replication_slot_is_refused_unless_forced(&server);
+    server.start_anew();
+    synchronous_replication_is_refused(&server);
+    server.start_anew();
+    a_queued_run_is_checked_again_when_its_turn_comes(&server);
+    server.start_anew();
+    what_an_experiments_targets_are_refused_for_has_no_backtrace(&server);
+}
+
+fn a_replication_slot_is_refused_unless_forced(server: &TestServer) {
     let mut client = server.connect("postgres");
     execute(
         &mut client,
@@ -182,16 +190,9 @@ fn a_replication_slot_is_refused_unless_forced() {
     assert_forced(&mut client, false);
 }
 
-#[test]
-fn synchronous_replication_is_refused() {
-    let server = server(&[]);
+fn synchronous_replication_is_refused(server: &TestServer) {
     let mut client = server.connect("postgres");
-    set(
-        &server,
-        &mut client,
-        "synchronous_standby_names",
-        "somebody",
-    );
+    set(server, &mut client, "synchronous_standby_names", "somebody");
     assert_refused(
         &mut client,
         RUN,
@@ -199,6 +200,7 @@ fn synchronous_replication_is_refused() {
         &["synchronous replication", "somebody", "force => true"],
     );
     assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
+    set(server, &mut client, "synchronous_standby_names", "");
 }
 
 #[test]
@@ -248,9 +250,7 @@ fn transaction_ids_near_the_freeze_limit_are_refused_unless_forced() {
     assert_forced(&mut client, true);
 }
 
-#[test]
-fn a_queued_run_is_checked_again_when_its_turn_comes() {
-    let server = server(&[]);
+fn a_queued_run_is_checked_again_when_its_turn_comes(server: &TestServer) {
     let mut client = server.connect("postgres");
     let long = row(
         &mut client,

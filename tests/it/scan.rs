@@ -1,7 +1,7 @@
 //! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and interrupted.
 
 use crate::common::{assert_refused, execute, row, rows, run, server_on_disk as server};
-use pgfsbench_tests::{LONG, OwnedDirectory, assert_columns, on_disk, wait_until};
+use pgfsbench_tests::{LONG, OwnedDirectory, TestServer, assert_columns, on_disk, wait_until};
 
 const SETTINGS: &[(&str, &str)] = &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
 
@@ -13,8 +13,16 @@ fn options(options: &str) -> String {
 }
 
 #[test]
-fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
+fn scans_have_the_plans_and_rows_that_were_said_and_end_cleanly() {
     let server = server(SETTINGS);
+    a_scan_has_the_plan_and_the_workers_that_psql_has(&server);
+    server.start_anew();
+    every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must_not(&server);
+    server.start_anew();
+    cancelled_in_the_load_or_in_a_scan_it_leaves_nothing(&server);
+}
+
+fn a_scan_has_the_plan_and_the_workers_that_psql_has(server: &TestServer) {
     let mut client = server.connect("postgres");
     let arguments = options(r#""degrees": [1, 3], "repeats": 1, "readers": [], "loaders": 2"#);
     let id = run(&mut client, &format!("{arguments}, keep => true"));
@@ -105,9 +113,9 @@ fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
     server.nothing_is_left_at_once();
 }
 
-#[test]
-fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must_not() {
-    let server = server(SETTINGS);
+fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must_not(
+    server: &TestServer,
+) {
     let mut client = server.connect("postgres");
     for (payload, loaders) in [("\"accounts\"", 2), ("100", 3), ("300", 1)] {
         let arguments = options(&format!(
@@ -259,9 +267,7 @@ fn a_degree_whose_workers_are_not_all_there_does_not_count() {
     server.nothing_is_left_at_once();
 }
 
-#[test]
-fn cancelled_in_the_load_or_in_a_scan_it_leaves_nothing() {
-    let server = server(SETTINGS);
+fn cancelled_in_the_load_or_in_a_scan_it_leaves_nothing(server: &TestServer) {
     let mut client = server.connect("postgres");
     for loaders in [1, 3] {
         let id = row(
@@ -297,6 +303,7 @@ fn cancelled_in_the_load_or_in_a_scan_it_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_worker_that_dies_fails_the_run_and_leaves_nothing() {
     let server = server(SETTINGS);
     let mut client = server.connect("postgres");

@@ -294,8 +294,18 @@ fn held_into_the_window(server: &TestServer, spec: &str, lock: &str, view: &str)
 }
 
 #[test]
-fn functions_that_others_have_put_beside_those_of_pg_stat_statements_are_not_called() {
+fn statements_of_others_and_resets_do_not_mislead() {
     let server = server(&[STATEMENTS]);
+    functions_that_others_have_put_beside_those_of_pg_stat_statements_are_not_called(&server);
+    server.start_anew();
+    that_pg_stat_statements_fails_is_told_and_keeps_no_run_from_ending(&server);
+    server.start_anew();
+    statements_count_from_the_start_of_the_window_though_the_clients_are_not_ready_for_it(&server);
+}
+
+fn functions_that_others_have_put_beside_those_of_pg_stat_statements_are_not_called(
+    server: &TestServer,
+) {
     let mut client = server.connect("postgres");
     execute(
         &mut client,
@@ -392,9 +402,7 @@ fn statements_that_are_removed_in_the_window_are_not_stored_and_that_is_told() {
     );
 }
 
-#[test]
-fn that_pg_stat_statements_fails_is_told_and_keeps_no_run_from_ending() {
-    let server = server(&[STATEMENTS]);
+fn that_pg_stat_statements_fails_is_told_and_keeps_no_run_from_ending(server: &TestServer) {
     let mut client = server.connect("postgres");
     execute(
         &mut client,
@@ -411,7 +419,7 @@ fn that_pg_stat_statements_fails_is_told_and_keeps_no_run_from_ending() {
     let fail = "CREATE OR REPLACE FUNCTION pg_stat_statements_info(OUT dealloc bigint, OUT stats_reset timestamptz) RETURNS record \
         LANGUAGE plpgsql AS $$ BEGIN RAISE 'not today'; END $$";
     // When it is read at the end, and when it is reset at the start.
-    let (stored, reset, missing) = statements_after(&server, fail);
+    let (stored, reset, missing) = statements_after(server, fail);
     assert_eq!((&*stored, &*reset), ("0", ""));
     let id = run(&mut client, &spec);
     for told in [
@@ -426,13 +434,16 @@ fn that_pg_stat_statements_fails_is_told_and_keeps_no_run_from_ending() {
     assert!(server.log().contains("not today"));
 }
 
-#[test]
-fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_ready_for_it() {
-    let server = server(&[STATEMENTS]);
+fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_ready_for_it(
+    server: &TestServer,
+) {
     let mut client = server.connect("postgres");
-    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
+    execute(
+        &mut client,
+        "CREATE EXTENSION pg_stat_statements; SELECT pg_stat_statements_reset()",
+    );
     let id = held_into_the_window(
-        &server,
+        server,
         "workload => 'select-only', scale => 1, clients => 2, warmup => '2 s', transactions => 200, seed => 1",
         "pgbench_accounts IN ACCESS EXCLUSIVE MODE",
         "pg_stat_statements",

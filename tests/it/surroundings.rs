@@ -66,11 +66,21 @@ fn autovacuum_that_is_off_and_dead_rows_are_told() {
 }
 
 #[test]
-fn vacuums_of_the_tables_of_the_run_are_counted() {
-    let server = server(&[]);
+fn what_goes_on_around_a_run_is_found() {
+    let server = TestServer::with_extension(&[]);
+    vacuums_of_the_tables_of_the_run_are_counted(&server);
+    server.start_anew();
+    flushes_are_timed_before_and_after_and_nothing_is_left_of_that(&server);
+    server.start_anew();
+    clients_that_wait_for_each_other_and_rates_that_cannot_be_kept_are_told(&server);
+    server.start_anew();
+    others_that_use_the_processors_are_told(&server);
+}
+
+fn vacuums_of_the_tables_of_the_run_are_counted(server: &TestServer) {
     let mut client = server.connect("postgres");
     let held = Held::in_window(
-        &server,
+        server,
         "scale => 2, clients => 2, transactions => 50, rate => 100, warmup => '0'",
     );
     execute(
@@ -185,13 +195,11 @@ fn is_restricted() -> Option<String> {
     (allowed < processors).then(|| format!("{allowed} of {processors} processors may be used here"))
 }
 
-#[test]
-fn others_that_use_the_processors_are_told() {
+fn others_that_use_the_processors_are_told(server: &TestServer) {
     if let Some(reason) = is_restricted() {
         return skip("others_that_use_the_processors_are_told", &reason);
     }
     let processors = processors();
-    let server = server(&[]);
     let mut client = server.connect("postgres");
     let busy = Busy::start(processors);
     let window = "scale => 2, clients => 2, duration => '3 s', warmup => '0'";
@@ -215,9 +223,7 @@ fn others_that_use_the_processors_are_told() {
     }
 }
 
-#[test]
-fn flushes_are_timed_before_and_after_and_nothing_is_left_of_that() {
-    let server = server(&[]);
+fn flushes_are_timed_before_and_after_and_nothing_is_left_of_that(server: &TestServer) {
     let mut client = server.connect("postgres");
     // One that was left when a server was killed.
     server.stop(pgfsbench_tests::Stop::Fast);
@@ -229,7 +235,7 @@ fn flushes_are_timed_before_and_after_and_nothing_is_left_of_that() {
         server.connect("postgres")
     };
     wait_until("the janitor has cleared up", LONG, || {
-        (files_of_the_probe(&server) == 0).then_some(())
+        (files_of_the_probe(server) == 0).then_some(())
     });
     let id = run(&mut client, STEADY);
     // Others on the machine may write just then: then there is no figure.
@@ -244,12 +250,10 @@ fn flushes_are_timed_before_and_after_and_nothing_is_left_of_that() {
         ),
         "t"
     );
-    assert_eq!(files_of_the_probe(&server), 0);
+    assert_eq!(files_of_the_probe(server), 0);
 }
 
-#[test]
-fn clients_that_wait_for_each_other_and_rates_that_cannot_be_kept_are_told() {
-    let server = server(&[]);
+fn clients_that_wait_for_each_other_and_rates_that_cannot_be_kept_are_told(server: &TestServer) {
     let mut client = server.connect("postgres");
     let crowded = "scale => 1, clients => 12, duration => '2 s', warmup => '0'";
     let id = run(&mut client, crowded);

@@ -18,9 +18,9 @@ const SHORT_RUN: &str = "target => 'here', scale => 1, clients => 2, transaction
 const LONG_RUN: &str =
     "target => 'here', scale => 1, clients => 2, duration => '5 min', warmup => '0', rate => 10";
 
-#[test]
-fn the_extension_of_prepared_data_is_created_anew_only_if_another_script_has_created_it() {
-    let place = Place::new("");
+fn the_extension_of_prepared_data_is_created_anew_only_if_another_script_has_created_it(
+    place: &Place,
+) {
     let run = format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})");
     assert_eq!(place.server.value(&run), "t");
     let prepared = place.data().join("pgfsbench/pgsql_tmp_prepared_data");
@@ -306,8 +306,15 @@ fn a_target_server_that_cannot_start_says_why() {
 }
 
 #[test]
-fn a_target_in_use_is_neither_changed_nor_dropped() {
+fn targets_and_data_in_use() {
     let place = Place::new("");
+    a_target_in_use_is_neither_changed_nor_dropped(&place);
+    prepared_data_are_anybodys_again_once_they_are_copied(&place);
+    a_server_in_a_directory_is_crashed_without_its_filesystem(&place);
+    the_extension_of_prepared_data_is_created_anew_only_if_another_script_has_created_it(&place);
+}
+
+fn a_target_in_use_is_neither_changed_nor_dropped(place: &Place) {
     let run = place.server.start_run(LONG_RUN);
     let mut client = place.server.connect("postgres");
     for sql in [
@@ -328,9 +335,7 @@ fn a_target_in_use_is_neither_changed_nor_dropped() {
     assert_eq!(value(&mut client, is_set), "t");
 }
 
-#[test]
-fn prepared_data_are_anybodys_again_once_they_are_copied() {
-    let place = Place::new("");
+fn prepared_data_are_anybodys_again_once_they_are_copied(place: &Place) {
     let run = place.server.start_run(LONG_RUN);
     let mut client = place.server.connect("postgres");
     wait_for_phase(&mut client, "measure");
@@ -342,12 +347,18 @@ fn prepared_data_are_anybodys_again_once_they_are_copied() {
 }
 
 #[test]
-fn a_volume_whose_group_is_the_servers_own_is_taken() {
+fn places_that_are_taken_and_places_that_are_refused() {
+    let place = Place::new("");
+    a_volume_whose_group_is_the_servers_own_is_taken(&place);
+    let _ = fs::remove_dir(place.path().join("volume"));
+    a_place_that_others_can_exchange_or_that_is_gone_is_refused(&place);
+}
+
+fn a_volume_whose_group_is_the_servers_own_is_taken(place: &Place) {
     const NAME: &str = "a_volume_whose_group_is_the_servers_own_is_taken";
     let Some(owner) = server_owner() else {
         return skip(NAME, "only root makes directories of root");
     };
-    let place = Place::new("");
     let mut client = place.server.connect("postgres");
     let volume = place.path().join("volume");
     fs::create_dir(&volume).expect("a directory");
@@ -381,9 +392,7 @@ fn a_volume_whose_group_is_the_servers_own_is_taken() {
     assert_eq!(own, "");
 }
 
-#[test]
-fn a_place_that_others_can_exchange_or_that_is_gone_is_refused() {
-    let place = Place::new("");
+fn a_place_that_others_can_exchange_or_that_is_gone_is_refused(place: &Place) {
     let mut client = place.server.connect("postgres");
     let mut refused = |sql: &str, code: &str, words: &str| {
         let error = client.simple_query(sql).expect_err(sql);
@@ -476,9 +485,7 @@ fn a_place_that_others_can_exchange_or_that_is_gone_is_refused() {
     place.nothing_is_left("refused places");
 }
 
-#[test]
-fn a_server_in_a_directory_is_crashed_without_its_filesystem() {
-    let place = Place::new("");
+fn a_server_in_a_directory_is_crashed_without_its_filesystem(place: &Place) {
     let mut client = place.server.connect("postgres");
     let run = value(
         &mut client,

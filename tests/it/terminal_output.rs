@@ -1,6 +1,6 @@
 //! Output for people: rows that fit a terminal, the list of verbs, and its examples, each of which works.
 
-use crate::common::{QUICK, execute, owned_directory, program, row, rows, run, server};
+use crate::common::{QUICK, execute, owned_directory, program, row, rows, run};
 use pgfsbench_tests::{TestServer, wait_until};
 use postgres::Client;
 
@@ -22,9 +22,17 @@ fn assert_fits(server: &TestServer, sql: &str) -> String {
 }
 
 #[test]
-fn lists_fit_a_terminal() {
-    let server = server(&[]);
-    assert_fits(&server, "SELECT * FROM fsbench.help('all')");
+fn what_a_terminal_shows() {
+    let server = TestServer::with_extension(&[]);
+    lists_fit_a_terminal(&server);
+    server.start_anew();
+    several_targets_are_looked_at_with_one_statement_as_the_manual_says(&server);
+    server.start_anew();
+    every_example_of_the_help_works(&server);
+}
+
+fn lists_fit_a_terminal(server: &TestServer) {
+    assert_fits(server, "SELECT * FROM fsbench.help('all')");
 }
 
 /// The example with what its reader has instead of xfs, run 7 and bob.
@@ -72,9 +80,7 @@ const STUDY: &str = r#"{"study": "own", "title": "t", "author": "a", "year": 202
 /// Verbs that need the helper; tests/it/helper/manual_examples.rs runs them with one.
 const OF_THE_HELPER: [&str; 3] = ["prepare_target", "release_target", "describe_devices"];
 
-#[test]
-fn every_example_of_the_help_works() {
-    let server = server(&[]);
+fn every_example_of_the_help_works(server: &TestServer) {
     let mut client = server.connect("postgres");
     execute(
         &mut client,
@@ -176,9 +182,7 @@ fn assert_no_helper(client: &mut Client, sql: &str) {
     crate::common::assert_refused(client, sql, "55000", &["pgfsbench-helper"]);
 }
 
-#[test]
-fn several_targets_are_looked_at_with_one_statement_as_the_manual_says() {
-    let server = server(&[]);
+fn several_targets_are_looked_at_with_one_statement_as_the_manual_says(server: &TestServer) {
     let mut client = server.connect("postgres");
     let directories = ["ext4", "xfs"].map(|name| (name, owned_directory("pgfsbench-lateral")));
     for (name, directory) in &directories {

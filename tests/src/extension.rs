@@ -110,6 +110,32 @@ impl TestServer {
         ending_where(&mut self.connect("postgres"), condition)
     }
 
+    /// For the next part of a test: as a new server is, with the extension in its database postgres, but without the seconds that a new
+    /// one takes. Settings in its file, and data that were loaded for targets, stay.
+    pub fn start_anew(&self) {
+        let mut client = self.connect("template1");
+        let run = |client: &mut Client, sql: &str| {
+            let done = client.batch_execute(sql);
+            done.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+        };
+        // First, since a setting may keep commits waiting for a standby.
+        run(&mut client, "SET synchronous_commit = off");
+        run(&mut client, "ALTER SYSTEM RESET ALL");
+        self.reload();
+        for statements in [
+            "SELECT format('DROP DATABASE %I WITH (FORCE)', datname) FROM pg_database WHERE NOT datistemplate",
+            "SELECT format('SELECT pg_drop_replication_slot(%L)', slot_name) FROM pg_replication_slots",
+            "SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE oid >= 16384",
+        ] {
+            for row in client.query(statements, &[]).expect(statements) {
+                run(&mut client, row.get(0));
+            }
+        }
+        run(&mut client, "CREATE DATABASE postgres");
+        drop(client);
+        run(&mut self.connect("postgres"), "CREATE EXTENSION pgfsbench");
+    }
+
     /// A small run ends well.
     pub fn a_run_works(&self, after: impl Display) {
         let run = "SELECT tps > 0 FROM fsbench.run(scale => 1, clients => 2, transactions => 20, warmup => '0', force => true)";

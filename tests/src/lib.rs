@@ -19,6 +19,8 @@ mod namespace;
 mod owned;
 mod partition;
 mod process;
+#[cfg(test)]
+mod rooms;
 mod scratch;
 mod server;
 mod soak;

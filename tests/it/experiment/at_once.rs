@@ -3,23 +3,31 @@
 use super::{LONGER, SHORT, hold_first_run, outcomes, targets, wait_for, wait_for_no_run};
 use crate::common::{assert_refused, execute, row, server, wait_for_phase};
 use crate::robustness::hold::wait_for_lock_of;
-use pgfsbench_tests::Leaves;
+use pgfsbench_tests::{Leaves, TestServer};
 
 #[test]
-fn a_cancel_while_a_run_is_judged_waits_its_turn() {
-    let server = server(&[]);
+fn sessions_change_an_experiment_at_once_with_its_conductor() {
+    let server = TestServer::with_extension(&[]);
+    a_cancel_while_a_run_is_judged_waits_its_turn(&server);
+    server.start_anew();
+    a_transaction_that_stays_open_keeps_no_other_database_waiting(&server);
+    server.start_anew();
+    what_a_transaction_does_not_see_it_does_not_change(&server);
+}
+
+fn a_cancel_while_a_run_is_judged_waits_its_turn(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = hold_first_run(&server, &mut client);
+    let first = hold_first_run(server, &mut client);
     // The first to come waits for this row; the second must not hold a lock that the first wants next.
     execute(
         &mut client,
         "BEGIN; SELECT FROM fsbench.experiment_run FOR UPDATE",
     );
     let cancel = server.background("postgres", "SELECT fsbench.cancel_experiment('e')");
-    wait_for_lock_of(&server, "client backend");
+    wait_for_lock_of(server, "client backend");
     drop(first);
-    wait_for_lock_of(&server, "fsbench conductor");
+    wait_for_lock_of(server, "fsbench conductor");
     execute(&mut client, "COMMIT");
     cancel.join().expect("it is cancelled");
     wait_for_no_run(&mut client);
@@ -33,19 +41,17 @@ fn a_cancel_while_a_run_is_judged_waits_its_turn() {
     server.nothing_is_left("a cancel while a run is judged");
 }
 
-#[test]
-fn a_transaction_that_stays_open_keeps_no_other_database_waiting() {
-    let server = server(&[]);
+fn a_transaction_that_stays_open_keeps_no_other_database_waiting(server: &TestServer) {
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE DATABASE other");
     let mut other = server.connect("other");
     execute(&mut other, "CREATE EXTENSION pgfsbench");
     let _places = targets(&mut client, &["a", "b"]);
     let _others = targets(&mut other, &["a", "b"]);
-    let first = hold_first_run(&server, &mut client);
+    let first = hold_first_run(server, &mut client);
     execute(&mut client, "BEGIN; SELECT fsbench.pause_experiment('e')");
     drop(first);
-    wait_for_lock_of(&server, "fsbench conductor");
+    wait_for_lock_of(server, "fsbench conductor");
     execute(
         &mut other,
         &format!("SELECT fsbench.experiment('f', '{{a,b}}', {SHORT})"),
@@ -58,9 +64,7 @@ fn a_transaction_that_stays_open_keeps_no_other_database_waiting() {
     server.nothing_is_left("a transaction that stayed open");
 }
 
-#[test]
-fn what_a_transaction_does_not_see_it_does_not_change() {
-    let server = server(&[]);
+fn what_a_transaction_does_not_see_it_does_not_change(server: &TestServer) {
     let mut client = server.connect("postgres");
     let mut other = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);

@@ -1,6 +1,6 @@
 //! Targets stay as they are while a run waits for them, and while an experiment is recorded with them or taken up again.
 
-use super::{SHORT, server, targets, wait_for_no_run};
+use super::{SHORT, targets, wait_for_no_run};
 use crate::common::{assert_refused, execute, rows};
 use crate::held::Held;
 use crate::robustness::hold::wait_for_lock_of;
@@ -40,8 +40,20 @@ fn beside_and(
 }
 
 #[test]
-fn a_target_is_not_dropped_while_an_experiment_is_recorded_or_extended_with_it() {
-    let server = server(&[]);
+fn targets_are_held_for_runs_experiments_and_studies() {
+    let server = TestServer::with_extension(&[]);
+    a_target_is_not_dropped_while_an_experiment_is_recorded_or_extended_with_it(&server);
+    server.start_anew();
+    who_is_refused_anyway_does_not_wait(&server);
+    server.start_anew();
+    a_study_is_planned_with_its_targets_as_they_are_after_the_wait(&server);
+    server.start_anew();
+    a_target_that_is_taken_while_somebody_waits_to_drop_it_stays(&server);
+}
+
+fn a_target_is_not_dropped_while_an_experiment_is_recorded_or_extended_with_it(
+    server: &TestServer,
+) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b", "c", "d"]);
     let record = |name: &str, targets: &str| {
@@ -53,7 +65,7 @@ fn a_target_is_not_dropped_while_an_experiment_is_recorded_or_extended_with_it()
     };
     let in_use = |sql: &str| refused(sql, "55006", "is in use");
     beside(
-        &server,
+        server,
         "alter_target('a', power_loss_protected => true)",
         "alter_target('a', data_checksums => false)",
         |sql| execute(&mut server.connect("postgres"), sql),
@@ -64,26 +76,26 @@ fn a_target_is_not_dropped_while_an_experiment_is_recorded_or_extended_with_it()
         &[("power_loss_protected", "t"), ("data_checksums", "f")],
     );
     beside(
-        &server,
+        server,
         &record("e", "{a,b}"),
         "alter_target('a', drop_caches => false)",
         in_use,
     );
     execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
     beside(
-        &server,
+        server,
         "extend_experiment('e', max_blocks => 6)",
         "drop_target('b')",
         in_use,
     );
     execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
-    beside(&server, &record("f", "{a,c}"), "drop_target('c')", in_use);
-    beside(&server, "drop_target('d')", &record("g", "{a,d}"), |sql| {
+    beside(server, &record("f", "{a,c}"), "drop_target('c')", in_use);
+    beside(server, "drop_target('d')", &record("g", "{a,d}"), |sql| {
         refused(sql, "22023", "target \"d\" does not exist");
     });
     // The experiment is recorded with the target as it is after the wait.
     beside(
-        &server,
+        server,
         r#"alter_target('b', settings => '{"wal_compression": "on"}')"#,
         r#"experiment('h', '{b}', factors => '{"settings.wal_compression": ["off", "on"]}', start => false)"#,
         |sql| refused(sql, "22023", "contradicts target \"b\""),
@@ -98,9 +110,7 @@ fn a_target_is_not_dropped_while_an_experiment_is_recorded_or_extended_with_it()
     wait_for_no_run(&mut client);
 }
 
-#[test]
-fn who_is_refused_anyway_does_not_wait() {
-    let server = server(&[]);
+fn who_is_refused_anyway_does_not_wait(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b", "c"]);
     let record = |name: &str| {
@@ -131,9 +141,7 @@ fn who_is_refused_anyway_does_not_wait() {
     execute(&mut client, "ROLLBACK");
 }
 
-#[test]
-fn a_study_is_planned_with_its_targets_as_they_are_after_the_wait() {
-    let server = server(&[]);
+fn a_study_is_planned_with_its_targets_as_they_are_after_the_wait(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -141,7 +149,7 @@ fn a_study_is_planned_with_its_targets_as_they_are_after_the_wait() {
         &format!("SELECT fsbench.define_study('{DEFINITION}')"),
     );
     let study = "study('tiny', quick => true, blocks => 3, start => false)";
-    beside(&server, "drop_target('b')", study, |sql| {
+    beside(server, "drop_target('b')", study, |sql| {
         assert_refused(
             &mut server.connect("postgres"),
             sql,
@@ -155,9 +163,7 @@ fn a_study_is_planned_with_its_targets_as_they_are_after_the_wait() {
     );
 }
 
-#[test]
-fn a_target_that_is_taken_while_somebody_waits_to_drop_it_stays() {
-    let server = server(&[]);
+fn a_target_that_is_taken_while_somebody_waits_to_drop_it_stays(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     let refused = |sql: &str, says: &str| {
@@ -165,11 +171,11 @@ fn a_target_that_is_taken_while_somebody_waits_to_drop_it_stays() {
     };
     // By a run that is in the queue, and has a row only.
     let first = Held::in_window(
-        &server,
+        server,
         "scale => 1, clients => 1, transactions => 50, rate => 50, warmup => '0'",
     );
     beside_and(
-        &server,
+        server,
         "alter_target('a', power_loss_protected => true)",
         "drop_target('a')",
         || {
@@ -182,7 +188,7 @@ fn a_target_that_is_taken_while_somebody_waits_to_drop_it_stays() {
     first.end();
     // By a user who has had it prepared.
     beside_and(
-        &server,
+        server,
         "alter_target('b', power_loss_protected => true)",
         "drop_target('b')",
         || {

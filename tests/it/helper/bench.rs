@@ -54,6 +54,26 @@ impl Bench {
         self.make_tables(name);
     }
 
+    /// For the next part of a test: as after `new`, with no job, no helper and the usual configuration.
+    pub fn start_anew(&self) {
+        let helpers = "FROM pg_stat_activity WHERE application_name LIKE 'pgfsbench-helper%'";
+        let mut client = self.client();
+        execute(
+            &mut client,
+            &format!(
+                "SET default_transaction_read_only = off; SELECT pg_terminate_backend(pid) {helpers}"
+            ),
+        );
+        wait_until("no helper is connected", LONG, || {
+            (row(&mut client, &format!("SELECT count(*) {helpers}")) == "0").then_some(())
+        });
+        execute(
+            &mut client,
+            "ALTER DATABASE postgres RESET ALL; DROP SCHEMA fsbench CASCADE",
+        );
+        self.serve_database("postgres");
+    }
+
     /// With these further lines.
     pub fn configure(&self, further: &str) {
         let usual = self.usual("postgres");

@@ -14,11 +14,7 @@ fn put(path: &Path, text: &str, mode: u32) {
     chown(path, server_owner(), None).expect("chown");
 }
 
-#[test]
-fn a_service_and_a_password_file_let_the_helper_in() {
-    let Some(bench) = Bench::new("a_service_and_a_password_file_let_the_helper_in") else {
-        return;
-    };
+fn a_service_and_a_password_file_let_the_helper_in(bench: &Bench) {
     let mut client = bench.client();
     execute(
         &mut client,
@@ -66,10 +62,16 @@ fn a_service_and_a_password_file_let_the_helper_in() {
 }
 
 #[test]
-fn where_services_are_can_be_said_to_the_unit() {
-    let Some(bench) = Bench::new("where_services_are_can_be_said_to_the_unit") else {
+fn services_and_password_files_let_the_helper_in() {
+    let Some(bench) = Bench::new("services_and_password_files_let_the_helper_in") else {
         return;
     };
+    where_services_are_can_be_said_to_the_unit(&bench);
+    bench.start_anew();
+    a_service_and_a_password_file_let_the_helper_in(&bench);
+}
+
+fn where_services_are_can_be_said_to_the_unit(bench: &Bench) {
     let services = bench.server.data().with_file_name("services.conf");
     let parameters = bench.connection("postgres").replace(' ', "\n");
     put(&services, &format!("[bench]\n{parameters}\n"), 0o644);

@@ -6,10 +6,22 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::symlink;
 
 #[test]
-fn what_is_left_of_a_filesystem_is_seen_wherever_it_is() {
-    let Some(disk) = Disk::new("what_is_left_of_a_filesystem_is_seen_wherever_it_is") else {
+fn contents_of_a_device_are_seen_and_known() {
+    let Some(disk) = Disk::new("contents_of_a_device_are_seen_and_known") else {
         return;
     };
+    what_is_left_of_a_filesystem_is_seen_wherever_it_is(&disk);
+    disk.start_anew();
+    a_partition_table_counts_whatever_else_is_there(&disk);
+    disk.start_anew();
+    what_a_killed_helper_has_half_erased_is_ours_and_what_came_since_is_not(&disk);
+    disk.start_anew();
+    a_device_that_is_not_the_one_of_the_configuration_is_refused(&disk);
+    disk.start_anew();
+    a_device_that_cannot_be_read_is_not_empty(&disk);
+}
+
+fn what_is_left_of_a_filesystem_is_seen_wherever_it_is(disk: &Disk) {
     let end = MEGABYTES << 20;
     let unsigned = "holds data without a known signature";
     // The places of copies, which blkid alone does not look at, and of what has no signature.
@@ -40,11 +52,7 @@ fn what_is_left_of_a_filesystem_is_seen_wherever_it_is() {
     disk.succeeds();
 }
 
-#[test]
-fn a_partition_table_counts_whatever_else_is_there() {
-    let Some(disk) = Disk::new("a_partition_table_counts_whatever_else_is_there") else {
-        return;
-    };
+fn a_partition_table_counts_whatever_else_is_there(disk: &Disk) {
     // In the first block of an ext4, which leaves it alone.
     system("mkfs.ext4", &["-q", "-F", &disk.device]);
     disk.write_table();
@@ -67,11 +75,7 @@ fn a_partition_table_counts_whatever_else_is_there() {
     disk.succeeds();
 }
 
-#[test]
-fn a_device_that_cannot_be_read_is_not_empty() {
-    let Some(disk) = Disk::new("a_device_that_cannot_be_read_is_not_empty") else {
-        return;
-    };
+fn a_device_that_cannot_be_read_is_not_empty(disk: &Disk) {
     // Behind the end of its file a loop device cannot be read.
     let file = OpenOptions::new()
         .write(true)
@@ -85,13 +89,7 @@ fn a_device_that_cannot_be_read_is_not_empty() {
     file.set_len(MEGABYTES << 20).expect("truncate");
 }
 
-#[test]
-fn what_a_killed_helper_has_half_erased_is_ours_and_what_came_since_is_not() {
-    let Some(disk) =
-        Disk::new("what_a_killed_helper_has_half_erased_is_ours_and_what_came_since_is_not")
-    else {
-        return;
-    };
+fn what_a_killed_helper_has_half_erased_is_ours_and_what_came_since_is_not(disk: &Disk) {
     let erasing = || disk.lab.list("state/erasing");
     let foreign = || {
         disk.blank_all();
@@ -135,12 +133,7 @@ fn what_a_killed_helper_has_half_erased_is_ours_and_what_came_since_is_not() {
     disk.refused(&["holds data without a known signature"]);
 }
 
-#[test]
-fn a_device_that_is_not_the_one_of_the_configuration_is_refused() {
-    let Some(disk) = Disk::new("a_device_that_is_not_the_one_of_the_configuration_is_refused")
-    else {
-        return;
-    };
+fn a_device_that_is_not_the_one_of_the_configuration_is_refused(disk: &Disk) {
     for mark in ["serial", "wwn", "partition_uuid"] {
         disk.allow_with(&disk.device, &format!("wipe = true\n{mark} = \"S-1\""));
         disk.refused(&[

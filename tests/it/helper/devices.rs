@@ -7,10 +7,20 @@ use serde_json::Value;
 use std::fs;
 
 #[test]
-fn an_empty_device_and_what_pgfsbench_wrote_may_be_erased() {
-    let Some(disk) = Disk::new("an_empty_device_and_what_pgfsbench_wrote_may_be_erased") else {
+fn devices_are_erased_only_if_nobody_uses_them() {
+    let Some(disk) = Disk::new("devices_are_erased_only_if_nobody_uses_them") else {
         return;
     };
+    an_empty_device_and_what_pgfsbench_wrote_may_be_erased(&disk);
+    disk.start_anew();
+    a_device_that_is_mounted_is_refused_even_if_it_may_be_wiped(&disk);
+    disk.start_anew();
+    what_there_is_is_described(&disk);
+    disk.start_anew();
+    a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped(&disk);
+}
+
+fn an_empty_device_and_what_pgfsbench_wrote_may_be_erased(disk: &Disk) {
     let known = disk.lab.filesystems();
     let mut sequence = vec!["ext4", "btrfs", "ext2", "xfs", "btrfs", "xfs", "ext3"];
     sequence.retain(|filesystem| known.contains(filesystem) || filesystem.starts_with("ext"));
@@ -46,15 +56,10 @@ fn an_empty_device_and_what_pgfsbench_wrote_may_be_erased() {
     }
 }
 
-#[test]
-fn a_device_that_is_mounted_is_refused_even_if_it_may_be_wiped() {
-    let Some(disk) = Disk::new("a_device_that_is_mounted_is_refused_even_if_it_may_be_wiped")
-    else {
-        return;
-    };
+fn a_device_that_is_mounted_is_refused_even_if_it_may_be_wiped(disk: &Disk) {
     system("mkfs.ext4", &["-q", "-F", &disk.device]);
     let elsewhere = disk.lab.path("elsewhere");
-    fs::create_dir(&elsewhere).expect("a directory");
+    fs::create_dir_all(&elsewhere).expect("a directory");
     let elsewhere = elsewhere.display().to_string();
     system("mount", &[&disk.device, &elsewhere]);
     for wipe in [false, true] {
@@ -104,12 +109,8 @@ impl Drop for Swap<'_> {
     }
 }
 
-#[test]
-fn a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped() {
+fn a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped(disk: &Disk) {
     let test = "a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped";
-    let Some(disk) = Disk::new(test) else {
-        return;
-    };
     let swap = Swap::on(&disk.device);
     for wipe in [false, true] {
         disk.allow(wipe);
@@ -134,11 +135,7 @@ fn a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped()
     disk.succeeds();
 }
 
-#[test]
-fn what_there_is_is_described() {
-    let Some(disk) = Disk::new("what_there_is_is_described") else {
-        return;
-    };
+fn what_there_is_is_described(disk: &Disk) {
     let missing = "[[device]]\npath = \"/dev/disk/by-id/none\"\n";
     let device = format!("[[device]]\npath = {:?}\n", disk.device);
     disk.lab

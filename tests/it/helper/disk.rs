@@ -42,6 +42,16 @@ impl Disk {
         self.lab.configure(&format!("{}{device}", self.lab.usual()));
     }
 
+    /// For the next part of a test: an empty disk again, of which nothing is known, with the usual configuration.
+    pub fn start_anew(&self) {
+        for records in ["state/made", "state/erasing"] {
+            let _ = std::fs::remove_dir_all(self.lab.path(records));
+        }
+        self.blank_all();
+        self.allow(false);
+        self.assert_released();
+    }
+
     pub fn prepare(&self) -> Vec<&str> {
         on_device(&self.device)
     }

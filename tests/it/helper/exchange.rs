@@ -1,7 +1,7 @@
 //! Changes of a device between the first look and mkfs.
 
 use super::disk::{Disk, on_device};
-use super::lab::{system, unmount};
+use super::lab::{detach, system, unmount};
 use pgfsbench_tests::{LONG, attach, wait_until};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,13 +15,21 @@ fn between_check_and_use(disk: &Disk, path: &str, step: &str, happens: impl FnOn
     said
 }
 
+/// The last part detaches the disk.
 #[test]
-fn a_device_that_is_exchanged_between_check_and_use_is_not_written_to() {
-    let Some(disk) =
-        Disk::new("a_device_that_is_exchanged_between_check_and_use_is_not_written_to")
+fn a_device_that_changes_between_check_and_use_is_not_written_to() {
+    let Some(disk) = Disk::new("a_device_that_changes_between_check_and_use_is_not_written_to")
     else {
         return;
     };
+    a_device_that_is_exchanged_between_check_and_use_is_not_written_to(&disk);
+    disk.start_anew();
+    a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused(&disk);
+    disk.start_anew();
+    a_device_whose_medium_is_exchanged_between_check_and_use_is_not_written_to(&disk);
+}
+
+fn a_device_that_is_exchanged_between_check_and_use_is_not_written_to(disk: &Disk) {
     // A second disk, and a name that leads to the first and then to the second, as names of /dev do.
     let file = disk.lab.path("second");
     fs::copy(disk.lab.path("disk"), &file).expect("a copy");
@@ -30,7 +38,7 @@ fn a_device_that_is_exchanged_between_check_and_use_is_not_written_to() {
     disk.allow_with(&link, "wipe = true");
     for step in ["check_device", "wipe", "mkfs"] {
         symlink(&disk.device, &link).expect("symlink");
-        let said = between_check_and_use(&disk, &link, step, || {
+        let said = between_check_and_use(disk, &link, step, || {
             fs::remove_file(&link).expect("remove");
             symlink(&second, &link).expect("symlink");
         });
@@ -40,22 +48,17 @@ fn a_device_that_is_exchanged_between_check_and_use_is_not_written_to() {
             "{said}"
         );
     }
+    detach(&second, &file.display().to_string());
     let untouched = fs::read(&file).expect("the second disk");
     assert!(untouched.iter().all(|&byte| byte == 0));
     assert!(disk.first_bytes().iter().all(|&byte| byte == 0));
 }
 
-#[test]
-fn a_device_whose_medium_is_exchanged_between_check_and_use_is_not_written_to() {
-    let Some(disk) =
-        Disk::new("a_device_whose_medium_is_exchanged_between_check_and_use_is_not_written_to")
-    else {
-        return;
-    };
-    let file = disk.lab.path("second");
+fn a_device_whose_medium_is_exchanged_between_check_and_use_is_not_written_to(disk: &Disk) {
+    let file = disk.lab.path("medium");
     fs::copy(disk.lab.path("disk"), &file).expect("a copy");
     // Before the first look that holds it, the same number can become another medium's.
-    let said = between_check_and_use(&disk, &disk.device, "check_device", || {
+    let said = between_check_and_use(disk, &disk.device, "check_device", || {
         system("losetup", &["-d", &disk.device]);
         // Another test may have taken the number that is free now, and gives it back.
         let file = file.display().to_string();
@@ -83,15 +86,9 @@ fn a_device_whose_medium_is_exchanged_between_check_and_use_is_not_written_to() 
     assert!(untouched.iter().all(|&byte| byte == 0));
 }
 
-#[test]
-fn a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused() {
-    let Some(disk) =
-        Disk::new("a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused")
-    else {
-        return;
-    };
+fn a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused(disk: &Disk) {
     for step in ["check_device", "wipe"] {
-        let said = between_check_and_use(&disk, &disk.device, step, || disk.write(0, b"precious"));
+        let said = between_check_and_use(disk, &disk.device, step, || disk.write(0, b"precious"));
         assert!(
             said.contains("holds data without a known signature"),
             "{said}"
@@ -99,9 +96,9 @@ fn a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused() {
         disk.blank();
     }
     let elsewhere = disk.lab.path("elsewhere").display().to_string();
-    fs::create_dir(&elsewhere).expect("a directory");
+    fs::create_dir_all(&elsewhere).expect("a directory");
     for step in ["check_device", "wipe", "mkfs"] {
-        let said = between_check_and_use(&disk, &disk.device, step, || {
+        let said = between_check_and_use(disk, &disk.device, step, || {
             system("mkfs.ext4", &["-q", "-F", &disk.device]);
             system("mount", &[&disk.device, &elsewhere]);
         });
@@ -113,7 +110,7 @@ fn a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused() {
         disk.blank_all();
     }
     // Without a mount, after it was wiped.
-    let said = between_check_and_use(&disk, &disk.device, "mkfs", || {
+    let said = between_check_and_use(disk, &disk.device, "mkfs", || {
         system("mkfs.ext4", &["-q", "-F", "-L", "precious", &disk.device]);
     });
     assert!(

@@ -68,10 +68,16 @@ impl Intruder {
 }
 
 #[test]
-fn what_is_no_order_ends_the_conversation() {
-    let Some(intruder) = Intruder::new("what_is_no_order_ends_the_conversation") else {
+fn orders_of_an_intruder_gain_nothing() {
+    let Some(intruder) = Intruder::new("orders_of_an_intruder_gain_nothing") else {
         return;
     };
+    what_is_no_order_ends_the_conversation(&intruder);
+    orders_that_the_configuration_does_not_allow_are_refused(&intruder);
+    what_it_has_not_told_anybody_of_is_released(&intruder);
+}
+
+fn what_is_no_order_ends_the_conversation(intruder: &Intruder) {
     let order =
         |request: &str| format!(r#"say '{{"order":{{"job":1,"request":{request}}}}}'; hear"#);
     for text in [
@@ -92,12 +98,7 @@ fn what_is_no_order_ends_the_conversation() {
     }
 }
 
-#[test]
-fn orders_that_the_configuration_does_not_allow_are_refused() {
-    let Some(intruder) = Intruder::new("orders_that_the_configuration_does_not_allow_are_refused")
-    else {
-        return;
-    };
+fn orders_that_the_configuration_does_not_allow_are_refused(intruder: &Intruder) {
     let device = PREPARE.replace(
         r#"{"image":{"bytes":33554432}}"#,
         r#"{"device":{"path":"/dev/loop0"}}"#,
@@ -116,11 +117,7 @@ fn orders_that_the_configuration_does_not_allow_are_refused() {
     }
 }
 
-#[test]
-fn what_it_has_not_told_anybody_of_is_released() {
-    let Some(intruder) = Intruder::new("what_it_has_not_told_anybody_of_is_released") else {
-        return;
-    };
+fn what_it_has_not_told_anybody_of_is_released(intruder: &Intruder) {
     // As long as it behaves, the target stays.
     let output = intruder.runs(&format!("say '{PREPARE}'; hear; say '{TOLD}'"));
     assert!(output.status.success(), "{output:?}");
@@ -145,10 +142,18 @@ fn what_it_has_not_told_anybody_of_is_released() {
 }
 
 #[test]
-fn it_has_no_rights_and_reaches_nothing_of_roots() {
-    let Some(intruder) = Intruder::new("it_has_no_rights_and_reaches_nothing_of_roots") else {
+fn an_intruder_has_no_rights_and_holds_nobody_up() {
+    let Some(intruder) = Intruder::new("an_intruder_has_no_rights_and_holds_nobody_up") else {
         return;
     };
+    it_has_no_rights_and_reaches_nothing_of_roots(&intruder);
+    intruder.lab.configure(&intruder.lab.usual());
+    one_that_does_not_read_or_end_keeps_no_other_waiting(&intruder);
+    intruder.lab.configure(&intruder.lab.usual());
+    a_helper_whose_work_cannot_be_ended_ends_itself(&intruder);
+}
+
+fn it_has_no_rights_and_reaches_nothing_of_roots(intruder: &Intruder) {
     let config = intruder.lab.path("helper.toml");
     let text = format!(
         "id -u > id; id -G > groups; cat {} > config 2>&1; ls /proc/self/fd > fds; env > env; \
@@ -193,12 +198,7 @@ fn it_has_no_rights_and_reaches_nothing_of_roots() {
     assert_eq!(names, ["LC_ALL"]);
 }
 
-#[test]
-fn one_that_does_not_read_or_end_keeps_no_other_waiting() {
-    let Some(intruder) = Intruder::new("one_that_does_not_read_or_end_keeps_no_other_waiting")
-    else {
-        return;
-    };
+fn one_that_does_not_read_or_end_keeps_no_other_waiting(intruder: &Intruder) {
     let lab = &intruder.lab;
     let other = "[[database]]\nname = \"other\"\nconnection = \"host=/nowhere user=postgres\"\n";
     lab.configure(&format!("{}{other}", lab.usual()));
@@ -255,11 +255,7 @@ impl Drop for Frozen {
     }
 }
 
-#[test]
-fn a_helper_whose_work_cannot_be_ended_ends_itself() {
-    let Some(intruder) = Intruder::new("a_helper_whose_work_cannot_be_ended_ends_itself") else {
-        return;
-    };
+fn a_helper_whose_work_cannot_be_ended_ends_itself(intruder: &Intruder) {
     let lab = &intruder.lab;
     // Images on a filesystem that stops writing: mkfs then waits in the kernel, where no signal reaches it.
     let (disk, images) = (lab.path("below"), lab.path("images").display().to_string());

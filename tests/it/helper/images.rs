@@ -7,10 +7,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
-fn prepare_and_release(test: &str, filesystem: &str, further: &[&str], shown: &[&str]) {
-    let Some(lab) = Lab::new(test) else {
-        return;
-    };
+fn prepare_and_release(lab: &Lab, filesystem: &str, further: &[&str], shown: &[&str]) {
     if !lab.has(filesystem) {
         return;
     }
@@ -61,59 +58,36 @@ fn prepare_and_release(test: &str, filesystem: &str, further: &[&str], shown: &[
 }
 
 #[test]
-fn ext4_is_made_mounted_and_removed() {
-    let options = [
-        "--mkfs-options",
-        "-b4096 -O ^has_journal",
-        "--mount-options",
-        "noatime",
-        "--allocated",
-    ];
-    prepare_and_release(
-        "ext4_is_made_mounted_and_removed",
-        "ext4",
-        &options,
-        &["noatime"],
-    );
-}
-
-#[test]
-fn xfs_is_made_mounted_and_removed() {
-    let options = [
-        "--mkfs-options",
-        "-l size=64m -m crc=1",
-        "--mount-options",
-        "noatime,logbsize=256k",
-    ];
-    prepare_and_release(
-        "xfs_is_made_mounted_and_removed",
-        "xfs",
-        &options,
-        &["noatime", "logbsize=256k"],
-    );
-}
-
-#[test]
-fn btrfs_is_made_mounted_and_removed() {
-    let options = [
-        "--mkfs-options",
-        "--csum=xxhash -m single",
-        "--mount-options",
-        "compress=zstd:3",
-    ];
-    prepare_and_release(
-        "btrfs_is_made_mounted_and_removed",
-        "btrfs",
-        &options,
-        &["compress=zstd:3"],
-    );
-}
-
-#[test]
-fn the_plan_is_what_is_executed() {
-    let Some(lab) = Lab::new("the_plan_is_what_is_executed") else {
+fn each_filesystem_is_made_mounted_and_removed() {
+    let Some(lab) = Lab::new("each_filesystem_is_made_mounted_and_removed") else {
         return;
     };
+    let further = |mkfs, mount| ["--mkfs-options", mkfs, "--mount-options", mount];
+    let ext4 = further("-b4096 -O ^has_journal", "noatime");
+    prepare_and_release(
+        &lab,
+        "ext4",
+        &[&ext4[..], &["--allocated"]].concat(),
+        &["noatime"],
+    );
+    let xfs = further("-l size=64m -m crc=1", "noatime,logbsize=256k");
+    prepare_and_release(&lab, "xfs", &xfs, &["noatime", "logbsize=256k"]);
+    let btrfs = further("--csum=xxhash -m single", "compress=zstd:3");
+    prepare_and_release(&lab, "btrfs", &btrfs, &["compress=zstd:3"]);
+}
+
+#[test]
+fn filesystems_are_made_as_planned_and_told() {
+    let Some(lab) = Lab::new("filesystems_are_made_as_planned_and_told") else {
+        return;
+    };
+    the_plan_is_what_is_executed(&lab);
+    no_more_than_defaults_can_be_asked_for(&lab);
+    what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left(&lab);
+    the_geometry_that_was_asked_for_is_told(&lab);
+}
+
+fn the_plan_is_what_is_executed(lab: &Lab) {
     for filesystem in lab.filesystems() {
         let mut wanted = on_image("t", filesystem, "320MB").to_vec();
         wanted.extend(["--mount-options", "noatime"]);
@@ -154,11 +128,7 @@ fn without_what_is_new(line: &str) -> String {
     line.split(' ').map(plain).collect::<Vec<_>>().join(" ")
 }
 
-#[test]
-fn no_more_than_defaults_can_be_asked_for() {
-    let Some(lab) = Lab::new("no_more_than_defaults_can_be_asked_for") else {
-        return;
-    };
+fn no_more_than_defaults_can_be_asked_for(lab: &Lab) {
     let prepare = on_image("t", "ext4", "32MB");
     for (options, shown) in [
         ("defaults", "rw,nosuid,nodev,"),
@@ -180,10 +150,16 @@ fn no_more_than_defaults_can_be_asked_for() {
 }
 
 #[test]
-fn what_is_in_use_is_not_taken_away() {
-    let Some(lab) = Lab::new("what_is_in_use_is_not_taken_away") else {
+fn only_what_nobody_uses_is_taken_away() {
+    let Some(lab) = Lab::new("only_what_nobody_uses_is_taken_away") else {
         return;
     };
+    what_is_in_use_is_not_taken_away(&lab);
+    a_device_that_somebody_has_mounted_elsewhere_too_stays(&lab);
+    what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up(&lab);
+}
+
+fn what_is_in_use_is_not_taken_away(lab: &Lab) {
     lab.ok(&on_image("t", "ext4", "64MB"));
     let mut user = Command::new("sleep")
         .arg("600")
@@ -206,11 +182,7 @@ fn what_is_in_use_is_not_taken_away() {
     lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn a_device_that_somebody_has_mounted_elsewhere_too_stays() {
-    let Some(lab) = Lab::new("a_device_that_somebody_has_mounted_elsewhere_too_stays") else {
-        return;
-    };
+fn a_device_that_somebody_has_mounted_elsewhere_too_stays(lab: &Lab) {
     lab.ok(&on_image("t", "ext4", "64MB"));
     let elsewhere = lab.path("elsewhere");
     std::fs::create_dir(&elsewhere).expect("a directory");
@@ -229,11 +201,7 @@ fn a_device_that_somebody_has_mounted_elsewhere_too_stays() {
     lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up() {
-    let Some(lab) = Lab::new("what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up") else {
-        return;
-    };
+fn what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up(lab: &Lab) {
     let prepare = on_image("t", "ext4", "64MB");
     for again in [&["cleanup"][..], &prepare] {
         lab.ok(&prepare);
@@ -248,11 +216,7 @@ fn what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up() {
     }
 }
 
-#[test]
-fn what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left() {
-    let Some(lab) = Lab::new("what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left") else {
-        return;
-    };
+fn what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left(lab: &Lab) {
     // The program with this option prints the same for us.
     let file = lab.path("file");
     fs::File::create(&file)
@@ -303,11 +267,7 @@ fn what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left() {
     }
 }
 
-#[test]
-fn the_geometry_that_was_asked_for_is_told() {
-    let Some(lab) = Lab::new("the_geometry_that_was_asked_for_is_told") else {
-        return;
-    };
+fn the_geometry_that_was_asked_for_is_told(lab: &Lab) {
     for (filesystem, options, key, expected) in [
         (
             "ext4",
@@ -349,11 +309,15 @@ fn the_geometry_that_was_asked_for_is_told() {
 }
 
 #[test]
-fn an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io() {
-    let Some(lab) = Lab::new("an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io")
-    else {
+fn images_in_memory_and_fresh_filesystems_are_sound() {
+    let Some(lab) = Lab::new("images_in_memory_and_fresh_filesystems_are_sound") else {
         return;
     };
+    an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io(&lab);
+    nothing_of_an_ext4_is_left_to_be_written_after_the_mount(&lab);
+}
+
+fn an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io(lab: &Lab) {
     let memory = lab.path("images").display().to_string();
     system(
         "mount",
@@ -373,12 +337,7 @@ fn an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io() {
     lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn nothing_of_an_ext4_is_left_to_be_written_after_the_mount() {
-    let test = "nothing_of_an_ext4_is_left_to_be_written_after_the_mount";
-    let Some(lab) = Lab::new(test) else {
-        return;
-    };
+fn nothing_of_an_ext4_is_left_to_be_written_after_the_mount(lab: &Lab) {
     let groups = || {
         let said = system("dumpe2fs", &[&lab.loops()[0]]);
         let groups = said.lines().filter(|line| line.contains(": (Blocks "));

@@ -16,10 +16,20 @@ use tempfile::TempDir;
 const IMAGE: &str = r#"{"storage": {"image": {"bytes": 67108864}}, "filesystem": "ext4"}"#;
 
 #[test]
-fn who_listens_where_the_server_did_is_told_nothing() {
-    let Some(bench) = Bench::new("who_listens_where_the_server_did_is_told_nothing") else {
+fn the_helper_believes_the_servers_user_only() {
+    let Some(bench) = Bench::new("the_helper_believes_the_servers_user_only") else {
         return;
     };
+    who_listens_where_the_server_did_is_told_nothing(&bench);
+    bench.start_anew();
+    a_service_names_the_user_of_the_server(&bench);
+    bench.start_anew();
+    nobody_without_rights_keeps_the_helper_from_serving(&bench);
+    bench.start_anew();
+    who_has_locked_the_table_of_the_session_is_named(&bench);
+}
+
+fn who_listens_where_the_server_did_is_told_nothing(bench: &Bench) {
     let place = TempDir::with_prefix_in("pgfsbench-impostor.", pgfsbench_tests::scratch())
         .expect("a directory");
     fs::set_permissions(place.path(), Permissions::from_mode(0o777)).expect("chmod");
@@ -153,11 +163,7 @@ fn a_database_does_not_say_what_names_mean_to_the_helper() {
     assert_eq!(row(&mut client, is_superuser), "f");
 }
 
-#[test]
-fn nobody_without_rights_keeps_the_helper_from_serving() {
-    let Some(bench) = Bench::new("nobody_without_rights_keeps_the_helper_from_serving") else {
-        return;
-    };
+fn nobody_without_rights_keeps_the_helper_from_serving(bench: &Bench) {
     let mut client = bench.client();
     execute(
         &mut client,
@@ -200,11 +206,7 @@ fn nobody_without_rights_keeps_the_helper_from_serving() {
     bench.lab.ok(&["run-once"]);
 }
 
-#[test]
-fn who_has_locked_the_table_of_the_session_is_named() {
-    let Some(bench) = Bench::new("who_has_locked_the_table_of_the_session_is_named") else {
-        return;
-    };
+fn who_has_locked_the_table_of_the_session_is_named(bench: &Bench) {
     let mut client = bench.client();
     execute(
         &mut client,
@@ -220,10 +222,18 @@ fn who_has_locked_the_table_of_the_session_is_named() {
 }
 
 #[test]
-fn what_a_server_says_is_one_line_of_the_log() {
-    let Some(bench) = Bench::new("what_a_server_says_is_one_line_of_the_log") else {
+fn the_helper_believes_no_text_and_no_restored_row() {
+    let Some(bench) = Bench::new("the_helper_believes_no_text_and_no_restored_row") else {
         return;
     };
+    what_a_server_says_is_one_line_of_the_log(&bench);
+    bench.start_anew();
+    a_job_of_a_restored_dump_is_not_done(&bench);
+    bench.start_anew();
+    a_database_that_is_gone_is_asked_for_ever_more_rarely_and_served_again(&bench);
+}
+
+fn what_a_server_says_is_one_line_of_the_log(bench: &Bench) {
     let mut client = bench.client();
     execute(
         &mut client,
@@ -250,11 +260,7 @@ fn what_a_server_says_is_one_line_of_the_log() {
     );
 }
 
-#[test]
-fn a_job_of_a_restored_dump_is_not_done() {
-    let Some(bench) = Bench::new("a_job_of_a_restored_dump_is_not_done") else {
-        return;
-    };
+fn a_job_of_a_restored_dump_is_not_done(bench: &Bench) {
     let mut client = bench.client();
     ask(&mut client, "t", "prepare", IMAGE);
     let place = bench.server.data().with_file_name("jobs.sql");
@@ -307,12 +313,7 @@ fn a_job_of_a_restored_dump_is_not_done() {
     bench.lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn a_database_that_is_gone_is_asked_for_ever_more_rarely_and_served_again() {
-    let test = "a_database_that_is_gone_is_asked_for_ever_more_rarely_and_served_again";
-    let Some(bench) = Bench::new(test) else {
-        return;
-    };
+fn a_database_that_is_gone_is_asked_for_ever_more_rarely_and_served_again(bench: &Bench) {
     let mut client = bench.client();
     execute(&mut client, "CREATE DATABASE gone");
     bench.serve_database("gone");
@@ -347,11 +348,7 @@ fn a_database_that_is_gone_is_asked_for_ever_more_rarely_and_served_again() {
 }
 
 /// A service file can be the place where the user behind the socket is named.
-#[test]
-fn a_service_names_the_user_of_the_server() {
-    let Some(bench) = Bench::new("a_service_names_the_user_of_the_server") else {
-        return;
-    };
+fn a_service_names_the_user_of_the_server(bench: &Bench) {
     let services = bench.server.data().with_file_name("services.conf");
     let parameters = bench.connection("postgres").replace(' ', "\n");
     let usual = bench.lab.usual();

@@ -31,7 +31,7 @@ fn loop_over(path: &str) -> (String, impl Drop + use<>) {
 /// Somewhere to mount, which is unmounted when it is dropped.
 fn place(disk: &Disk, name: &str) -> (String, impl Drop + use<>) {
     let path = disk.lab.path(name);
-    fs::create_dir(&path).expect("a directory");
+    fs::create_dir_all(&path).expect("a directory");
     let path = path.display().to_string();
     let again = path.clone();
     (path, Undone(move || quietly("umount", &["-l", &again])))
@@ -59,16 +59,24 @@ impl Drop for Holder {
 }
 
 #[test]
-fn a_device_below_a_loop_device_is_refused() {
-    let Some(disk) = Disk::new("a_device_below_a_loop_device_is_refused") else {
+fn a_device_below_or_beside_a_loop_device_is_refused() {
+    let Some(disk) = Disk::new("a_device_below_or_beside_a_loop_device_is_refused") else {
         return;
     };
+    a_device_below_a_loop_device_is_refused(&disk);
+    disk.start_anew();
+    a_loop_device_over_a_device_that_is_mounted_is_refused(&disk);
+    disk.start_anew();
+    a_file_with_two_loop_devices_is_refused(&disk);
+}
+
+fn a_device_below_a_loop_device_is_refused(disk: &Disk) {
     disk.allow(true);
     let (above, detached) = loop_over(&disk.device);
     let words = format!("{} holds it.", name_of(&above));
     disk.refused(&["is in use", &words]);
     system("mkfs.ext4", &["-q", "-F", &above]);
-    let (place, unmounted) = place(&disk, "elsewhere");
+    let (place, unmounted) = place(disk, "elsewhere");
     system("mount", &[&above, &place]);
     let precious = Path::new(&place).join("precious");
     fs::write(&precious, "precious").expect("it is written");
@@ -85,13 +93,9 @@ fn a_device_below_a_loop_device_is_refused() {
     disk.succeeds();
 }
 
-#[test]
-fn a_loop_device_over_a_device_that_is_mounted_is_refused() {
-    let Some(disk) = Disk::new("a_loop_device_over_a_device_that_is_mounted_is_refused") else {
-        return;
-    };
+fn a_loop_device_over_a_device_that_is_mounted_is_refused(disk: &Disk) {
     system("mkfs.ext4", &["-q", "-F", &disk.device]);
-    let (place, _unmounted) = place(&disk, "elsewhere");
+    let (place, _unmounted) = place(disk, "elsewhere");
     system("mount", &[&disk.device, &place]);
     let (above, _detached) = loop_over(&disk.device);
     disk.allow_with(&above, "wipe = true");
@@ -100,11 +104,7 @@ fn a_loop_device_over_a_device_that_is_mounted_is_refused() {
     disk.lab.refused(&on_device(&above), &["is in use", &words]);
 }
 
-#[test]
-fn a_file_with_two_loop_devices_is_refused() {
-    let Some(disk) = Disk::new("a_file_with_two_loop_devices_is_refused") else {
-        return;
-    };
+fn a_file_with_two_loop_devices_is_refused(disk: &Disk) {
     disk.allow(true);
     let (other, detached) = loop_over(&disk.lab.path("disk").display().to_string());
     let words = format!("{} has the same file, ", name_of(&other));
@@ -114,10 +114,20 @@ fn a_file_with_two_loop_devices_is_refused() {
 }
 
 #[test]
-fn a_device_that_a_process_has_open_is_refused() {
-    let Some(disk) = Disk::new("a_device_that_a_process_has_open_is_refused") else {
+fn a_device_that_others_use_is_refused_and_a_pretended_use_is_not_believed() {
+    let Some(disk) =
+        Disk::new("a_device_that_others_use_is_refused_and_a_pretended_use_is_not_believed")
+    else {
         return;
     };
+    a_device_that_a_process_has_open_is_refused(&disk);
+    disk.start_anew();
+    a_mount_that_only_has_the_name_of_a_device_is_in_nobodys_way(&disk);
+    disk.start_anew();
+    disks_and_their_partitions_are_used_together(&disk);
+}
+
+fn a_device_that_a_process_has_open_is_refused(disk: &Disk) {
     disk.allow(true);
     for writes in [false, true] {
         let mut options = OpenOptions::new();
@@ -142,12 +152,8 @@ fn a_device_that_a_process_has_open_is_refused() {
     );
 }
 
-#[test]
-fn disks_and_their_partitions_are_used_together() {
+fn disks_and_their_partitions_are_used_together(disk: &Disk) {
     let test = "disks_and_their_partitions_are_used_together";
-    let Some(disk) = Disk::new(test) else {
-        return;
-    };
     if program("addpart").is_none() {
         return skip(test, "there is no addpart");
     }
@@ -164,7 +170,7 @@ fn disks_and_their_partitions_are_used_together() {
     disk.lab.ok(&["release", "--target", "d"]);
 
     disk.allow(true);
-    let (place, unmounted) = place(&disk, "elsewhere");
+    let (place, unmounted) = place(disk, "elsewhere");
     system("mount", &[&partition, &place]);
     let words = format!("Its partition {name}p1 is mounted on {place}.");
     disk.lab.refused(&disk.prepare(), &["is in use", &words]);
@@ -199,13 +205,8 @@ fn pretend(device: &str, place: &str) {
     }
 }
 
-#[test]
-fn a_mount_that_only_has_the_name_of_a_device_is_in_nobodys_way() {
-    let Some(disk) = Disk::new("a_mount_that_only_has_the_name_of_a_device_is_in_nobodys_way")
-    else {
-        return;
-    };
-    let (place, unmounted) = place(&disk, "pretended");
+fn a_mount_that_only_has_the_name_of_a_device_is_in_nobodys_way(disk: &Disk) {
+    let (place, unmounted) = place(disk, "pretended");
     pretend(&disk.device, &place);
     disk.lab.ok(&disk.prepare());
     disk.lab.ok(&["release", "--target", "d"]);

@@ -1,12 +1,19 @@
 //! Whatever happens to those who ask the helper outside of runs: they are told, nobody waits for ever, and nothing is left.
 
-use super::bench::Bench;
+use super::bench::{Bench, Serving};
 use super::requests::{CREATE, JOBS, PREPARE, assert_nobody_asks, served};
 use crate::common::{assert_refused, execute, row, rows};
 use pgfsbench_tests::{LONG, Signal, refusal, wait_until};
 use postgres::Client;
 use rustix::process::{Pid, kill_process};
 use std::time::Instant;
+
+/// No job is there, and the helper has looked at the machine since the last one: it can take the next one.
+fn forget_jobs(bench: &Bench) {
+    let has_looked = "SELECT seen_at > coalesce((SELECT max(ended_at) FROM fsbench.helper_job), '-infinity') FROM fsbench.helper_description";
+    bench.server.wait_for("postgres", has_looked, LONG);
+    execute(&mut bench.client(), "DELETE FROM fsbench.helper_job");
+}
 
 fn signal(pid: Pid, signal: Signal) {
     kill_process(pid, signal).expect("kill");
@@ -63,12 +70,22 @@ fn without_a_helper_those_who_ask_are_told_within_five_seconds() {
 }
 
 #[test]
-fn a_job_that_was_not_begun_is_withdrawn_with_its_caller() {
-    let Some((bench, serving, mut client)) =
-        served("a_job_that_was_not_begun_is_withdrawn_with_its_caller")
-    else {
+fn a_request_ends_with_its_caller() {
+    let Some((bench, serving, mut client)) = served("a_request_ends_with_its_caller") else {
         return;
     };
+    a_job_that_was_not_begun_is_withdrawn_with_its_caller(&bench, &serving, &mut client);
+    forget_jobs(&bench);
+    what_was_begun_for_a_caller_who_has_gone_is_released(&bench, &serving, &mut client);
+    forget_jobs(&bench);
+    a_process_that_asks_and_is_terminated_is_replaced(&bench, &serving, &mut client);
+}
+
+fn a_job_that_was_not_begun_is_withdrawn_with_its_caller(
+    bench: &Bench,
+    serving: &Serving,
+    client: &mut Client,
+) {
     let database = serving.database_process();
     signal(database, Signal::STOP);
     let queued = "SELECT count(*) = 1 FROM fsbench.helper_job WHERE status = 'queued'";
@@ -87,11 +104,11 @@ fn a_job_that_was_not_begun_is_withdrawn_with_its_caller() {
     bench.server.wait_for("postgres", withdrawn, LONG);
     signal(database, Signal::CONT);
     // The helper goes on with what comes next.
-    assert_eq!(row(&mut client, "SELECT fsbench.release_target('t')"), "f");
-    assert_nobody_asks(&mut client);
+    assert_eq!(row(client, "SELECT fsbench.release_target('t')"), "f");
+    assert_nobody_asks(client);
     bench.lab.nothing_is_left_at_once();
     assert_eq!(
-        rows(&mut client, JOBS),
+        rows(client, JOBS),
         [
             "prepare|failed|the request was canceled",
             "prepare|failed|the request was canceled",
@@ -100,13 +117,11 @@ fn a_job_that_was_not_begun_is_withdrawn_with_its_caller() {
     );
 }
 
-#[test]
-fn what_was_begun_for_a_caller_who_has_gone_is_released() {
-    let Some((bench, serving, mut client)) =
-        served("what_was_begun_for_a_caller_who_has_gone_is_released")
-    else {
-        return;
-    };
+fn what_was_begun_for_a_caller_who_has_gone_is_released(
+    bench: &Bench,
+    serving: &Serving,
+    client: &mut Client,
+) {
     let running = "SELECT count(*) = 1 FROM fsbench.helper_job WHERE status = 'running'";
     let over = "SELECT bool_and(status = 'done') AND max(action) = 'release' AND count(*) % 2 = 0 FROM fsbench.helper_job";
     type End<'a> = &'a dyn Fn(&pgfsbench_tests::Background);
@@ -129,16 +144,14 @@ fn what_was_begun_for_a_caller_who_has_gone_is_released() {
         bench.server.wait_for("postgres", over, LONG);
         bench.lab.nothing_is_left_at_once();
     }
-    assert_nobody_asks(&mut client);
+    assert_nobody_asks(client);
 }
 
-#[test]
-fn a_process_that_asks_and_is_terminated_is_replaced() {
-    let Some((bench, serving, mut client)) =
-        served("a_process_that_asks_and_is_terminated_is_replaced")
-    else {
-        return;
-    };
+fn a_process_that_asks_and_is_terminated_is_replaced(
+    bench: &Bench,
+    serving: &Serving,
+    client: &mut Client,
+) {
     signal(serving.root_process(), Signal::STOP);
     let asking = bench.server.background("postgres", PREPARE);
     let worker = "SELECT coalesce((SELECT max(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench helper worker' \
@@ -149,19 +162,16 @@ fn a_process_that_asks_and_is_terminated_is_replaced() {
             (pid != "0" && pid != not).then_some(pid)
         })
     };
-    let first = find(&mut client, "");
-    execute(
-        &mut client,
-        &format!("SELECT pg_terminate_backend({first})"),
-    );
-    let second = find(&mut client, &first);
+    let first = find(client, "");
+    execute(client, &format!("SELECT pg_terminate_backend({first})"));
+    let second = find(client, &first);
     assert!(!asking.is_finished());
     signal(serving.root_process(), Signal::CONT);
     asking.join().expect("it is prepared");
-    assert_eq!(rows(&mut client, JOBS), ["prepare|done|"], "{second}");
-    assert_eq!(row(&mut client, "SELECT fsbench.release_target('t')"), "t");
+    assert_eq!(rows(client, JOBS), ["prepare|done|"], "{second}");
+    assert_eq!(row(client, "SELECT fsbench.release_target('t')"), "t");
     bench.lab.nothing_is_left_at_once();
-    assert_nobody_asks(&mut client);
+    assert_nobody_asks(client);
 }
 
 #[test]
@@ -187,14 +197,25 @@ fn without_a_worker_slot_nobody_is_asked() {
 }
 
 #[test]
-fn only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_committed() {
+fn the_owner_alone_asks_and_is_answered_each_time() {
     let Some((bench, _serving, mut client)) =
-        served("only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_committed")
+        served("the_owner_alone_asks_and_is_answered_each_time")
     else {
         return;
     };
-    execute(
+    only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_committed(
+        &bench,
         &mut client,
+    );
+    whoever_asks_twice_in_one_transaction_is_answered_twice(&bench, &mut client);
+}
+
+fn only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_committed(
+    bench: &Bench,
+    client: &mut Client,
+) {
+    execute(
+        client,
         "CREATE ROLE operator LOGIN; SELECT fsbench.grant_operator('operator')",
     );
     let mut operator = bench.server.connect_as("operator", "postgres");
@@ -213,7 +234,7 @@ fn only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_commit
     }
     // Nor by a right that somebody has given away.
     execute(
-        &mut client,
+        client,
         "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fsbench TO operator",
     );
     for statement in statements {
@@ -224,46 +245,37 @@ fn only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_commit
             &["permission denied for fsbench.", "superuser"],
         );
     }
-    assert_eq!(rows(&mut client, JOBS), [""; 0]);
+    assert_eq!(rows(client, JOBS), [""; 0]);
 
-    execute(&mut client, "BEGIN; CREATE TABLE x (); ");
+    execute(client, "BEGIN; CREATE TABLE x (); ");
     assert_refused(
-        &mut client,
+        client,
         PREPARE,
         "55000",
         &["in a transaction that has written", "Commit first."],
     );
-    execute(&mut client, "ROLLBACK");
+    execute(client, "ROLLBACK");
     // A lock that the caller holds himself does not keep him waiting for ever.
-    execute(
-        &mut client,
-        "BEGIN; LOCK TABLE fsbench.helper_job IN SHARE MODE",
-    );
+    execute(client, "BEGIN; LOCK TABLE fsbench.helper_job IN SHARE MODE");
     assert_refused(
-        &mut client,
+        client,
         PREPARE,
         "55000",
         &["could not be asked", "nor this transaction"],
     );
-    execute(&mut client, "ROLLBACK");
-    assert_nobody_asks(&mut client);
+    execute(client, "ROLLBACK");
+    assert_nobody_asks(client);
     bench.lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn whoever_asks_twice_in_one_transaction_is_answered_twice() {
-    let Some((bench, _serving, mut client)) =
-        served("whoever_asks_twice_in_one_transaction_is_answered_twice")
-    else {
-        return;
-    };
+fn whoever_asks_twice_in_one_transaction_is_answered_twice(bench: &Bench, client: &mut Client) {
     let jobs = "SELECT count(*) FROM fsbench.helper_job WHERE action = 'plan' AND status = 'done'";
     // The first number that is taken from a sequence after a checkpoint is logged, by a transaction that has an id then.
-    execute(&mut client, "CHECKPOINT; BEGIN");
+    execute(client, "CHECKPOINT; BEGIN");
     for _ in 0..2 {
-        assert!(rows(&mut client, "SELECT * FROM fsbench.plan('t')").len() > 10);
+        assert!(rows(client, "SELECT * FROM fsbench.plan('t')").len() > 10);
     }
-    execute(&mut client, "COMMIT");
-    assert_eq!(row(&mut client, jobs), "2");
+    execute(client, "COMMIT");
+    assert_eq!(row(client, jobs), "2");
     bench.lab.nothing_is_left_at_once();
 }

@@ -126,6 +126,7 @@ fn a_device_that_vanishes_fails_the_run_and_is_cleared_away() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so() {
     let test = "a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so";
     let Some((scene, run)) = measuring(test, ", mount_options => 'errors=remount-ro'") else {
@@ -143,6 +144,7 @@ fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so(
 
 /// xfs says rw in mountinfo even then.
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so() {
     let test = "a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so";
     let Some(scene) = on_image(test, "") else {
@@ -167,11 +169,22 @@ fn a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so() {
 }
 
 #[test]
-fn a_target_server_that_is_killed_fails_the_run_and_nothing_is_left() {
-    let test = "a_target_server_that_is_killed_fails_the_run_and_nothing_is_left";
-    let Some((scene, run)) = measuring(test, "") else {
+fn runs_that_lose_a_server_or_their_helper() {
+    let Some(mut scene) = on_image("runs_that_lose_a_server_or_their_helper", "") else {
         return;
     };
+    a_target_server_that_is_killed_fails_the_run_and_nothing_is_left(&mut scene);
+    scene.serve_anew();
+    a_helper_that_is_killed_while_it_prepares_fails_the_run_and_clears_up_when_it_is_back(
+        &mut scene,
+    );
+    scene.serve_anew();
+    a_run_needs_no_helper_while_it_measures_and_is_released_when_it_is_back(&mut scene);
+}
+
+fn a_target_server_that_is_killed_fails_the_run_and_nothing_is_left(scene: &mut Scene) {
+    let run = scene.start_run(LONG_RUN);
+    scene.wait_for_phase("measure");
     let traces = scene.traces();
     let postmaster = scene.target_postmaster().expect("the target server");
     scene.bench.server.signal(postmaster, Signal::KILL);
@@ -180,13 +193,9 @@ fn a_target_server_that_is_killed_fails_the_run_and_nothing_is_left() {
     scene.nothing_is_left_of(&traces, &told);
 }
 
-#[test]
-fn a_helper_that_is_killed_while_it_prepares_fails_the_run_and_clears_up_when_it_is_back() {
-    let test =
-        "a_helper_that_is_killed_while_it_prepares_fails_the_run_and_clears_up_when_it_is_back";
-    let Some(mut scene) = on_image(test, "") else {
-        return;
-    };
+fn a_helper_that_is_killed_while_it_prepares_fails_the_run_and_clears_up_when_it_is_back(
+    scene: &mut Scene,
+) {
     scene.serve_with(&["--pause-before", "mkfs"]);
     let run = scene.start_run(&format!(
         r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 600000}}'"#
@@ -203,13 +212,8 @@ fn a_helper_that_is_killed_while_it_prepares_fails_the_run_and_clears_up_when_it
     scene.nothing_is_left("the helper was killed");
 }
 
-#[test]
-fn a_run_needs_no_helper_while_it_measures_and_is_released_when_it_is_back() {
-    let test = "a_run_needs_no_helper_while_it_measures_and_is_released_when_it_is_back";
-    let Some(mut scene) = on_image(test, "") else {
-        return;
-    };
-    let run = prepared_without_a_helper(&mut scene, "");
+fn a_run_needs_no_helper_while_it_measures_and_is_released_when_it_is_back(scene: &mut Scene) {
+    let run = prepared_without_a_helper(scene, "");
     assert_eq!(scene.ending(&run), "done");
     assert_eq!(scene.bench.lab.mounts().len(), 1);
     // The finding stays, although it does not follow from what is stored.

@@ -10,10 +10,18 @@ use std::fs;
 const IMAGE: &str = r#"{"storage": {"image": {"bytes": 67108864}}, "filesystem": "ext4", "mount_options": "noatime"}"#;
 
 #[test]
-fn run_once_does_the_jobs_that_wait_and_records_them() {
-    let Some(bench) = Bench::new("run_once_does_the_jobs_that_wait_and_records_them") else {
+fn jobs_are_done_and_recorded() {
+    let Some(bench) = Bench::new("jobs_are_done_and_recorded") else {
         return;
     };
+    run_once_does_the_jobs_that_wait_and_records_them(&bench);
+    bench.start_anew();
+    a_plan_says_what_a_job_then_does_and_changes_nothing(&bench);
+    bench.start_anew();
+    what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job(&bench);
+}
+
+fn run_once_does_the_jobs_that_wait_and_records_them(bench: &Bench) {
     let mut client = bench.client();
     ask(&mut client, "t", "prepare", IMAGE);
     ask(&mut client, "t", "prepare", IMAGE);
@@ -94,11 +102,7 @@ fn run_once_does_the_jobs_that_wait_and_records_them() {
     );
 }
 
-#[test]
-fn a_plan_says_what_a_job_then_does_and_changes_nothing() {
-    let Some(bench) = Bench::new("a_plan_says_what_a_job_then_does_and_changes_nothing") else {
-        return;
-    };
+fn a_plan_says_what_a_job_then_does_and_changes_nothing(bench: &Bench) {
     let mut client = bench.client();
     ask(&mut client, "t", "plan", IMAGE);
     bench.lab.ok(&["run-once"]);
@@ -136,13 +140,7 @@ fn a_plan_says_what_a_job_then_does_and_changes_nothing() {
     assert_eq!(planned(&mut client, "release"), released);
 }
 
-#[test]
-fn what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job() {
-    let Some(bench) =
-        Bench::new("what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job")
-    else {
-        return;
-    };
+fn what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job(bench: &Bench) {
     let mut client = bench.client();
     let assert_seen = |prepared: &str| {
         assert_columns(
@@ -174,10 +172,18 @@ fn what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job() {
 }
 
 #[test]
-fn hostile_jobs_fail_and_touch_nothing() {
-    let Some(bench) = Bench::new("hostile_jobs_fail_and_touch_nothing") else {
+fn jobs_of_strangers_touch_nothing() {
+    let Some(bench) = Bench::new("jobs_of_strangers_touch_nothing") else {
         return;
     };
+    hostile_jobs_fail_and_touch_nothing(&bench);
+    bench.start_anew();
+    a_table_of_somebody_who_is_no_superuser_is_not_served(&bench);
+    bench.start_anew();
+    bytes_that_are_no_text_are_refused(&bench);
+}
+
+fn hostile_jobs_fail_and_touch_nothing(bench: &Bench) {
     let mut client = bench.client();
     let with = |what: &str, instead: &str| IMAGE.replace(what, instead);
     let jobs = [
@@ -281,12 +287,18 @@ fn hostile_jobs_fail_and_touch_nothing() {
 }
 
 #[test]
-fn a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly() {
-    let Some(bench) =
-        Bench::new("a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly")
-    else {
+fn a_helper_serves_clears_up_and_serves_several_databases() {
+    let Some(bench) = Bench::new("a_helper_serves_clears_up_and_serves_several_databases") else {
         return;
     };
+    a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly(&bench);
+    bench.start_anew();
+    a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again(&bench);
+    bench.start_anew();
+    targets_of_two_databases_with_the_same_name_do_not_meet(&bench);
+}
+
+fn a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly(bench: &Bench) {
     let mut serving = bench.serve();
     let mut client = bench.client();
     let job = ask(&mut client, "t", "prepare", IMAGE);
@@ -360,13 +372,7 @@ fn assert_database_process_is_unprivileged(serving: &Serving) {
     assert_eq!(field("NoNewPrivs:"), "1");
 }
 
-#[test]
-fn a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again() {
-    let Some(bench) =
-        Bench::new("a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again")
-    else {
-        return;
-    };
+fn a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again(bench: &Bench) {
     let prepare = on_image("left", "ext4", "32MB");
     let killed = bench
         .lab
@@ -396,11 +402,7 @@ fn a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again() {
     bench.lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn a_table_of_somebody_who_is_no_superuser_is_not_served() {
-    let Some(bench) = Bench::new("a_table_of_somebody_who_is_no_superuser_is_not_served") else {
-        return;
-    };
+fn a_table_of_somebody_who_is_no_superuser_is_not_served(bench: &Bench) {
     let mut client = bench.client();
     let job = ask(&mut client, "t", "prepare", IMAGE);
     // His triggers would run with the helper's rights.
@@ -417,11 +419,7 @@ fn a_table_of_somebody_who_is_no_superuser_is_not_served() {
     bench.lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn bytes_that_are_no_text_are_refused() {
-    let Some(bench) = Bench::new("bytes_that_are_no_text_are_refused") else {
-        return;
-    };
+fn bytes_that_are_no_text_are_refused(bench: &Bench) {
     execute(
         &mut bench.client(),
         "CREATE DATABASE bytes TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'",
@@ -448,11 +446,7 @@ fn bytes_that_are_no_text_are_refused() {
     );
 }
 
-#[test]
-fn targets_of_two_databases_with_the_same_name_do_not_meet() {
-    let Some(bench) = Bench::new("targets_of_two_databases_with_the_same_name_do_not_meet") else {
-        return;
-    };
+fn targets_of_two_databases_with_the_same_name_do_not_meet(bench: &Bench) {
     execute(
         &mut bench.client(),
         "CREATE DATABASE other TEMPLATE template0",

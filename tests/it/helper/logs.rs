@@ -76,6 +76,7 @@ fn an_image_of_its_own_for_the_log() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn killed_at_any_step_no_log_is_left() {
     let Some(lab) = Lab::new("killed_at_any_step_no_log_is_left") else {
         return;

@@ -8,10 +8,17 @@ use std::fs;
 use std::process::Stdio;
 
 #[test]
-fn an_image_that_somebody_has_removed_is_detached_all_the_same() {
-    let Some(lab) = Lab::new("an_image_that_somebody_has_removed_is_detached_all_the_same") else {
+fn files_and_mounts_that_others_change_cost_the_job_alone() {
+    let Some(lab) = Lab::new("files_and_mounts_that_others_change_cost_the_job_alone") else {
         return;
     };
+    an_image_that_somebody_has_removed_is_detached_all_the_same(&lab);
+    an_image_that_comes_in_between_is_somebody_elses(&lab);
+    a_mount_that_loses_nosuid_is_undone(&lab);
+    an_entry_that_is_not_believed_keeps_no_other_target_from_being_made(&lab);
+}
+
+fn an_image_that_somebody_has_removed_is_detached_all_the_same(lab: &Lab) {
     for verb in [&["release", "--target", "t"][..], &["cleanup"]] {
         lab.ok(&on_image("t", "ext4", "32MB"));
         fs::remove_file(lab.path("images/bench@t.img")).expect("remove");
@@ -20,11 +27,7 @@ fn an_image_that_somebody_has_removed_is_detached_all_the_same() {
     }
 }
 
-#[test]
-fn an_image_that_comes_in_between_is_somebody_elses() {
-    let Some(lab) = Lab::new("an_image_that_comes_in_between_is_somebody_elses") else {
-        return;
-    };
+fn an_image_that_comes_in_between_is_somebody_elses(lab: &Lab) {
     let image = lab.path("images/bench@t.img");
     let (code, said) = lab.held_before("create_image", &on_image("t", "ext4", "32MB"), || {
         fs::write(&image, "precious").expect("write");
@@ -37,11 +40,7 @@ fn an_image_that_comes_in_between_is_somebody_elses() {
     lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn a_mount_that_loses_nosuid_is_undone() {
-    let Some(lab) = Lab::new("a_mount_that_loses_nosuid_is_undone") else {
-        return;
-    };
+fn a_mount_that_loses_nosuid_is_undone(lab: &Lab) {
     let mount_point = lab.path("mnt/bench@t").display().to_string();
     for (option, lacking) in [("suid", "without nosuid"), ("dev", "without nodev")] {
         let (code, said) = lab.held_before("verify", &on_image("t", "ext4", "32MB"), || {
@@ -55,10 +54,16 @@ fn a_mount_that_loses_nosuid_is_undone() {
 }
 
 #[test]
-fn images_are_not_made_below_a_filesystem_that_is_not_mounted() {
-    let Some(lab) = Lab::new("images_are_not_made_below_a_filesystem_that_is_not_mounted") else {
+fn filesystems_that_are_full_or_not_mounted_cost_the_job_alone() {
+    let Some(lab) = Lab::new("filesystems_that_are_full_or_not_mounted_cost_the_job_alone") else {
         return;
     };
+    images_are_not_made_below_a_filesystem_that_is_not_mounted(&lab);
+    lab.configure(&lab.usual());
+    on_a_full_disk_nothing_is_begun_and_everything_is_released(&lab);
+}
+
+fn images_are_not_made_below_a_filesystem_that_is_not_mounted(lab: &Lab) {
     let images = lab.path("images").display().to_string();
     let mount = || {
         system(
@@ -102,12 +107,7 @@ fn images_are_not_made_below_a_filesystem_that_is_not_mounted() {
     lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn an_entry_that_is_not_believed_keeps_no_other_target_from_being_made() {
-    let Some(lab) = Lab::new("an_entry_that_is_not_believed_keeps_no_other_target_from_being_made")
-    else {
-        return;
-    };
+fn an_entry_that_is_not_believed_keeps_no_other_target_from_being_made(lab: &Lab) {
     lab.ok(&on_image("x", "ext4", "1GB"));
     let entry = lab.path("state/journal/bench@x.json");
     let good = fs::read_to_string(&entry).expect("an entry");
@@ -126,11 +126,7 @@ fn an_entry_that_is_not_believed_keeps_no_other_target_from_being_made() {
     lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn on_a_full_disk_nothing_is_begun_and_everything_is_released() {
-    let Some(lab) = Lab::new("on_a_full_disk_nothing_is_begun_and_everything_is_released") else {
-        return;
-    };
+fn on_a_full_disk_nothing_is_begun_and_everything_is_released(lab: &Lab) {
     let state = lab.path("state").display().to_string();
     fs::create_dir_all(&state).expect("a directory");
     let small = "mode=700,size=64k";

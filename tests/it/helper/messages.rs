@@ -8,10 +8,18 @@ use std::process::{Command, Stdio};
 const IMAGE: &str = r#"{"storage": {"image": {"bytes": 67108864}}, "filesystem": "ext4"}"#;
 
 #[test]
-fn who_has_read_enough_is_no_trouble() {
-    let Some(lab) = Lab::new("who_has_read_enough_is_no_trouble") else {
+fn the_helper_tells_people_what_is_wrong() {
+    let Some(lab) = Lab::new("the_helper_tells_people_what_is_wrong") else {
         return;
     };
+    who_has_read_enough_is_no_trouble(&lab);
+    lab.configure(&lab.usual());
+    the_doctor_finds_what_is_wrong_with_the_configuration(&lab);
+    lab.configure(&lab.usual());
+    a_configuration_is_found_from_the_current_directory(&lab);
+}
+
+fn who_has_read_enough_is_no_trouble(lab: &Lab) {
     for command in ["doctor", "describe"] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
@@ -36,11 +44,9 @@ fn who_has_read_enough_is_no_trouble() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-#[test]
-fn the_doctor_finds_what_is_wrong_with_the_configuration() {
-    let Some(lab) = Lab::new("the_doctor_finds_what_is_wrong_with_the_configuration") else {
-        return;
-    };
+fn the_doctor_finds_what_is_wrong_with_the_configuration(lab: &Lab) {
+    let version = concat!("pgfsbench-helper ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(lab.ok(&["--version"]).trim(), version);
     let said = lab.ok(&["doctor"]);
     assert!(said.contains("helper.toml, for database bench"), "{said}");
     lab.configure("nonsense = 1\n");
@@ -55,11 +61,7 @@ fn the_doctor_finds_what_is_wrong_with_the_configuration() {
     assert!(said.contains("run pgfsbench-helper setup"), "{said}");
 }
 
-#[test]
-fn a_configuration_is_found_from_the_current_directory() {
-    let Some(lab) = Lab::new("a_configuration_is_found_from_the_current_directory") else {
-        return;
-    };
+fn a_configuration_is_found_from_the_current_directory(lab: &Lab) {
     let output = Command::new(helper())
         .args(["--config", "helper.toml", "doctor"])
         .current_dir(lab.path("."))

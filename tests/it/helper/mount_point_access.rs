@@ -27,10 +27,15 @@ fn mode(lab: &Lab, name: &str) -> u32 {
 }
 
 #[test]
-fn nobody_else_stands_where_a_filesystem_is_mounted() {
-    let Some(lab) = Lab::new("nobody_else_stands_where_a_filesystem_is_mounted") else {
+fn mount_points_are_closed_to_others() {
+    let Some(lab) = Lab::new("mount_points_are_closed_to_others") else {
         return;
     };
+    nobody_else_stands_where_a_filesystem_is_mounted(&lab);
+    a_directory_of_mount_points_that_is_open_is_closed_unless_it_is_somebody_elses_too(&lab);
+}
+
+fn nobody_else_stands_where_a_filesystem_is_mounted(lab: &Lab) {
     let mounted = lab.path("mnt/bench@t").display().to_string();
     let is_closed = || {
         assert!(!enters("nobody", &mounted), "nobody gets in");
@@ -51,7 +56,7 @@ fn nobody_else_stands_where_a_filesystem_is_mounted() {
         assert_eq!(closed, 3);
         lab.ok(&prepare);
         is_closed();
-        assert_eq!(mode(&lab, "mnt/bench@t"), 0o700);
+        assert_eq!(mode(lab, "mnt/bench@t"), 0o700);
         assert!(
             user_enters(&format!("{mounted}/pgfsbench")),
             "the server gets in"
@@ -79,18 +84,12 @@ fn user_enters(directory: &str) -> bool {
     system("setpriv", &arguments) == "yes"
 }
 
-#[test]
-fn a_directory_of_mount_points_that_is_open_is_closed_unless_it_is_somebody_elses_too() {
-    let Some(lab) = Lab::new(
-        "a_directory_of_mount_points_that_is_open_is_closed_unless_it_is_somebody_elses_too",
-    ) else {
-        return;
-    };
+fn a_directory_of_mount_points_that_is_open_is_closed_unless_it_is_somebody_elses_too(lab: &Lab) {
     let root = lab.path("mnt");
     fs::create_dir_all(root.join("bench@other")).expect("a directory");
     fs::set_permissions(&root, Permissions::from_mode(0o755)).expect("chmod");
     lab.ok(&on_image("t", "ext4", "32MB"));
-    assert_eq!(mode(&lab, "mnt"), 0o710);
+    assert_eq!(mode(lab, "mnt"), 0o710);
     lab.ok(&["release", "--target", "t"]);
     // Somebody else's user group would get in.
     chown(&root, None, Some(0)).expect("chown");
@@ -104,6 +103,6 @@ fn a_directory_of_mount_points_that_is_open_is_closed_unless_it_is_somebody_else
         &on_image("t", "ext4", "32MB"),
         &["is not the helper's alone", "\"cdrom\"", "mount_root"],
     );
-    assert_eq!(mode(&lab, "mnt"), 0o755);
+    assert_eq!(mode(lab, "mnt"), 0o755);
     assert_eq!(lab.list("images"), [""; 0]);
 }

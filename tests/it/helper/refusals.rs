@@ -4,11 +4,7 @@ use super::lab::{Lab, on_image, system};
 use std::fs;
 use std::os::unix::fs::symlink;
 
-#[test]
-fn what_is_there_already_is_left_alone() {
-    let Some(lab) = Lab::new("what_is_there_already_is_left_alone") else {
-        return;
-    };
+fn what_is_there_already_is_left_alone(lab: &Lab) {
     let image = lab.path("images/bench@t.img");
     let precious = lab.path("precious");
     fs::write(&precious, "precious").expect("write");
@@ -34,10 +30,15 @@ fn what_is_there_already_is_left_alone() {
 }
 
 #[test]
-fn somebody_elses_mount_on_the_mount_point_stays() {
-    let Some(lab) = Lab::new("somebody_elses_mount_on_the_mount_point_stays") else {
+fn nothing_of_others_is_touched() {
+    let Some(lab) = Lab::new("nothing_of_others_is_touched") else {
         return;
     };
+    somebody_elses_mount_on_the_mount_point_stays(&lab);
+    what_is_there_already_is_left_alone(&lab);
+}
+
+fn somebody_elses_mount_on_the_mount_point_stays(lab: &Lab) {
     lab.ok(&on_image("t", "ext4", "32MB"));
     let mount_point = lab.path("mnt/bench@t").display().to_string();
     system(

@@ -18,11 +18,17 @@ fn jobs(client: &mut Client) -> String {
 }
 
 #[test]
-fn options_are_tried_before_a_target_is_recorded() {
-    let Some(bench) = Bench::with_extension("options_are_tried_before_a_target_is_recorded", &[])
+fn options_are_tried_and_a_program_tells_why_they_fail() {
+    let Some(bench) =
+        Bench::with_extension("options_are_tried_and_a_program_tells_why_they_fail", &[])
     else {
         return;
     };
+    options_are_tried_before_a_target_is_recorded(&bench);
+    of_a_program_that_fails_is_told_why_and_not_how_it_is_called(&bench);
+}
+
+fn options_are_tried_before_a_target_is_recorded(bench: &Bench) {
     let mut client = bench.client();
     let good = create(
         "good",
@@ -68,14 +74,7 @@ fn options_are_tried_before_a_target_is_recorded() {
     execute(&mut client, "ROLLBACK");
 }
 
-#[test]
-fn of_a_program_that_fails_is_told_why_and_not_how_it_is_called() {
-    let Some(bench) = Bench::with_extension(
-        "of_a_program_that_fails_is_told_why_and_not_how_it_is_called",
-        &[],
-    ) else {
-        return;
-    };
+fn of_a_program_that_fails_is_told_why_and_not_how_it_is_called(bench: &Bench) {
     if !bench.lab.has("xfs") {
         return;
     }

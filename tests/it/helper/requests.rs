@@ -111,15 +111,9 @@ fn a_target_is_prepared_looked_at_and_released() {
     execute(&mut client, "SELECT fsbench.drop_target('t')");
 }
 
-#[test]
-fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
-    let Some((bench, _serving, mut client)) =
-        served("a_plan_shows_every_step_of_a_run_and_changes_nothing")
-    else {
-        return;
-    };
+fn a_plan_shows_every_step_of_a_run_and_changes_nothing(bench: &Bench, client: &mut Client) {
     // Steps that depend on the filesystem stand between these.
-    let planned = rows(&mut client, "SELECT who, action FROM fsbench.plan('t')");
+    let planned = rows(client, "SELECT who, action FROM fsbench.plan('t')");
     let mut left = planned.iter();
     for step in [
         "helper|create image",
@@ -152,13 +146,13 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
     }
     assert_eq!(
         row(
-            &mut client,
+            client,
             "SELECT array_agg(step) = array_agg(n::int) FROM (SELECT step, row_number() OVER () AS n FROM fsbench.plan('t')) p"
         ),
         "t"
     );
     let crash = r#"SELECT who, action FROM fsbench.plan('t', options => '{"crash": true}')"#;
-    let planned = rows(&mut client, crash);
+    let planned = rows(client, crash);
     let crashed = planned
         .iter()
         .position(|step| step == "coordinator|crash the server");
@@ -191,14 +185,14 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
         ("unmount", &format!("/umount -i {mount_point}")),
     ] {
         let command = row(
-            &mut client,
+            client,
             &format!(
                 "SELECT command FROM fsbench.plan('t', options => '{{\"data\": \"loaded\"}}') WHERE action = '{action}'"
             ),
         );
         assert!(command.contains(words), "no `{words}` in: {command}");
     }
-    assert_nobody_asks(&mut client);
+    assert_nobody_asks(client);
 }
 
 #[test]
@@ -332,31 +326,39 @@ fn devices_are_shown_as_the_helper_sees_them() {
     assert_nobody_asks(&mut client);
 }
 
+/// The last part creates the extension anew.
 #[test]
-fn what_is_prepared_is_to_be_seen() {
-    let Some((bench, _serving, mut client)) = served("what_is_prepared_is_to_be_seen") else {
+fn targets_are_prepared_planned_and_seen() {
+    let Some((bench, _serving, mut client)) = served("targets_are_prepared_planned_and_seen")
+    else {
         return;
     };
+    what_is_prepared_is_to_be_seen(&bench, &mut client);
+    a_plan_shows_every_step_of_a_run_and_changes_nothing(&bench, &mut client);
+    an_extension_that_was_created_again_hears_what_is_mounted(&bench, &mut client);
+}
+
+fn what_is_prepared_is_to_be_seen(bench: &Bench, client: &mut Client) {
     let prepared = "SELECT target, mount_point, run_id, seen_at <= clock_timestamp() FROM fsbench.prepared_target";
     let seen = |client: &mut Client, wanted: &[String]| {
         wait_until("the helper has looked", LONG, || {
             (rows(client, prepared) == wanted).then_some(())
         });
     };
-    seen(&mut client, &[]);
-    execute(&mut client, PREPARE);
+    seen(client, &[]);
+    execute(client, PREPARE);
     let mount_point = bench.lab.path("mnt/bench@t").display().to_string();
     let there = [format!("t|{mount_point}||t")];
     // At once, by the job, and as soon as the helper has looked again.
-    assert_eq!(rows(&mut client, prepared), there);
+    assert_eq!(rows(client, prepared), there);
     let looked = "SELECT seen_at > (SELECT max(ended_at) FROM fsbench.helper_job WHERE action = 'prepare') FROM fsbench.helper_description";
     wait_until("the helper has looked", LONG, || {
-        (rows(&mut client, looked) == ["t"]).then_some(())
+        (rows(client, looked) == ["t"]).then_some(())
     });
-    assert_eq!(rows(&mut client, prepared), there);
-    execute(&mut client, "SELECT fsbench.release_target('t')");
-    assert_eq!(rows(&mut client, prepared), Vec::<String>::new());
-    seen(&mut client, &[]);
+    assert_eq!(rows(client, prepared), there);
+    execute(client, "SELECT fsbench.release_target('t')");
+    assert_eq!(rows(client, prepared), Vec::<String>::new());
+    seen(client, &[]);
 }
 
 #[test]
@@ -410,16 +412,10 @@ fn the_device_of_a_log_is_known_again_like_any_other() {
     bench.lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn an_extension_that_was_created_again_hears_what_is_mounted() {
-    let Some((bench, _serving, mut client)) =
-        served("an_extension_that_was_created_again_hears_what_is_mounted")
-    else {
-        return;
-    };
-    execute(&mut client, "SELECT * FROM fsbench.prepare_target('t')");
+fn an_extension_that_was_created_again_hears_what_is_mounted(bench: &Bench, client: &mut Client) {
+    execute(client, "SELECT * FROM fsbench.prepare_target('t')");
     execute(
-        &mut client,
+        client,
         "DROP EXTENSION pgfsbench; CREATE EXTENSION pgfsbench",
     );
     let is_told = "SELECT count(*) = 1 FROM fsbench.prepared_target WHERE target = 't'";

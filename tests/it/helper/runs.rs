@@ -178,11 +178,22 @@ fn data_are_copied_cold_or_loaded_on_the_target_as_asked_and_kept_within_the_lim
     assert_eq!(scene.value(kept), "0");
 }
 
+/// The last part drops the target.
 #[test]
-fn a_run_has_settings_that_need_a_restart_for_itself() {
-    let Some(scene) = on_image("a_run_has_settings_that_need_a_restart_for_itself", "") else {
+fn runs_and_helpers_that_come_and_go() {
+    let Some(mut scene) = on_image("runs_and_helpers_that_come_and_go", "") else {
         return;
     };
+    a_run_has_settings_that_need_a_restart_for_itself(&mut scene);
+    scene.serve_anew();
+    without_a_helper_a_run_says_so_at_once_or_waits_for_it(&mut scene);
+    scene.serve_anew();
+    a_helper_of_another_version_is_refused_before_anything_is_made(&mut scene);
+    scene.serve_anew();
+    what_a_run_uses_is_not_taken_away(&mut scene);
+}
+
+fn a_run_has_settings_that_need_a_restart_for_itself(scene: &mut Scene) {
     let settings = r#"{"shared_buffers": "24MB", "wal_level": "minimal", "max_wal_senders": 0}"#;
     // For this one run alone.
     for (settings, is_its) in [(settings, "t"), ("{}", "f")] {
@@ -199,11 +210,7 @@ fn a_run_has_settings_that_need_a_restart_for_itself() {
     scene.nothing_is_left("runs with settings");
 }
 
-#[test]
-fn what_a_run_uses_is_not_taken_away() {
-    let Some(mut scene) = on_image("what_a_run_uses_is_not_taken_away", "") else {
-        return;
-    };
+fn what_a_run_uses_is_not_taken_away(scene: &mut Scene) {
     scene.serve_with(&["--pause-before", "mkfs"]);
     let run = scene.start_run(&format!(
         r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 600000}}'"#
@@ -231,12 +238,7 @@ fn what_a_run_uses_is_not_taken_away() {
     execute(&mut client, "SELECT fsbench.drop_target('ext4')");
 }
 
-#[test]
-fn without_a_helper_a_run_says_so_at_once_or_waits_for_it() {
-    let Some(mut scene) = on_image("without_a_helper_a_run_says_so_at_once_or_waits_for_it", "")
-    else {
-        return;
-    };
+fn without_a_helper_a_run_says_so_at_once_or_waits_for_it(scene: &mut Scene) {
     scene.end_helper(Signal::TERM);
     let run = format!("SELECT * FROM fsbench.run(target => 'ext4', {SHORT})");
     let words = [
@@ -266,15 +268,9 @@ fn without_a_helper_a_run_says_so_at_once_or_waits_for_it() {
     scene.nothing_is_left("a run that has waited");
 }
 
-#[test]
-fn a_helper_of_another_version_is_refused_before_anything_is_made() {
-    let Some(mut scene) = on_image(
-        "a_helper_of_another_version_is_refused_before_anything_is_made",
-        "",
-    ) else {
-        return;
-    };
+fn a_helper_of_another_version_is_refused_before_anything_is_made(scene: &mut Scene) {
     scene.value("SELECT fsbench.drop_prepared_data()");
+    execute(&mut scene.bench.client(), "DELETE FROM fsbench.helper_job");
     scene.end_helper(Signal::TERM);
     let mut other = scene.bench.client();
     execute(
@@ -341,15 +337,6 @@ fn what_the_configuration_or_the_kernel_does_not_allow_fails_the_run_at_once_wit
     assert!(told.starts_with("failed 58000; "), "{told}");
     assert!(told.contains("mount"), "{told}");
     scene.nothing_is_left("a mount that failed");
-}
-
-#[test]
-fn the_helper_tells_its_version() {
-    let Some(lab) = super::lab::Lab::new("the_helper_tells_its_version") else {
-        return;
-    };
-    let version = concat!("pgfsbench-helper ", env!("CARGO_PKG_VERSION"));
-    assert_eq!(lab.ok(&["--version"]).trim(), version);
 }
 
 /// The identity of a device becomes known in its first run: that makes no other target.

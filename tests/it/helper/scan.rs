@@ -99,6 +99,7 @@ fn a_table_that_is_too_large_for_the_target_is_refused_before_it_is_loaded() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
     let test = "scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target";
     let Some(scene) = scene(test) else { return };
@@ -135,6 +136,7 @@ fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_load_on_an_image_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
     let test = "a_load_on_an_image_that_is_cancelled_or_loses_a_loader_leaves_nothing";
     let Some(scene) = scene(test) else { return };

@@ -5,7 +5,7 @@ use super::lab::Lab;
 use super::processes::{self, Process};
 use crate::common::rows;
 use crate::directory_target::shared_memory_of;
-use pgfsbench_tests::{Leaves, Signal, TestServer};
+use pgfsbench_tests::{LONG, Leaves, Signal, TestServer};
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Deref;
@@ -67,6 +67,17 @@ impl Scene {
     pub fn serve_with(&mut self, options: &[&str]) {
         self.end_helper(Signal::TERM);
         self.serving = Some(self.bench.serve_with(options));
+    }
+
+    /// Another helper, which is connected when this returns.
+    pub fn serve_anew(&mut self) {
+        let before = self.value("SELECT coalesce(max(pid), 0) FROM fsbench.helper_session");
+        self.end_helper(Signal::TERM);
+        self.serving = Some(self.bench.serve());
+        let is_there = format!(
+            "SELECT EXISTS (SELECT FROM fsbench.helper_session s JOIN pg_stat_activity USING (pid, backend_start) WHERE s.pid <> {before})"
+        );
+        self.bench.server.wait_for("postgres", &is_there, LONG);
     }
 
     /// Processes of target servers, those that load too.

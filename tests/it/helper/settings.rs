@@ -17,15 +17,22 @@ const KERNEL: [&str; 6] = [
     "dirty_expire_centisecs=2900",
 ];
 
-/// A disk whose queue somebody has set up as he likes it, and what is asked for instead.
-fn tuned(test: &str) -> Option<(Disk, Queue, Vec<&'static str>)> {
+/// A disk that can be tuned. None, and the test is skipped, where the kernel lacks schedulers.
+fn tunable(test: &str) -> Option<Disk> {
     let disk = Disk::new(test)?;
-    allow(&disk, &[&disk.device]);
-    let mut queue = Queue::of(&disk.device);
+    let queue = Queue::watched(&disk.device);
     if !queue.offers("mq-deadline") || !queue.offers("none") {
         skip(test, "needs the I/O scheduler mq-deadline");
         return None;
     }
+    Some(disk)
+}
+
+/// An administrator's settings of the queue of an empty disk, and the settings that the helper is asked for instead.
+fn tune(disk: &Disk) -> (Queue, Vec<&'static str>) {
+    disk.start_anew();
+    allow(disk, &[&disk.device]);
+    let mut queue = Queue::of(&disk.device);
     queue.set("scheduler", "mq-deadline");
     queue.set("iosched/read_expire", "320");
     queue.set("nr_requests", "99");
@@ -40,7 +47,7 @@ fn tuned(test: &str) -> Option<(Disk, Queue, Vec<&'static str>)> {
         "--block-setting",
         "nr_requests=64",
     ];
-    Some((disk, queue, asked))
+    (queue, asked)
 }
 
 fn allow(disk: &Disk, devices: &[&str]) {
@@ -67,11 +74,19 @@ fn prepare<'a>(target: &'a str, device: &'a str, further: &[&'a str]) -> Vec<&'a
 }
 
 #[test]
-fn settings_are_in_force_while_a_target_is_prepared_and_put_back_after_it() {
-    let test = "settings_are_in_force_while_a_target_is_prepared_and_put_back_after_it";
-    let Some((disk, queue, asked)) = tuned(test) else {
+fn settings_are_put_back() {
+    let Some(disk) = tunable("settings_are_put_back") else {
         return;
     };
+    settings_are_in_force_while_a_target_is_prepared_and_put_back_after_it(&disk);
+    what_the_kernel_does_not_take_is_refused_and_nothing_is_changed(&disk);
+    what_somebody_else_has_set_meanwhile_stays(&disk);
+    two_targets_on_one_disk_do_not_lose_what_was_there(&disk);
+    what_a_reboot_has_undone_is_not_written_once_more(&disk);
+}
+
+fn settings_are_in_force_while_a_target_is_prepared_and_put_back_after_it(disk: &Disk) {
+    let (queue, asked) = tune(disk);
     let machine = Machine::new();
     let asked = [&asked[..], &KERNEL].concat();
     let result: Value =
@@ -106,10 +121,12 @@ fn settings_are_in_force_while_a_target_is_prepared_and_put_back_after_it() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn killed_at_any_moment_every_setting_is_put_back() {
-    let Some((disk, queue, asked)) = tuned("killed_at_any_moment_every_setting_is_put_back") else {
+    let Some(disk) = tunable("killed_at_any_moment_every_setting_is_put_back") else {
         return;
     };
+    let (queue, asked) = tune(&disk);
     let asked = [&asked[..], &KERNEL].concat();
     let prepare = prepare("d", &disk.device, &asked);
     let killed = |arguments: &[&str], when: &str, step: &str| {
@@ -168,19 +185,15 @@ fn killed_at_any_moment_every_setting_is_put_back() {
     }
 }
 
-#[test]
-fn two_targets_on_one_disk_do_not_lose_what_was_there() {
-    let Some((disk, queue, asked)) = tuned("two_targets_on_one_disk_do_not_lose_what_was_there")
-    else {
-        return;
-    };
+fn two_targets_on_one_disk_do_not_lose_what_was_there(disk: &Disk) {
+    let (queue, asked) = tune(disk);
     let machine = Machine::new();
     let half = (MEGABYTES << 20) / 512 / 2;
     let partitions = [(1, 2048), (2, half)];
     let partitions =
         partitions.map(|(number, start)| Partition::add(&disk.device, number, start, half - 2048));
     let [first, second] = &partitions.each_ref().map(Partition::path);
-    allow(&disk, &[first, second]);
+    allow(disk, &[first, second]);
     disk.lab
         .ok(&prepare("first", first, &[&asked[..], &KERNEL].concat()));
     let words = ["target \"first\" has changed", "Release it first"];
@@ -199,11 +212,8 @@ fn two_targets_on_one_disk_do_not_lose_what_was_there() {
     queue.assert_as_before("the second released");
 }
 
-#[test]
-fn what_somebody_else_has_set_meanwhile_stays() {
-    let Some((disk, queue, asked)) = tuned("what_somebody_else_has_set_meanwhile_stays") else {
-        return;
-    };
+fn what_somebody_else_has_set_meanwhile_stays(disk: &Disk) {
+    let (queue, asked) = tune(disk);
     let machine = Machine::new();
     disk.lab
         .ok(&prepare("d", &disk.device, &[&asked[..], &KERNEL].concat()));
@@ -225,12 +235,8 @@ fn what_somebody_else_has_set_meanwhile_stays() {
     disk.assert_released();
 }
 
-#[test]
-fn what_the_kernel_does_not_take_is_refused_and_nothing_is_changed() {
-    let test = "what_the_kernel_does_not_take_is_refused_and_nothing_is_changed";
-    let Some((disk, queue, _)) = tuned(test) else {
-        return;
-    };
+fn what_the_kernel_does_not_take_is_refused_and_nothing_is_changed(disk: &Disk) {
+    let (queue, _) = tune(disk);
     let machine = Machine::new();
     for (settings, words) in [
         (
@@ -356,12 +362,8 @@ fn a_pool_that_cannot_be_destroyed_does_not_keep_settings_from_being_put_back() 
     lab.nothing_is_left_at_once();
 }
 
-#[test]
-fn what_a_reboot_has_undone_is_not_written_once_more() {
-    let Some((disk, queue, asked)) = tuned("what_a_reboot_has_undone_is_not_written_once_more")
-    else {
-        return;
-    };
+fn what_a_reboot_has_undone_is_not_written_once_more(disk: &Disk) {
+    let (queue, asked) = tune(disk);
     disk.lab.ok(&prepare("d", &disk.device, &asked));
     // As if another boot had made it: by now somebody has set up his queue again, by chance the same.
     let entry = disk.lab.path("state/journal/bench@d.json");

@@ -108,6 +108,7 @@ fn a_pool_that_cannot_be_mounted_is_destroyed() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn killed_at_any_step_the_pool_goes_and_nobody_elses_does() {
     let Some(lab) = zfs("killed_at_any_step_the_pool_goes_and_nobody_elses_does") else {
         return;

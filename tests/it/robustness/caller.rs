@@ -4,10 +4,16 @@ use crate::robustness::hold::{Phase, comes_to};
 use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
 use std::process::Stdio;
 
-/// The length is by transactions, so that nobody can know that the timeout comes before the end.
 #[test]
-fn a_statement_timeout_cancels_the_run() {
+fn a_run_ends_with_its_caller() {
     let server = TestServer::with_extension(&[]);
+    a_statement_timeout_cancels_the_run(&server);
+    server.start_anew();
+    a_run_is_cancelled_when_the_client_that_waits_for_it_is_killed(&server);
+}
+
+/// The length is by transactions, so that nobody can know that the timeout comes before the end.
+fn a_statement_timeout_cancels_the_run(server: &TestServer) {
     let mut client = server.connect("postgres");
     // On a machine that is slow a run may not even have a row when the first one strikes.
     let ending = [4, 20, 100].into_iter().find_map(|seconds| {
@@ -43,9 +49,7 @@ fn a_statement_timeout_cancels_the_run() {
     server.every_slot_is_free();
 }
 
-#[test]
-fn a_run_is_cancelled_when_the_client_that_waits_for_it_is_killed() {
-    let server = TestServer::with_extension(&[]);
+fn a_run_is_cancelled_when_the_client_that_waits_for_it_is_killed(server: &TestServer) {
     for phase in [Phase::Load, Phase::Measure] {
         let label = format!("lost in {phase:?}");
         let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(&label));

@@ -9,8 +9,14 @@ fn run_in(server: &TestServer, database: &str, phase: Phase, label: &str) -> Bac
 }
 
 #[test]
-fn the_work_database_dropped_under_a_run_fails_it() {
+fn a_database_dropped_under_a_run_ends_it() {
     let server = TestServer::with_extension(&[]);
+    the_work_database_dropped_under_a_run_fails_it(&server);
+    server.start_anew();
+    the_home_database_dropped_under_a_run_ends_it(&server);
+}
+
+fn the_work_database_dropped_under_a_run_fails_it(server: &TestServer) {
     for phase in [
         Phase::Load,
         Phase::Vacuum,
@@ -20,7 +26,7 @@ fn the_work_database_dropped_under_a_run_fails_it() {
     ] {
         let what = format!("drop in {phase:?}");
         let (mut hold, caller) =
-            bring_to(&server, phase, || run_in(&server, "postgres", phase, &what));
+            bring_to(server, phase, || run_in(server, "postgres", phase, &what));
         let name =
             server.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'");
         // DROP DATABASE takes a checkpoint.
@@ -45,8 +51,16 @@ fn the_work_database_dropped_under_a_run_fails_it() {
 }
 
 #[test]
-fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
+fn the_extension_and_closed_databases_under_a_run() {
     let server = TestServer::with_extension(&[]);
+    the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run(&server);
+    server.start_anew();
+    a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_made(&server);
+    server.start_anew();
+    clearing_up_in_a_closed_database_is_tried_until_there_were_five_failures(&server);
+}
+
+fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run(server: &TestServer) {
     let mut client = server.connect("postgres");
     for phase in [
         Phase::Load,
@@ -56,7 +70,7 @@ fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
     ] {
         let what = format!("DROP EXTENSION in {phase:?}");
         let (mut hold, caller) =
-            bring_to(&server, phase, || run_in(&server, "postgres", phase, &what));
+            bring_to(server, phase, || run_in(server, "postgres", phase, &what));
         // It would wait for the lock that holds the run.
         let waits = server.background("postgres", "DROP EXTENSION pgfsbench");
         hold.release();
@@ -122,9 +136,9 @@ fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
     server.every_slot_is_free();
 }
 
-#[test]
-fn a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_made() {
-    let server = TestServer::with_extension(&[]);
+fn a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_made(
+    server: &TestServer,
+) {
     let mut client = server.connect("postgres");
     client
         .batch_execute("BEGIN; DROP EXTENSION pgfsbench")
@@ -133,7 +147,7 @@ fn a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_mad
         "postgres",
         &format!("SELECT fsbench.start({})", Phase::Measure.arguments("lost")),
     );
-    crate::robustness::hold::wait_for_lock(&server);
+    crate::robustness::hold::wait_for_lock(server);
     client
         .batch_execute("COMMIT; CREATE EXTENSION pgfsbench")
         .expect("another extension");
@@ -143,9 +157,7 @@ fn a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_mad
     server.every_slot_is_free();
 }
 
-#[test]
-fn the_home_database_dropped_under_a_run_ends_it() {
-    let server = TestServer::with_extension(&[]);
+fn the_home_database_dropped_under_a_run_ends_it(server: &TestServer) {
     for phase in [Phase::Begin, Phase::Creating, Phase::Load, Phase::Measure] {
         let what = format!("home dropped in {phase:?}");
         eprintln!("{what}");
@@ -160,11 +172,11 @@ fn the_home_database_dropped_under_a_run_ends_it() {
                 .batch_execute("BEGIN; LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE")
                 .expect("LOCK");
             lock = Some(session);
-            let caller = run_in(&server, "home", phase, &what);
-            crate::robustness::hold::wait_for_lock(&server);
+            let caller = run_in(server, "home", phase, &what);
+            crate::robustness::hold::wait_for_lock(server);
             caller
         } else {
-            let caller = run_in(&server, "home", phase, &what);
+            let caller = run_in(server, "home", phase, &what);
             // In this phase, or later.
             comes_to(&mut home, phase);
             caller
@@ -184,14 +196,12 @@ fn the_home_database_dropped_under_a_run_ends_it() {
     server.every_slot_is_free();
 }
 
-#[test]
-fn clearing_up_in_a_closed_database_is_tried_until_there_were_five_failures() {
-    let server = TestServer::with_extension(&[]);
+fn clearing_up_in_a_closed_database_is_tried_until_there_were_five_failures(server: &TestServer) {
     server.value("CREATE DATABASE home");
     let mut home = server.connect("home");
     home.batch_execute("CREATE EXTENSION pgfsbench")
         .expect("CREATE EXTENSION");
-    let caller = run_in(&server, "home", Phase::Measure, "closed");
+    let caller = run_in(server, "home", Phase::Measure, "closed");
     comes_to(&mut home, Phase::Measure);
     server.value("ALTER DATABASE home ALLOW_CONNECTIONS false");
     server.value(

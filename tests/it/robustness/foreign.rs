@@ -38,9 +38,15 @@ fn write_entry(server: &TestServer, home: &str, run: u32, name: &str, oid: &str,
 }
 
 #[test]
-fn a_row_of_run_log_drops_no_database() {
+fn databases_of_others_stay() {
     let server = TestServer::with_extension(&[]);
-    let oid = database(&server, "shop", "the shop; mark 12ab");
+    a_row_of_run_log_drops_no_database(&server);
+    server.start_anew();
+    the_journal_drops_what_has_its_name_and_its_comment_and_nothing_else(&server);
+}
+
+fn a_row_of_run_log_drops_no_database(server: &TestServer) {
+    let oid = database(server, "shop", "the shop; mark 12ab");
     server.value("CREATE ROLE writer; GRANT pg_write_all_data, pg_read_all_data TO writer; GRANT USAGE ON SCHEMA fsbench TO writer");
     let forge = |mark: &str| {
         format!(
@@ -67,15 +73,13 @@ fn a_row_of_run_log_drops_no_database() {
     server.value("UPDATE fsbench.run_log SET status = 'running', error_code = NULL WHERE work_database = 'shop'");
     server.restart();
     server.nothing_is_left("rows that were forged");
-    assert_eq!(databases(&server), "shop");
+    assert_eq!(databases(server), "shop");
     let failed =
         "SELECT count(*) FROM fsbench.run_log WHERE status = 'failed' AND error_code = '57P02'";
     assert_eq!(server.value(failed), "4");
 }
 
-#[test]
-fn the_journal_drops_what_has_its_name_and_its_comment_and_nothing_else() {
-    let server = TestServer::with_extension(&[]);
+fn the_journal_drops_what_has_its_name_and_its_comment_and_nothing_else(server: &TestServer) {
     let home = server.value("SELECT oid FROM pg_database WHERE datname = 'postgres'");
     let ours =
         |run: u32| format!("pgfsbench: work database of run {run} in database postgres; mark 12ab");
@@ -101,17 +105,17 @@ fn the_journal_drops_what_has_its_name_and_its_comment_and_nothing_else() {
     ];
     let oids: Vec<String> = made
         .iter()
-        .map(|(name, comment, ..)| database(&server, name, comment))
+        .map(|(name, comment, ..)| database(server, name, comment))
         .collect();
     server.stop(Stop::Fast);
     for (run, ((.., name, comment), oid)) in (101..).zip(made.iter().zip(&oids)) {
-        write_entry(&server, &home, run, name, oid, comment);
+        write_entry(server, &home, run, name, oid, comment);
     }
     server.start_again();
     let kept = ["fsbench_work_103", "fsbench_work_105"];
     server.nothing_is_left_but(&kept, "forged entries");
     assert_eq!(
-        databases(&server),
+        databases(server),
         "fsbench_work_103 fsbench_work_105 shop1 shop2"
     );
 }

@@ -80,8 +80,7 @@ fn is_in(client: &mut Client, phase: Phase) -> bool {
     value(client, &is_in) == "1"
 }
 
-fn hit_each(function: &str, expected: impl Fn(usize) -> &'static str) {
-    let server = TestServer::with_extension(&[]);
+fn hit_each(server: &TestServer, function: &str, expected: impl Fn(usize) -> &'static str) {
     for (i, (role, phase, ..)) in CASES.iter().enumerate() {
         let what = format!("{function} of {role} in {phase:?}");
         eprintln!("{what}");
@@ -94,14 +93,14 @@ fn hit_each(function: &str, expected: impl Fn(usize) -> &'static str) {
             )
         };
         let caller = loop {
-            let (mut hold, caller) = bring_to(&server, *phase, begin);
-            let is_hit = is_hit(&server, function, role, *phase);
+            let (mut hold, caller) = bring_to(server, *phase, begin);
+            let is_hit = is_hit(server, function, role, *phase);
             hold.release();
             if is_hit {
                 break caller;
             }
             assert_eq!(*role, "worker", "{what}");
-            take_back(&server, caller);
+            take_back(server, caller);
         };
         server.nothing_is_left(&what);
         assert!(caller.join().is_err(), "{what}: the caller got a result");
@@ -117,18 +116,30 @@ fn hit_each(function: &str, expected: impl Fn(usize) -> &'static str) {
 }
 
 #[test]
-fn a_run_whose_process_is_terminated_fails_and_says_which() {
-    hit_each("pg_terminate_backend", |i| CASES[i].2);
-}
-
-#[test]
-fn a_run_whose_process_is_cancelled_ends_and_says_so() {
-    hit_each("pg_cancel_backend", |i| CASES[i].3);
-}
-
-#[test]
-fn a_process_that_is_killed_restarts_the_server_and_leaves_nothing() {
+fn a_run_whose_process_is_terminated_or_cancelled_says_which() {
     let server = TestServer::with_extension(&[]);
+    a_run_whose_process_is_terminated_fails_and_says_which(&server);
+    server.start_anew();
+    a_run_whose_process_is_cancelled_ends_and_says_so(&server);
+}
+
+fn a_run_whose_process_is_terminated_fails_and_says_which(server: &TestServer) {
+    hit_each(server, "pg_terminate_backend", |i| CASES[i].2);
+}
+
+fn a_run_whose_process_is_cancelled_ends_and_says_so(server: &TestServer) {
+    hit_each(server, "pg_cancel_backend", |i| CASES[i].3);
+}
+
+#[test]
+fn a_process_that_is_killed_or_a_janitor_that_ends_leaves_nothing() {
+    let server = TestServer::with_extension(&[]);
+    a_process_that_is_killed_restarts_the_server_and_leaves_nothing(&server);
+    server.start_anew();
+    a_cancelled_janitor_stays_and_a_terminated_one_comes_back(&server);
+}
+
+fn a_process_that_is_killed_restarts_the_server_and_leaves_nothing(server: &TestServer) {
     for (role, phase) in [
         ("client", Phase::Measure),
         ("sampler", Phase::Measure),
@@ -147,7 +158,7 @@ fn a_process_that_is_killed_restarts_the_server_and_leaves_nothing() {
             format!("SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench {role}'");
         // A worker may have done its part of the load before it is met.
         let caller = loop {
-            let (_hold, caller) = bring_to(&server, phase, begin);
+            let (_hold, caller) = bring_to(server, phase, begin);
             let mut client = server.connect("postgres");
             let pid = wait_until("the process", LONG, || {
                 let pid: Option<i32> = value(&mut client, &pid).parse().ok();
@@ -157,7 +168,7 @@ fn a_process_that_is_killed_restarts_the_server_and_leaves_nothing() {
                 break caller;
             }
             assert_eq!(role, "worker");
-            take_back(&server, caller);
+            take_back(server, caller);
         };
         server.nothing_is_left(&what);
         assert!(caller.join().is_err());
@@ -170,9 +181,7 @@ fn a_process_that_is_killed_restarts_the_server_and_leaves_nothing() {
     }
 }
 
-#[test]
-fn a_cancelled_janitor_stays_and_a_terminated_one_comes_back() {
-    let server = TestServer::with_extension(&[]);
+fn a_cancelled_janitor_stays_and_a_terminated_one_comes_back(server: &TestServer) {
     let janitor = server.pid_of("fsbench janitor");
     server.value(&format!("SELECT pg_cancel_backend({janitor})"));
     server.a_run_works("pg_cancel_backend of the janitor");

@@ -38,28 +38,38 @@ fn wait_until_it_waits(server: &TestServer, caller: &Background) {
 }
 
 #[test]
-fn queued_runs_are_run_in_their_order_and_survive_the_failure_of_the_one_before() {
+fn runs_wait_in_their_order() {
     let server = TestServer::with_extension(&[]);
+    queued_runs_are_run_in_their_order_and_survive_the_failure_of_the_one_before(&server);
+    server.start_anew();
+    a_rollback_does_not_undo_start(&server);
+    server.start_anew();
+    a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up(&server);
+}
+
+fn queued_runs_are_run_in_their_order_and_survive_the_failure_of_the_one_before(
+    server: &TestServer,
+) {
     let first = server.start_run(LONG_RUN);
     let second = server.start_run(SHORT_RUN);
     let third = server.start_run(LONG_RUN);
     let fourth = server.start_run(SHORT_RUN);
     for run in [&second, &third, &fourth] {
-        assert_eq!(status(&server, run), "queued");
+        assert_eq!(status(server, run), "queued");
     }
     server.wait_for_phase(Phase::Measure.name());
     // It fails, and by the death of its own coordinator at that.
     server.terminate(server.coordinator());
-    wait_for_status(&server, &second, "done");
-    assert_eq!(status(&server, &first), "failed");
+    wait_for_status(server, &second, "done");
+    assert_eq!(status(server, &first), "failed");
     // Cancelled while it waits, and while it runs.
-    wait_for_status(&server, &third, "running");
+    wait_for_status(server, &third, "running");
     let fifth = server.start_run(SHORT_RUN);
-    cancel(&server, &fifth);
-    wait_for_status(&server, &fifth, "cancelled");
-    assert_eq!(status(&server, &fourth), "queued");
-    cancel(&server, &third);
-    wait_for_status(&server, &fourth, "done");
+    cancel(server, &fifth);
+    wait_for_status(server, &fifth, "cancelled");
+    assert_eq!(status(server, &fourth), "queued");
+    cancel(server, &third);
+    wait_for_status(server, &fourth, "done");
     for run in [&third, &fifth] {
         let ending = server
             .ending_where(&format!("run_id = {run}"))
@@ -80,20 +90,28 @@ fn queued_runs_are_run_in_their_order_and_survive_the_failure_of_the_one_before(
     server.every_slot_is_free();
 }
 
-#[test]
-fn a_rollback_does_not_undo_start() {
-    let server = TestServer::with_extension(&[]);
+fn a_rollback_does_not_undo_start(server: &TestServer) {
     let mut client = server.connect("postgres");
     client.batch_execute("BEGIN").expect("BEGIN");
     let run = value(&mut client, &format!("SELECT fsbench.start({SHORT_RUN})"));
     client.batch_execute("ROLLBACK").expect("ROLLBACK");
-    wait_for_status(&server, &run, "done");
+    wait_for_status(server, &run, "done");
     server.nothing_is_left("a rollback");
 }
 
 #[test]
-fn a_started_run_survives_the_loss_of_its_caller() {
+fn runs_and_requests_survive_the_loss_of_processes() {
     let server = TestServer::with_extension(&[]);
+    a_started_run_survives_the_loss_of_its_caller(&server);
+    server.start_anew();
+    a_run_goes_on_and_ends_well_without_the_janitor(&server);
+    server.start_anew();
+    a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing(&server);
+    server.start_anew();
+    a_request_survives_the_death_of_the_process_that_was_to_queue_it(&server);
+}
+
+fn a_started_run_survives_the_loss_of_its_caller(server: &TestServer) {
     let mut client = server.connect("postgres");
     let run = value(
         &mut client,
@@ -115,7 +133,7 @@ fn a_started_run_survives_the_loss_of_its_caller() {
     });
     // So has a session that only waits for it.
     let waiter = server.background("postgres", &format!("SELECT * FROM fsbench.wait({run})"));
-    wait_until_it_waits(&server, &waiter);
+    wait_until_it_waits(server, &waiter);
     waiter.cancel();
     assert!(waiter.join().is_err());
     let seconds = "SELECT coalesce(max(done), 0) FROM fsbench.progress WHERE phase = 'measure'";
@@ -124,14 +142,12 @@ fn a_started_run_survives_the_loss_of_its_caller() {
         let now: i64 = server.value(seconds).parse().expect("a number");
         (now > before + 1000).then_some(())
     });
-    cancel(&server, &run);
+    cancel(server, &run);
     server.nothing_is_left("a started run");
-    assert_eq!(status(&server, &run), "cancelled");
+    assert_eq!(status(server, &run), "cancelled");
 }
 
-#[test]
-fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up() {
-    let server = TestServer::with_extension(&[]);
+fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up(server: &TestServer) {
     let run = format!("SELECT * FROM fsbench.run({SHORT_RUN})");
     let first = server.start_run(LONG_RUN);
     server.wait_for_phase(Phase::Measure.name());
@@ -162,12 +178,12 @@ fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up() {
     loop {
         // The first one's database cannot be dropped as long as this is open.
         let mut hold = Hold::lock(
-            &server,
+            server,
             &format!("COMMENT ON DATABASE fsbench_work_{first} IS 'held'"),
         );
-        cancel(&server, &first);
+        cancel(server, &first);
         server.wait_for_phase(Phase::Cleanup.name());
-        wait_for_lock(&server);
+        wait_for_lock(server);
         let runs = "SELECT count(*) FROM fsbench.run_log";
         let before = server.value(runs);
         let began = Instant::now();
@@ -196,18 +212,16 @@ fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up() {
     server.nothing_is_left("a run that waited");
 }
 
-#[test]
-fn a_run_goes_on_and_ends_well_without_the_janitor() {
-    let server = TestServer::with_extension(&[]);
+fn a_run_goes_on_and_ends_well_without_the_janitor(server: &TestServer) {
     let janitor = server.pid_of("fsbench janitor");
-    let (mut hold, caller) = hold_in_measure(&server, || {
+    let (mut hold, caller) = hold_in_measure(server, || {
         server.background(
             "postgres",
             "SELECT fsbench.start(scale => 1, clients => 2, transactions => 20, warmup => '0')",
         )
     });
-    let run = "1";
     caller.join().expect("it is started");
+    let run = &server.value("SELECT max(run_id) FROM fsbench.run_log");
     let next = server.start_run(SHORT_RUN);
     server.signal(janitor, Signal::INT);
     server.terminate(janitor);
@@ -216,17 +230,15 @@ fn a_run_goes_on_and_ends_well_without_the_janitor() {
             .value("SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench janitor'");
         now.parse().ok().filter(|&pid: &i32| pid != janitor)
     });
-    assert_eq!(status(&server, run), "running");
+    assert_eq!(status(server, run), "running");
     hold.release();
-    wait_for_status(&server, run, "done");
-    wait_for_status(&server, &next, "done");
+    wait_for_status(server, run, "done");
+    wait_for_status(server, &next, "done");
     server.nothing_is_left("a janitor's end");
     server.every_slot_is_free();
 }
 
-#[test]
-fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing() {
-    let server = TestServer::with_extension(&[]);
+fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing(server: &TestServer) {
     let janitor = server.pid_of("fsbench janitor");
     server.hold(janitor);
     let run = format!("SELECT * FROM fsbench.run({LONG_RUN})");
@@ -262,14 +274,12 @@ fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing() {
     server.every_slot_is_free();
 }
 
-#[test]
-fn a_request_survives_the_death_of_the_process_that_was_to_queue_it() {
-    let server = TestServer::with_extension(&[]);
+fn a_request_survives_the_death_of_the_process_that_was_to_queue_it(server: &TestServer) {
     let first = server.start_run(LONG_RUN);
     server.wait_for_phase(Phase::Measure.name());
-    let mut hold = Hold::lock(&server, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE");
+    let mut hold = Hold::lock(server, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE");
     let start = server.background("postgres", &format!("SELECT fsbench.start({SHORT_RUN})"));
-    wait_for_lock(&server);
+    wait_for_lock(server);
     let second = server.value(
         "SELECT pid FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator' AND wait_event_type = 'Lock'",
     );
@@ -285,18 +295,24 @@ fn a_request_survives_the_death_of_the_process_that_was_to_queue_it() {
     hold.release();
     assert!(start.join().is_ok());
     // The one that runs has not noticed.
-    assert_eq!(status(&server, &first), "running");
-    assert_eq!(status(&server, "2"), "queued");
-    cancel(&server, &first);
-    wait_for_status(&server, "2", "done");
-    assert_eq!(status(&server, &first), "cancelled");
+    assert_eq!(status(server, &first), "running");
+    assert_eq!(status(server, "2"), "queued");
+    cancel(server, &first);
+    wait_for_status(server, "2", "done");
+    assert_eq!(status(server, &first), "cancelled");
     server.nothing_is_left("a queueing process's death");
 }
 
-/// The postmaster goes on, and pg_postmaster_start_time() with it.
 #[test]
-fn a_crash_from_which_the_server_recovers_is_told_with_its_cause() {
+fn runs_and_kept_databases_after_a_crash() {
     let server = TestServer::with_extension(&[]);
+    a_crash_from_which_the_server_recovers_is_told_with_its_cause(&server);
+    server.start_anew();
+    a_kept_database_survives_a_crash_and_a_queued_run_fails_with_the_one_before(&server);
+}
+
+/// The postmaster goes on, and pg_postmaster_start_time() with it.
+fn a_crash_from_which_the_server_recovers_is_told_with_its_cause(server: &TestServer) {
     let running = server.start_run(LONG_RUN);
     let queued = server.start_run(SHORT_RUN);
     server.wait_for_phase(Phase::Measure.name());
@@ -314,11 +330,11 @@ fn a_crash_from_which_the_server_recovers_is_told_with_its_cause() {
     assert!(reason(&queued).starts_with("57P02; "));
 }
 
-#[test]
-fn a_kept_database_survives_a_crash_and_a_queued_run_fails_with_the_one_before() {
-    let server = TestServer::with_extension(&[]);
+fn a_kept_database_survives_a_crash_and_a_queued_run_fails_with_the_one_before(
+    server: &TestServer,
+) {
     let kept = server.start_run(&format!("{SHORT_RUN}, keep => true"));
-    wait_for_status(&server, &kept, "done");
+    wait_for_status(server, &kept, "done");
     let kept = format!("fsbench_work_{kept}");
     let running = server.start_run(LONG_RUN);
     let queued = server.start_run(SHORT_RUN);

@@ -84,6 +84,7 @@ fn a_loader_or_a_parallel_worker_that_is_killed_restarts_the_server_and_leaves_n
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn a_load_for_a_target_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
     let place = Place::new("");
     let prepared = place.server.data().join("pgfsbench");
@@ -133,6 +134,7 @@ fn a_load_for_a_target_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "`make soak` has it"]
 fn scans_in_a_directory_that_are_cancelled_or_lose_a_worker_leave_nothing() {
     let place = Place::new("");
     for (how, ends) in [

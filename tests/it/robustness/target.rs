@@ -9,8 +9,13 @@ const SHORT_RUN: &str = "target => 'here', scale => 1, clients => 2, transaction
 const LONG_RUN: &str =
     "target => 'here', scale => 1, clients => 2, duration => '5 min', warmup => '0'";
 #[test]
-fn a_run_on_a_target_that_is_cancelled_or_loses_its_coordinator_leaves_nothing() {
+fn a_target_server_ends_with_the_run_and_with_the_server_that_asked() {
     let place = Place::new("");
+    a_run_on_a_target_that_is_cancelled_or_loses_its_coordinator_leaves_nothing(&place);
+    a_target_server_goes_with_the_server_that_asked(&place);
+}
+
+fn a_run_on_a_target_that_is_cancelled_or_loses_its_coordinator_leaves_nothing(place: &Place) {
     for phase in ["provision", "load", "measure"] {
         for terminated in [false, true] {
             let run = place.server.start_run(LONG_RUN);
@@ -47,8 +52,14 @@ fn a_run_on_a_target_that_is_cancelled_or_loses_its_coordinator_leaves_nothing()
 }
 
 #[test]
-fn a_target_server_that_dies_fails_the_run_and_leaves_nothing() {
+fn a_target_server_that_dies_fails_the_run() {
     let place = Place::new("");
+    a_target_server_that_dies_fails_the_run_and_leaves_nothing(&place);
+    a_target_server_whose_log_is_gone_is_told_so(&place);
+    shared_memory_of_a_target_server_that_was_killed_goes_with_it(&place);
+}
+
+fn a_target_server_that_dies_fails_the_run_and_leaves_nothing(place: &Place) {
     let run = place.server.start_run(LONG_RUN);
     place.wait_for_phase("measure");
     place.server.signal(place.postmaster(), Signal::QUIT);
@@ -60,9 +71,7 @@ fn a_target_server_that_dies_fails_the_run_and_leaves_nothing() {
     );
 }
 
-#[test]
-fn a_target_server_whose_log_is_gone_is_told_so() {
-    let place = Place::new("");
+fn a_target_server_whose_log_is_gone_is_told_so(place: &Place) {
     let run = place.server.start_run(LONG_RUN);
     place.wait_for_phase("measure");
     let postmaster = place.postmaster();
@@ -79,9 +88,7 @@ fn a_target_server_whose_log_is_gone_is_told_so() {
     );
 }
 
-#[test]
-fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
-    let place = Place::new("");
+fn shared_memory_of_a_target_server_that_was_killed_goes_with_it(place: &Place) {
     let run = place.server.start_run(LONG_RUN);
     place.wait_for_phase("measure");
     let postmaster = place.postmaster();
@@ -112,9 +119,7 @@ fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
     assert!(files.iter().all(|file| Path::new(file).exists()));
 }
 
-#[test]
-fn a_target_server_goes_with_the_server_that_asked() {
-    let place = Place::new("");
+fn a_target_server_goes_with_the_server_that_asked(place: &Place) {
     for how in [Some(Stop::Fast), Some(Stop::Immediate), None] {
         let run = place.server.start_run(LONG_RUN);
         place.wait_for_phase("measure");
