@@ -199,6 +199,7 @@ SELECT pg_temp.forged('[100, 150, 50]', '[100, 9000000000000000000, 50]');
 SELECT pg_temp.forged('"columns": ["run_id", "code"', '"columns": ["run_id", null');
 SELECT pg_temp.forged(', 2003, "measured"', ', null, "measured"');
 SELECT pg_temp.forged('"baseline", 0, ', '"baseline", 2, ');
+SELECT pg_temp.forged('"kind": "disk"', '"kind": "disc"');
 SELECT count(*) FROM fsbench.imported_file;
 SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) = :'before' AS unchanged FROM fsbench.run_log t;
 SELECT count(*) FROM fsbench.experiment;

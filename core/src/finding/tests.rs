@@ -582,7 +582,12 @@ fn scans() {
 
 #[test]
 fn only_the_moment_knows_what_was_not_released() {
-    assert!(is_of_the_moment(&not_released("x").code));
+    for left in [Unreleased::ByHelper, Unreleased::ByServer] {
+        let finding = not_released("x", left);
+        assert!(is_of_the_moment(&finding.code));
+        let names_helper = finding.hint.contains("pgfsbench-helper");
+        assert_eq!(names_helper, left == Unreleased::ByHelper);
+    }
     assert!(is_of_the_moment(IMPORTED));
     assert!(is_of_the_moment(&not_positive("tps", 0.0).code));
     assert!(!is_of_the_moment("drift"));

@@ -48,7 +48,7 @@ pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
                 "Others took much of it (noisy_neighbour): run it again without them."
             }
             Some(workload) => workload.when_saturated(),
-            None => "It is them that were measured, not the storage.",
+            None => "The processors were the limit, not the storage.",
         };
         Finding::new("cpu_saturated", Severity::Warning, message, hint)
     })
