@@ -140,7 +140,7 @@ pub(super) fn regime(e: &Experiment) -> String {
 /// A decision would take more blocks than there can be.
 pub(super) fn too_many_blocks() -> String {
     format!(
-        "; more than the {MOST_BLOCKS} blocks that there can be would be needed to decide it: longer windows differ less"
+        "; a decision needs more than the {MOST_BLOCKS} blocks that an experiment can have: runs with longer windows differ less"
     )
 }
 
@@ -182,7 +182,7 @@ pub fn line(state: &State, rows: &[Row]) -> String {
         .map(|row| match &row.reason {
             _ if row.is_set_aside() => format!("{} set aside", row.target),
             Some(reason) if row.is_inconclusive() || row.verdict == "open" => {
-                format!("{} {} ({reason})", row.target, row.verdict)
+                format!("{} {} ({})", row.target, row.verdict, reason.says())
             }
             _ => format!("{} {}", row.target, row.verdict),
         })

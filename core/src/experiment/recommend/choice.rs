@@ -3,7 +3,7 @@
 use super::{Advice, Facts, advice, is_for_comparison_only, less_durable, regime};
 use crate::{
     experiment::{
-        answer::{Row, open},
+        answer::{Cause, Row, open},
         metric::Metric,
         state::{Goal, Outcome, State},
     },
@@ -83,17 +83,7 @@ fn reason_against(facts: &[Facts], number: usize) -> Option<String> {
 
 /// Whether the interval of a row without a verdict is still one to go by: not where what was measured is in doubt.
 fn has_bound(row: &Row) -> bool {
-    let reason = row.reason.as_deref().unwrap_or_default();
-    let is = |word: &str| reason.split([',', ':']).next() == Some(word);
-    ![
-        "too_short",
-        "differs",
-        "device confounded",
-        "noise_floor",
-        "set_aside",
-    ]
-    .into_iter()
-    .any(is)
+    !row.reason.as_ref().is_some_and(Cause::is_doubt)
 }
 
 /// The first row that says nothing though its target was run.

@@ -52,10 +52,7 @@ impl Limits {
         let quota = quota.map(|number| format!("the time of {} processors", plain(number)));
         let allowed = self.allowed_processors;
         let allowed = allowed.map(|number| format_count(number.into(), "processor"));
-        let io = self.io.iter().map(|limit| {
-            let name = limit.name.as_deref().unwrap_or(&limit.device);
-            format!("I/O on {name}")
-        });
+        let io = self.io.iter().map(IoLimit::in_words);
         let parts = [memory, quota, allowed].into_iter().flatten().chain(io);
         let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| parts.join(", "))
