@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod asked;
+pub mod conditions;
 pub mod devices;
 pub mod factors;
 pub mod limits;

@@ -91,6 +91,13 @@ pub fn line(path: &Path) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
+/// The number of the device whose directory in sysfs this is.
+pub fn number_of(directory: &Path) -> Option<(u32, u32)> {
+    let text = line(&directory.join("dev"))?;
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
 /// The number of the block device that a path leads to.
 pub fn device_number(path: &Path) -> Option<(u32, u32)> {
     let metadata = std::fs::metadata(path).ok()?;

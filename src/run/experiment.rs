@@ -10,7 +10,7 @@ use pgfsbench_core::{
             self, Beside, Checkpoints, Warning,
             open::{self, Open},
         },
-        limits,
+        conditions, limits,
         metric::Metric,
         recommend::{self, Facts},
         state::State,
@@ -51,7 +51,7 @@ pub fn versions() -> Result<String, Fault> {
         server.unwrap_or_default(),
         super::cleanup::VERSION
     );
-    Ok(steps::conditions(&versions, &settings))
+    Ok(conditions::conditions(&versions, &settings))
 }
 
 /// Ends an experiment after its last complete block: looks, status, and what is said of it; `by` is the role that does. In a transaction.

@@ -54,8 +54,7 @@ impl Steered {
 
 /// These columns alone, and a number for whatever a column of floats holds: an odd row is still found, paused and dropped.
 const STEERED: &str = "SELECT jsonb_build_object('experiment_id', e.experiment_id, 'experiment', e.experiment, 'status', e.status, 'mark', e.mark, \
-     'requested_by', e.requested_by, 'role', r.oid::bigint, 'seed', e.seed, 'parameters', e.parameters::text, \
-     'probe_waited_seconds', CASE WHEN e.probe_waited_seconds BETWEEN 0 AND 1e9 THEN e.probe_waited_seconds ELSE 0 END) \
+     'requested_by', e.requested_by, 'role', r.oid::bigint, 'seed', e.seed, 'parameters', e.parameters::text) \
      FROM fsbench.experiment e LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by";
 
 /// The experiment that is on or is next; None when there is none.

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    conditions,
     state::{Made, Neighbours, Outcome, State},
-    steps,
 };
 
 /// Attempts of a run that neighbours disturb.
@@ -56,7 +56,7 @@ pub fn attempts(
     versions: &str,
 ) -> Vec<usize> {
     let has_booted = |then: &str| then != boot_id;
-    let has_changed = |then: &str| steps::change(then, versions).is_some();
+    let has_changed = |then: &str| conditions::change(then, versions).is_some();
     let is_one = |made: &Made| {
         made.block == block
             && made.number == number

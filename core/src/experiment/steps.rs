@@ -9,6 +9,7 @@ mod outcome;
 mod time;
 
 use super::{
+    conditions,
     metric::{self, Metric},
     neighbours,
     state::{Experiment, Goal, Made, Outcome, State},
@@ -449,33 +450,6 @@ fn in_block(
         .collect()
 }
 
-/// Before the mark of the settings.
-const SETTINGS: &str = ", settings ";
-
-/// The conditions of a run in one text: versions, and a mark of the server's settings.
-pub fn conditions(versions: &str, settings: &str) -> String {
-    format!("{versions}{SETTINGS}{settings}")
-}
-
-/// The change from some conditions to others; None if nothing has changed.
-pub(super) fn change(then: &str, now: &str) -> Option<&'static str> {
-    // A run of an earlier version of pgfsbench has no mark of the settings.
-    let split = |text| {
-        let parts: Option<(&str, &str)> = str::rsplit_once(text, SETTINGS);
-        parts.map_or((text, None), |(versions, settings)| {
-            (versions, Some(settings))
-        })
-    };
-    let ((versions, settings), (versions_now, settings_now)) = (split(then), split(now));
-    if versions != versions_now {
-        return Some("kernel, server or extension changed within its block");
-    }
-    let settings = settings.zip(settings_now);
-    settings
-        .is_some_and(|(then, now)| then != now)
-        .then_some("settings of the server changed within its block; fsbench.diff() tells which")
-}
-
 fn take_as_it_is(state: &State, block: u32, targets: usize) -> Option<Next> {
     let why = neighbours::found(state, block, targets)?;
     Some(Next::TakeAsItIs(block, why))
@@ -507,7 +481,7 @@ fn cut(state: &State, block: u32, boot_id: &str, versions: &str) -> Option<Next>
             if differs(&made.boot_id, boot_id) {
                 Some("the machine was started again within its block")
             } else {
-                change(made.versions.as_deref()?, versions)
+                conditions::change(made.versions.as_deref()?, versions)
             }
         })
         .map(|why| Next::Repeat(block, why.into()))

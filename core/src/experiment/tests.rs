@@ -12,7 +12,7 @@ mod without_value;
 use serde_json::json;
 
 use super::{
-    answer,
+    answer, conditions,
     metric::{self, Kind},
     plan,
     state::{Goal, Made, Neighbours, Outcome, State},
@@ -263,7 +263,7 @@ fn what_cuts_off_ten_runs_of_a_place_pauses_the_experiment_and_loses_no_block() 
 
 #[test]
 fn a_block_is_made_again_when_versions_or_settings_change_within_it() {
-    let began = steps::conditions("kernel 6.1, PostgreSQL 15.4", "a1");
+    let began = conditions::conditions("kernel 6.1, PostgreSQL 15.4", "a1");
     let mut state = state(2, Goal::Baseline);
     let first = Place {
         block: 1,
@@ -281,11 +281,11 @@ fn a_block_is_made_again_when_versions_or_settings_change_within_it() {
     assert!(matches!(next("boot", &began), Next::Start(_)));
     for (now, why) in [
         (
-            steps::conditions("kernel 6.1, PostgreSQL 15.4", "b2"),
+            conditions::conditions("kernel 6.1, PostgreSQL 15.4", "b2"),
             "settings of the server changed within its block",
         ),
         (
-            steps::conditions("kernel 6.2, PostgreSQL 15.4", "a1"),
+            conditions::conditions("kernel 6.2, PostgreSQL 15.4", "a1"),
             "kernel, server or extension changed within its block",
         ),
     ] {

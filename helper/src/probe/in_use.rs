@@ -6,10 +6,9 @@ mod open;
 mod related;
 
 use super::identity::sysfs;
-use super::{device_number, is_of_device, loops};
+use super::{device_number, is_of_device, loops, number_of};
 use pgfsbench_core::proc::{MOUNTINFO, OddMount, SWAPS, parse_mountinfo, parse_swaps};
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
-pub use related::number_of;
 use related::{Related, Which};
 use std::collections::HashSet;
 use std::io::ErrorKind;

@@ -1,8 +1,7 @@
 //! Loop devices: which of them have our image.
 
-use super::device_number;
 use super::identity::{disk_of, sysfs};
-use super::in_use::number_of;
+use super::{device_number, number_of};
 use crate::secure::failed;
 use pgfsbench_core::refusal::Refusal;
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, major, minor, openat, stat};

@@ -2,7 +2,7 @@
 
 use crate::probe::identity::{disk_of, sysfs};
 use crate::probe::in_use::Number;
-use crate::probe::{entries, line, loops};
+use crate::probe::{entries, loops, number_of};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 
@@ -116,13 +116,6 @@ fn numbers_in(directory: &Path, is_one: impl Fn(&Path) -> bool) -> Result<Vec<Nu
         })
     };
     entries.into_iter().map(number).collect()
-}
-
-/// The number of the device whose directory in sysfs this is.
-pub fn number_of(directory: &Path) -> Option<Number> {
-    let text = line(&directory.join("dev"))?;
-    let (major, minor) = text.split_once(':')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 #[cfg(test)]
