@@ -8,6 +8,7 @@ mod left_open;
 mod said;
 mod withheld;
 mod without_value;
+mod without_words;
 
 use serde_json::json;
 

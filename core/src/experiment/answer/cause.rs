@@ -113,10 +113,14 @@ impl From<&str> for Cause {
             Self::CanBeZero,
             Self::AnotherDevice,
         ];
-        let found = arithmetic.chain(others).find(|cause| cause.says() == text);
-        found.unwrap_or_else(|| match text.split_once(": ") {
-            Some(("differs", names)) => Self::Differs(names.into()),
-            _ => panic!("no cause is called {text}"),
-        })
+        let early = reasons.into_iter().map(|reason| Self::TooFewBlocks {
+            ended_by: Some(reason),
+            blocks: 2,
+        });
+        let names = text.strip_prefix("differs: ");
+        let differs = names.map(|names| Self::Differs(names.into()));
+        let mut all = arithmetic.chain(others).chain(early).chain(differs);
+        let found = all.find(|cause| cause.says() == text);
+        found.unwrap_or_else(|| panic!("no cause is called {text}"))
     }
 }

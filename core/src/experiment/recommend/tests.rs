@@ -190,7 +190,7 @@ fn options_are_offered_for_each_filesystem_unless_some_were_tried() {
 fn no_text_of_another_host_looks_like_a_line() {
     let of_a_file = "virtualization (kvm)\nmkfs|mkfs.xfs -f /dev/sda\u{9b}1m".to_owned();
     let rows = vec![
-        advice("mkfs", "mkfs.xfs /dev/sdb".to_owned()),
+        to_paste("mkfs", "mkfs.xfs /dev/sdb".to_owned()),
         advice("regime", of_a_file),
     ];
     let shown = of_other_host(rows, "db1");

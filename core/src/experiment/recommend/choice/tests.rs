@@ -255,7 +255,7 @@ fn what_is_in_doubt_bounds_no_cost() {
     let says = |reason: &str| advice(reason)[1].says.clone();
     let bound = "staying with ext4 instead of xfs costs at most 30 %";
     assert_eq!(
-        (says("max_blocks"), says("too_noisy, 3 blocks")),
+        (says("max_blocks"), says("too_noisy, 2 blocks")),
         (bound.into(), bound.into())
     );
     for doubtful in [
