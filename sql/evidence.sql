@@ -30,7 +30,7 @@ SELECT * FROM fsbench.evidence(130) WHERE part ~ '^(stall|flushes|whole)';
 -- The container and its limits.
 UPDATE fsbench.environment SET container = 'docker', limits = '{"memory_bytes": 2147483648, "processors": 1, "io": [{"device": "254:0", "name": "vda", "write_bytes": 62914560}]}' WHERE run_id = 130;
 SELECT says FROM fsbench.evidence(130) WHERE part = 'configuration' AND says ~ 'container';
-UPDATE fsbench.environment SET container = 'none', limits = '[5]' WHERE run_id = 130;
+UPDATE fsbench.environment SET container = 'none', limits = '{"io": 5}' WHERE run_id = 130;
 SELECT says FROM fsbench.evidence(130) WHERE part = 'configuration' AND says ~ 'container|cgroup';
 
 -- Wrong input.

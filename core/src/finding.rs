@@ -23,7 +23,7 @@ pub use facts::{
     ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
     XminHolderKind,
 };
-pub use rules::device_reads;
+pub use rules::{device_reads, fits_memory, is_saturated};
 pub use storage::{IMPORTED, NOT_RELEASED, Unreleased, not_released};
 pub use summary::summary;
 pub use value::{NOT_POSITIVE, not_positive};

@@ -397,6 +397,21 @@ impl Row {
         self.verdict == INCONCLUSIVE
     }
 
+    /// Whether it stays in the answer of the goal best, and nothing is decided of it.
+    pub fn is_open(&self) -> bool {
+        self.verdict == Standing::Open(Reason::Running).as_str()
+    }
+
+    /// Whether it leads, and another target is open.
+    pub fn is_leading(&self) -> bool {
+        self.verdict == Standing::Leading.as_str()
+    }
+
+    /// Whether it leads.
+    pub fn is_ahead(&self) -> bool {
+        self.is_leading() || self.verdict == Standing::Best.as_str()
+    }
+
     /// Whether it was not run any more, since its runs failed.
     pub fn is_set_aside(&self) -> bool {
         self.is_inconclusive() && self.reason == Some(Cause::SetAside)

@@ -171,7 +171,7 @@ pub fn line(state: &State, rows: &[Row]) -> String {
     let mut rows: Vec<&Row> = rows.iter().collect();
     if state.experiment.goal == Goal::Best {
         // The best one is the answer.
-        rows.sort_by_key(|row| !matches!(row.verdict.as_str(), "best" | "leading"));
+        rows.sort_by_key(|row| !row.is_ahead());
     }
     let unlike = rows.iter().any(|row| row.same_durability == Some(false));
     let loses = |row: &Row| {
@@ -181,7 +181,7 @@ pub fn line(state: &State, rows: &[Row]) -> String {
     let parts: Vec<String> = (rows.iter())
         .map(|row| match &row.reason {
             _ if row.is_set_aside() => format!("{} set aside", row.target),
-            Some(reason) if row.is_inconclusive() || row.verdict == "open" => {
+            Some(reason) if row.is_inconclusive() || row.is_open() => {
                 format!("{} {} ({})", row.target, row.verdict, reason.says())
             }
             _ => format!("{} {}", row.target, row.verdict),

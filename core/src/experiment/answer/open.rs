@@ -124,7 +124,7 @@ pub fn of(state: &State, said: &[Row]) -> Open {
     let e = &state.experiment;
     let is_over = matches!(e.status.as_str(), "done" | "cancelled");
     let is_control = |row: &Row| e.control == Some(row.number);
-    let is_open = |row: &Row| row.verdict == "open" || row.is_inconclusive();
+    let is_open = |row: &Row| row.is_open() || row.is_inconclusive();
     let open: Vec<&Row> = (said.iter())
         .filter(|row| is_over && is_open(row) && !row.is_set_aside() && !is_control(row))
         .collect();

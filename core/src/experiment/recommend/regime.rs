@@ -7,7 +7,7 @@ use crate::{
         plan::{self, percent},
         state::{Experiment, State},
     },
-    finding::{Code, Durability, device_reads},
+    finding::{Code, Durability, device_reads, fits_memory},
     spec::Workload,
     sys::cgroup::Limits,
     units::{format_bytes, format_seconds},
@@ -25,7 +25,7 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
     if let (Some(data), Some(memory)) = (f.data_bytes, f.memory_bytes) {
         let reads = f.device_read_bytes.zip(f.server_read_bytes);
         let reads = reads.filter(|(device, server)| device_reads(*device, *server));
-        parts.push(match fits(data, memory) {
+        parts.push(match fits_memory(data, memory) {
             true => match reads {
                 Some((device, server)) => format!(
                     "the data fit into memory, but the device read {} in a window; the server's processes read {}{}",
@@ -149,7 +149,7 @@ fn forced_checkpoints(state: &State, facts: &[Facts]) -> Option<String> {
 fn small_buffers(f: &Facts) -> Option<f64> {
     let (data, memory) = f.data_bytes.zip(f.memory_bytes)?;
     let buffers = f.shared_buffers_bytes?;
-    (fits(data, memory) && buffers < data).then_some(buffers)
+    (fits_memory(data, memory) && buffers < data).then_some(buffers)
 }
 
 /// A finding of this code that is a warning about a target's runs.
@@ -224,7 +224,7 @@ pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
         return String::new();
     };
     let data = f.data_bytes.zip(f.memory_bytes);
-    let data = data.map(|(data, memory)| match fits(data, memory) {
+    let data = data.map(|(data, memory)| match fits_memory(data, memory) {
         true => "with data in memory".to_owned(),
         false => "with data larger than memory".to_owned(),
     });
@@ -264,9 +264,4 @@ pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
         true => String::new(),
         false => format!(" ({provisional}measured {})", parts.join(", ")),
     }
-}
-
-/// Whether data fit into memory, beside what else is there.
-fn fits(data: f64, memory: f64) -> bool {
-    data < memory * 0.8
 }

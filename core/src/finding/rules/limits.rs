@@ -2,6 +2,7 @@
 
 use super::{
     super::{Finding, RunFacts, Severity},
+    machine::is_saturated,
     percent,
 };
 use crate::{
@@ -13,8 +14,6 @@ use crate::{
 const OFTEN: f64 = 0.05;
 /// A smaller share of the periods changes nothing that could be measured.
 const SELDOM: f64 = 0.01;
-/// Processors that are idle, or wait for storage, less than this are saturated.
-const SATURATED: f64 = 0.05;
 
 pub fn memory_limit(facts: &RunFacts) -> Option<Finding> {
     let felt = facts.machine.limits.memory.as_ref()?;
@@ -81,7 +80,7 @@ fn by_quota(felt: &QuotaFelt) -> Option<(Severity, String)> {
 fn by_number(facts: &RunFacts, felt: &AllowedFelt) -> Option<(Severity, String)> {
     let machine = &facts.machine;
     let idle = machine.cpu_idle.unwrap_or(1.0) + machine.cpu_iowait.unwrap_or(0.0);
-    (felt.idle < SATURATED && idle >= SATURATED).then(|| {
+    (is_saturated(felt.idle) && !is_saturated(idle)).then(|| {
         let message = format!(
             "the server may use {} of {} processors, and these were idle or waiting for storage in {} of the time",
             felt.processors,

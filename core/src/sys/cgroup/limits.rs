@@ -49,7 +49,10 @@ impl Limits {
         let memory = self.memory_bytes;
         let memory = memory.map(|bytes| format!("{} of memory", format_bytes(bytes)));
         let quota = self.processors;
-        let quota = quota.map(|number| format!("the time of {} processors", plain(number)));
+        let quota = quota.map(|number| match number == 1.0 {
+            true => "the time of 1 processor".to_owned(),
+            false => format!("the time of {} processors", plain(number)),
+        });
         let allowed = self.allowed_processors;
         let allowed = allowed.map(|number| format_count(number.into(), "processor"));
         let io = self.io.iter().map(IoLimit::in_words);
