@@ -82,7 +82,8 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
 fn in_container(f: &Facts) -> Option<String> {
     let container = f.container.as_deref().filter(|kind| *kind != "none");
     let container = container.map(|kind| format!("in a container ({kind})"));
-    let limits = f.limits.as_ref().and_then(Limits::in_words);
+    let limits = f.limits.as_ref().map(Limits::without_names);
+    let limits = limits.and_then(|limits| limits.in_words());
     let limits = limits.map(|limits| {
         format!("with no more than {limits} (limits of the server's cgroup): without them another ratio is possible")
     });

@@ -113,10 +113,10 @@ fn a_container_and_its_limits_are_told() {
     assert_eq!(
         says(
             "docker",
-            serde_json::json!({"memory_bytes": 2147483648u64, "processors": 1})
+            serde_json::json!({"memory_bytes": 2147483648u64, "io": [{"device": "8:0", "name": "payroll", "reads": 9}]})
         ),
         [
-            "in a container (docker), with no more than 2048 MB of memory, the time of 1 processor (limits of the server's cgroup): without them another ratio is possible"
+            "in a container (docker), with no more than 2048 MB of memory, I/O on a device (9 reads/s) (limits of the server's cgroup): without them another ratio is possible"
         ]
     );
     assert_eq!(says("none", serde_json::json!({})), [""; 0]);

@@ -44,6 +44,19 @@ impl Limits {
 }
 
 impl Limits {
+    /// The limits without names of devices, for a page that strangers read.
+    pub fn without_names(&self) -> Self {
+        let io = self.io.iter().map(|limit| IoLimit {
+            device: "a device".into(),
+            name: None,
+            ..limit.clone()
+        });
+        Self {
+            io: io.collect(),
+            ..self.clone()
+        }
+    }
+
     /// The limits in words; None where there are none.
     pub fn in_words(&self) -> Option<String> {
         let memory = self.memory_bytes;
