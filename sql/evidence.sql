@@ -27,6 +27,12 @@ UPDATE fsbench.sample SET interval_ms = 2000 WHERE run_id = 130 AND second IN (1
 UPDATE fsbench.sample SET wal_device_writes = 100, wal_device_flushes = 50, wal_device_f_await_ms = second + 1 WHERE run_id = 130;
 SELECT * FROM fsbench.evidence(130) WHERE part ~ '^(stall|flushes|whole)';
 
+-- The container and its limits.
+UPDATE fsbench.environment SET container = 'docker', limits = '{"memory_bytes": 2147483648, "processors": 1, "io": [{"device": "254:0", "name": "vda", "write_bytes": 62914560}]}' WHERE run_id = 130;
+SELECT says FROM fsbench.evidence(130) WHERE part = 'configuration' AND says ~ 'container';
+UPDATE fsbench.environment SET container = 'none', limits = '{"io": 5}' WHERE run_id = 130;
+SELECT says FROM fsbench.evidence(130) WHERE part = 'configuration' AND says ~ 'container|cgroup';
+
 -- Wrong input.
 SELECT * FROM fsbench.evidence(131);
 SELECT * FROM fsbench.evidence(9999);

@@ -15,7 +15,7 @@ SELECT 2000 + n, 'done', CASE n % 2 WHEN 0 THEN 'ext4' ELSE 'xfs' END, 'tpcb', 1
     E'a\\b\tc\r\n"d" %41 ü\u0001', 'Run rm -r.', 12345, true, 'postgres', 'some mark'
 FROM generate_series(0, 5) n;
 INSERT INTO fsbench.environment (run_id, hostname, host_fingerprint, kernel, filesystem, mkfs_command, settings, layers)
-SELECT run_id, 'db1', 'abc', 'Linux 6.1', target, '/sbin/mkfs.' || target || ' /dev/loop0', '{"work_mem": "4MB"}', '[{"kind": "disk"}]' FROM fsbench.run_log WHERE run_id BETWEEN 2000 AND 2005;
+SELECT run_id, 'db1', 'abc', 'Linux 6.1', target, '/sbin/mkfs.' || target || ' /dev/loop0', '{"work_mem": "4MB"}', '[{"depth": 0, "kind": "disk"}]' FROM fsbench.run_log WHERE run_id BETWEEN 2000 AND 2005;
 INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, device_f_await_ms) SELECT r, s, 1000, 1000 + s, 0.1 FROM generate_series(2000, 2005) r, generate_series(0, 49) s;
 INSERT INTO fsbench.histogram SELECT r, 'tpcb', 'latency', 300, 900, 2800, 1, 9, '{640,670,700}', '{100,150,50}' FROM generate_series(2000, 2005) r;
 UPDATE fsbench.environment SET virtualization = E'kvm)\nmkfs|mkfs.xfs -f /dev/sda\u009b1m\u2028\\n\\\n', vm = E'{"a\\nb": "c\\u0001\\\\u0001\u0085"}' WHERE run_id BETWEEN 2000 AND 2005;
@@ -201,6 +201,7 @@ SELECT pg_temp.forged('[100, 150, 50]', '[100, 9000000000000000000, 50]');
 SELECT pg_temp.forged('"columns": ["run_id", "code"', '"columns": ["run_id", null');
 SELECT pg_temp.forged(', 2003, "measured"', ', null, "measured"');
 SELECT pg_temp.forged('"baseline", 0, ', '"baseline", 2, ');
+SELECT pg_temp.forged('"kind": "disk"', '"kind": "disc"');
 SELECT count(*) FROM fsbench.imported_file;
 SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) = :'before' AS unchanged FROM fsbench.run_log t;
 SELECT count(*) FROM fsbench.experiment;

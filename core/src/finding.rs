@@ -15,7 +15,7 @@ mod weight;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rows::Row;
+use crate::{rows::Row, texts};
 
 pub use durability::{Class, Code, Device, Durability};
 pub use facts::{
@@ -23,8 +23,8 @@ pub use facts::{
     ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
     XminHolderKind,
 };
-pub use rules::device_reads;
-pub use storage::{IMPORTED, NOT_RELEASED, not_released};
+pub use rules::{device_reads, fits_memory, is_saturated};
+pub use storage::{IMPORTED, NOT_RELEASED, Unreleased, not_released};
 pub use summary::summary;
 pub use value::{NOT_POSITIVE, not_positive};
 pub use weight::{GROUPS, Group, weight};
@@ -83,8 +83,8 @@ impl Finding {
             code: code.into(),
             severity,
             weight: weight(code),
-            message: message.into(),
-            hint: hint.into(),
+            message: texts::say(code, || message.into()),
+            hint: texts::say(code, || hint.into()),
         }
     }
 }

@@ -99,6 +99,7 @@ pub mod statistics;
 pub mod study;
 pub mod sys;
 pub mod target;
+pub mod texts;
 pub mod units;
 pub mod verdict;
 pub mod work_database;

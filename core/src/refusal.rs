@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sqlstate;
+use crate::{sqlstate, texts};
 
 /// The kinds of refusals: what a caller can do about them. Each has one SQLSTATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ impl Refusal {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self {
             kind,
-            message: message.into(),
+            message: texts::say("refused", || message.into()),
             detail: None,
             hint: None,
         }
@@ -77,14 +77,14 @@ impl Refusal {
 
     pub fn detail(self, detail: impl Into<String>) -> Self {
         Self {
-            detail: Some(detail.into()),
+            detail: Some(texts::say("detail", || detail.into())),
             ..self
         }
     }
 
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self {
-            hint: Some(hint.into()),
+            hint: Some(texts::say("hint", || hint.into())),
             ..self
         }
     }

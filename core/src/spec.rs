@@ -166,6 +166,21 @@ impl Options {
         }
     }
 
+    /// The first option that was given and that means something only where a server is made for the run.
+    pub fn of_made_server(&self, workload: Workload) -> Option<&'static str> {
+        let own = Self::default();
+        let given = [
+            (
+                "wait_for_helper_ms",
+                self.wait_for_helper_ms != own.wait_for_helper_ms,
+            ),
+            ("data", self.data != own.data),
+            ("cache", self.cache != own.cache && !workload.sets_cache()),
+        ];
+        let mut given = given.into_iter();
+        given.find_map(|(name, is_given)| is_given.then_some(name))
+    }
+
     /// These options without those that only matter to the asking server.
     pub fn for_target_server(&self, workload: Workload) -> Self {
         let own = Self::default();

@@ -141,7 +141,8 @@ def read_facts(model, redact):
     model['environment'] = read_environment(model['groups'])
     model['diff'] = [dict(row, against=group['name']) for group in model['groups'][1:] for row in differences(chosen[0], group['chosen'], 60, redact)]
     model['calls'] = calls(model, redact)
-    rows = query('SELECT e.server_version, e.processors, e.memory_bytes::float8, e.device_model, e.virtualization, r.workload, r.scale, r.clients '
+    rows = query('SELECT e.server_version, e.processors, e.memory_bytes::float8, e.device_model, e.virtualization, e.container, r.workload, r.scale, r.clients, '
+                 'fsbench._limits_in_words(CASE jsonb_typeof(e.limits) WHEN \'object\' THEN e.limits - \'io\' END) AS limits '
                  'FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id) WHERE r.run_id = ANY ($1)', ['bigint[]'], [chosen])
     # The caption tells only values that all runs share.
     of_run = {key: rows[0][key] if all(row[key] == rows[0][key] for row in rows) else None for key in rows[0]}
@@ -165,6 +166,8 @@ def caption(model, facts):
              ' '.join(version.split()[:2]), count(facts['processors'], 'processor') if facts['processors'] else '',
              bytes_in_words(facts['memory_bytes']) + ' RAM' if facts['memory_bytes'] else '', facts['device_model'] or '',
              'virtual machine (%s)' % facts['virtualization'] if facts['virtualization'] not in (None, 'none') else '',
+             'container (%s)' % facts['container'] if facts['container'] not in (None, 'none') else '',
+             'limited to ' + facts['limits'] if facts['limits'] else '',
              'pgfsbench ' + query('SELECT fsbench.version() AS version')[0]['version']]
     return '; '.join(part for part in parts if part)
 

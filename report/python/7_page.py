@@ -65,14 +65,17 @@ def advice_list(model, parts):
     return ''.join('<h3>%s</h3><ul>%s</ul>' % (h(title), ''.join('<li>%s</li>' % h(says) for says in dict(rows)[part])) for part, title in parts if dict(rows)[part])
 
 
+LEGEND = ('Dots are ratios, thick lines their intervals, circles the single blocks. Grey: the margin, within which a difference does not count. '
+          'Dashed: not as durable. ')
+
+
 def sections(model, drawn):
     of = {one['id']: one for one in drawn}
     together = lambda *names: ''.join('<h3>%s</h3>%s' % (h(of[name]['title']), figure_of(of[name])) for name in names if name in of)
     picture = ''
     if model['verdicts']:
         picture = '<figure>%s<figcaption>%s</figcaption></figure>' % (verdict_svg(model, False), h(
-            'Dots are ratios, thick lines their intervals, circles the single blocks. Grey: the margin, within which a difference does not count. '
-            'Dashed: not as durable. ' + model['caption'] + '.'))
+            (LEGEND if any(row['ratio'] is not None for row in model['verdicts']) else '') + model['caption'] + '.'))
     paste = [row['says'] for row in model['advice'] if row['part'] in PASTE]
     reasons = ''.join('<li>%s</li>' % h(row['says']) for row in model['advice'] if row['part'] in ('why', 'figures'))
     # The places of lines are needed, and kept, in what is copied.

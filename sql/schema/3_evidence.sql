@@ -25,6 +25,11 @@ CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to
     $$;
 COMMENT ON FUNCTION fsbench._seconds_in_words IS 'What the device did in some seconds of a run, in words. Private';
 
+CREATE FUNCTION fsbench._limits_in_words(limits jsonb) RETURNS text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'fsbench_limits_in_words_wrapper';
+COMMENT ON FUNCTION fsbench._limits_in_words IS 'Limits of a cgroup, as fsbench.environment has them, in words; NULL: none, or not known. Private';
+
 CREATE FUNCTION fsbench.evidence(run_id bigint) RETURNS TABLE (part text, at_utc text, says text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 30
     AS $$
@@ -105,7 +110,8 @@ BEGIN
     FROM (VALUES (1, concat_ws('; ', e.filesystem, e.mount_options, 'block size ' || e.block_size_bytes)), (2, e.mkfs_command), (3, e.kernel),
         (4, concat_ws('; ', 'scheduler ' || e.io_scheduler, 'nr_requests ' || e.nr_requests, 'queue depth ' || e.queue_depth, 'read-ahead ' || e.read_ahead_kb || ' kB')),
         (5, (SELECT string_agg(format('%s = %s', v.key, v.value), '; ' ORDER BY v.key) FROM jsonb_each_text(e.vm) v WHERE v.key ~ 'dirty')),
-        (6, e.server_version)) c (n, says) WHERE c.says <> '' ORDER BY c.n;
+        (6, e.server_version),
+        (7, concat_ws('; ', 'container ' || nullif(e.container, 'none'), 'limits of the server''s cgroup: ' || fsbench._limits_in_words(e.limits)))) c (n, says) WHERE c.says <> '' ORDER BY c.n;
 END
 $$;
 COMMENT ON FUNCTION fsbench.evidence IS 'What a run shows of its storage, for a ticket to those who run that storage: the device and the path to it, what flushes and commits took, each stall in UTC with what the device did before, during and after it, and the configuration; nothing else';

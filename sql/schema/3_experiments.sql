@@ -77,7 +77,7 @@ CREATE FUNCTION fsbench.compare(experiment text, metric text DEFAULT NULL)
         same_durability boolean, further_time interval, warnings text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 5
     AS 'MODULE_PATHNAME', 'fsbench_compare_wrapper';
-COMMENT ON FUNCTION fsbench.compare IS 'What an experiment says of each target, at its last look: ratio to what it is compared with (the baseline, or the best), with low and high, the interval of that look; verdict, and in words (says). With goal best, verdict is best, equivalent to the best, out or open; with a baseline more, less, equivalent or inconclusive. Only the metric that was declared decides. further_time: what a decision would still take, NULL when there is one. warnings: findings of its runs';
+COMMENT ON FUNCTION fsbench.compare IS 'What an experiment says of each target, at its last look: ratio to what it is compared with (the baseline, or the best), with low and high, the interval of that look; verdict, and in words (says). With goal best, verdict is best, leading (ahead of all others, and not yet decided), equivalent to the best, out (certainly not the best) or open (not decided); with a baseline more, less, equivalent or inconclusive. Only the metric that was declared decides. further_time: what a decision would still take, NULL when there is one. warnings: findings of its runs';
 
 -- One experiment whose rows cannot be read hides no other one in a view.
 CREATE FUNCTION fsbench._compared(experiment text)

@@ -78,7 +78,7 @@ COMMENT ON COLUMN fsbench.experiments.experiment_id IS 'Number';
 COMMENT ON COLUMN fsbench.experiments.neighbours IS 'Other programs that use the machine: unexpected, expected, or found (from then on no run is made again for them)';
 COMMENT ON COLUMN fsbench.experiments.moved IS 'By how much over_at_latest has moved last, and why; fsbench.experiment_log has each time (moved)';
 COMMENT ON COLUMN fsbench.experiments.open_because IS 'Why it has left something open: reasons, each with its code and values; answer has them in words';
-COMMENT ON COLUMN fsbench.experiments.next_step IS 'The statement that goes on with what is open; NULL where more blocks would not help';
+COMMENT ON COLUMN fsbench.experiments.next_step IS 'The statement that goes on with what is open; NULL where more blocks would not help: recommend() then says under next what would';
 
 CREATE VIEW fsbench.comparison AS
     SELECT e.experiment, e.status, e.goal, e.metric, e.margin, e.ended_at, c.target, c.ratio, c.low, c.high, c.verdict, c.says, c.blocks, c.durability,
@@ -96,7 +96,7 @@ COMMENT ON COLUMN fsbench.comparison.target IS 'Target, as it is called in the e
 COMMENT ON COLUMN fsbench.comparison.ratio IS 'Metric of the target, divided by that of what it is compared with';
 COMMENT ON COLUMN fsbench.comparison.low IS 'Low end of the interval of that ratio';
 COMMENT ON COLUMN fsbench.comparison.high IS 'High end of it';
-COMMENT ON COLUMN fsbench.comparison.verdict IS 'more, less, equivalent or inconclusive; with goal best: best, leading, equivalent to the best, out or open';
+COMMENT ON COLUMN fsbench.comparison.verdict IS 'more, less, equivalent or inconclusive; with goal best: best, leading (ahead of all others, and not yet decided), equivalent to the best, out (certainly not the best) or open (not decided)';
 COMMENT ON COLUMN fsbench.comparison.says IS 'The same in words';
 COMMENT ON COLUMN fsbench.comparison.blocks IS 'Blocks at the look that it is of';
 COMMENT ON COLUMN fsbench.comparison.durability IS 'What its runs promised of commits';

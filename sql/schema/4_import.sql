@@ -584,13 +584,16 @@ BEGIN
             PERFORM FROM fsbench.chart_block b WHERE b.experiment = name;
             PERFORM FROM fsbench.chart_target t WHERE t.experiment = name;
         END LOOP;
+        FOR id IN SELECT r.run_id FROM fsbench.imported_run i JOIN fsbench.run_log r USING (run_id) WHERE i.import_id = this_import AND r.status = 'done' LOOP
+            PERFORM FROM fsbench.judge(id);
+        END LOOP;
         IF experiments = 0 AND runs = 0 THEN
             DELETE FROM fsbench.imported_file f WHERE f.import_id = this_import;
         END IF;
     EXCEPTION
         WHEN bad_copy_file_format OR feature_not_supported OR duplicate_object OR insufficient_privilege THEN
             RAISE;
-        WHEN data_exception OR integrity_constraint_violation OR invalid_parameter_value OR internal_error OR undefined_object OR program_limit_exceeded THEN
+        WHEN data_exception OR data_corrupted OR integrity_constraint_violation OR invalid_parameter_value OR internal_error OR undefined_object OR program_limit_exceeded THEN
             PERFORM fsbench._import_problem(met, upper(left(SQLERRM, 1)) || substr(left(SQLERRM, 300), 2) || '.');
     END;
     RETURN NEXT;

@@ -7,7 +7,10 @@ use std::sync::{Mutex, atomic::Ordering::AcqRel};
 
 use pgfsbench_core::{
     board::HOMES,
-    experiment::{answer, metric, recommend, steps},
+    experiment::{
+        answer::{self, warning},
+        metric, recommend, steps,
+    },
     refusal::quoted,
 };
 use pgrx::{datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
@@ -108,7 +111,7 @@ fn fsbench_compare(
             row.durability.map(|durability| Said(durability.sentence())),
             row.same_durability,
             further,
-            row.warnings.map(Said),
+            warning::in_words(&row.warnings).map(Said),
         )
     });
     Ok(TableIterator::new(rows))

@@ -17,6 +17,7 @@ mod in_use;
 pub mod install;
 mod judge;
 mod knee;
+mod limits;
 mod own_target;
 mod prepared_data;
 mod progress;

@@ -59,13 +59,20 @@ fn fsbench_prepared_data() -> Result<
 fn fsbench_drop_prepared_data() -> Result<i64, ErrorReport> {
     let ready = guard::ready()?;
     let mut busy = || Err(prepared_data::in_use());
-    let place = Place::open(&mut busy)?;
-    for (_, note) in place.all()? {
-        for file in note.needed_by() {
-            check_not_needed(&ready, file)?;
+    let places = Place::open_all(&mut busy)?;
+    for place in &places {
+        for (_, note) in place.all()? {
+            for file in note.needed_by() {
+                check_not_needed(&ready, file)?;
+            }
         }
     }
-    Ok(place.drop_all()? as i64)
+    let mut bytes = 0;
+    for place in places {
+        bytes += place.drop_all()?;
+    }
+    prepared_data::forget_directories()?;
+    Ok(bytes as i64)
 }
 
 /// Refuses to drop what the experiment of this mark is to copy again, unless that is over.

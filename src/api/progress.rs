@@ -69,8 +69,10 @@ pub fn line(board: &Board, request: &Request) -> String {
         return "ending".into();
     }
     if !is_active(board, request) {
-        let before = format_count(board.before(request) as u64, "run");
-        return format!("queued, after {before}");
+        return match board.before(request) {
+            0 => "queued, the next".into(),
+            before => format!("queued, after {}", format_count(before as u64, "run")),
+        };
     }
     now(board, request).in_words()
 }

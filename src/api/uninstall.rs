@@ -1,5 +1,7 @@
 //! Tells after DROP EXTENSION what it leaves: things outside of the database, which have to be removed otherwise.
 
+use std::collections::BTreeSet;
+
 use pgfsbench_core::{escape, units::format_bytes};
 
 use crate::{
@@ -81,17 +83,15 @@ impl Left {
         let Ok(all) = prepared_data::list() else {
             return;
         };
-        let Ok(directory) = prepared_data::directory() else {
-            return;
-        };
-        if !all.is_empty() {
-            let bytes = all.iter().map(|(_, note)| note.bytes).sum();
+        let places: BTreeSet<_> = all.iter().filter_map(|(path, _)| path.parent()).collect();
+        for place in places {
+            let here = all.iter().filter(|(path, _)| path.parent() == Some(place));
             self.add(
                 format!(
                     "Prepared data of {} in \"{}\".",
-                    format_bytes(bytes),
+                    format_bytes(here.map(|(_, note)| note.bytes).sum()),
                     // Whole, however long: somebody goes there.
-                    escape::one_line(&directory.display().to_string())
+                    escape::one_line(&place.display().to_string())
                 ),
                 "They go at a start of the server when no database has had the extension for a day; \
                  fsbench.drop_prepared_data() removes them where another database has it.".into(),

@@ -25,6 +25,9 @@ pub struct Said(pub String);
 /// An argument of type jsonb.
 pub struct Document(pub Value);
 
+/// Nothing can be cancelled while a document is read.
+const LONGEST_DOCUMENT: usize = 16 << 20;
+
 impl_sql_translatable!(Text, "text");
 impl_sql_translatable!(Document, "jsonb");
 impl_sql_translatable!(Said, "text");
@@ -222,6 +225,20 @@ impl FromDatum for Document {
     ) -> Option<Self> {
         if is_null {
             return None;
+        }
+        // SAFETY: the argument is of type jsonb, whose header is read.
+        let bytes = unsafe { pg_sys::toast_raw_datum_size(datum) };
+        if bytes > LONGEST_DOCUMENT {
+            return or_raise(Err(Fault::new(
+                sqlstate::INVALID_PARAMETER,
+                "an argument of type jsonb is too long",
+            )
+            .detail(format!(
+                "It has {bytes} bytes, and at most {LONGEST_DOCUMENT} are read."
+            ))
+            .hint(
+                "No function of pgfsbench needs so much: leave out what it does not name.",
+            )));
         }
         // SAFETY: the argument is of type jsonb; its text is copied.
         let text = unsafe {

@@ -8,7 +8,11 @@ mod queue_worker;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use pgfsbench_core::{finding, run::plan::Place, spec::Spec};
+use pgfsbench_core::{
+    finding::{self, Unreleased},
+    run::plan::Place,
+    spec::Spec,
+};
 use serde_json::Value;
 
 pub use errand::main;
@@ -219,7 +223,11 @@ impl Run {
             self.tell_errand("release", began_ns);
         }
         if left != Left::Nothing {
-            let finding = finding::not_released(&self.spec.target);
+            let unreleased = match entry.prepared {
+                Some(_) => Unreleased::ByHelper,
+                None => Unreleased::ByServer,
+            };
+            let finding = finding::not_released(&self.spec.target, unreleased);
             report::or_log("could not store a finding", || {
                 xact::transaction(|| store::insert(self.run_id, &[finding]))
             });

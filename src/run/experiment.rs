@@ -7,14 +7,15 @@ use std::{fs, path::Path};
 use pgfsbench_core::{
     experiment::{
         answer::{
-            self, Beside, Checkpoints,
+            self, Beside, Checkpoints, Warning,
             open::{self, Open},
         },
         conditions, limits,
         metric::Metric,
         recommend::{self, Facts},
         state::State,
-        steps, throttled,
+        steps,
+        throttled::{self, Step},
     },
     finding::Durability,
     verdict::Reason,
@@ -132,7 +133,7 @@ pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
     let known = rows::beside(state.experiment.experiment_id)?;
     let differences = differences::of(state)?;
     // The disk has changed once more since its blocks were made again.
-    let throttled = throttled::step(state).map(|step| step.why());
+    let throttled = throttled::step(state);
     let mut beside = vec![Beside::default(); state.targets.len()];
     for row in &known {
         let Some(target) = beside.get_mut(row.number) else {
@@ -153,14 +154,17 @@ pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
 fn warnings(
     row: &rows::BesideRow,
     changed: Option<&String>,
-    throttled: Option<&String>,
-) -> Option<String> {
-    let carry_over = row.carries_over.then(|| "carry_over".to_owned());
-    let changed = changed.map(|names| format!("changed between blocks: {names}"));
-    let parts = row.warnings.clone().into_iter().chain(changed);
-    let parts = parts.chain(throttled.cloned()).chain(carry_over);
-    let parts: Vec<String> = parts.collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+    throttled: Option<&Step>,
+) -> Vec<Warning> {
+    let found = row.warnings.iter().flatten().cloned().map(Warning::Found);
+    let changed = changed.cloned().map(Warning::Changed);
+    let throttled = throttled.cloned().map(Warning::Throttled);
+    let carry_over = row.carries_over.then_some(Warning::CarryOver);
+    found
+        .chain(changed)
+        .chain(throttled)
+        .chain(carry_over)
+        .collect()
 }
 
 /// The machine and the server that lines are to be pasted on. In a transaction.

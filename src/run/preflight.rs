@@ -143,18 +143,18 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
 
 /// Nothing is made or copied for a server that is there already.
 fn refuse_options_of_own_servers(spec: &Spec) -> Result<(), Fault> {
-    if spec.options == spec.options.for_target_server(spec.workload) {
+    let Some(name) = spec.options.of_made_server(spec.workload) else {
         return Ok(());
-    }
+    };
     Err(Fault::new(
         sqlstate::INVALID_PARAMETER,
-        "options \"data\", \"cache\" and \"wait_for_helper_ms\" mean nothing for a connection",
+        format!("option \"{name}\" means nothing for a connection"),
     )
     .detail(format!(
         "Target \"{}\" is a server that is there already.",
         spec.target
     ))
-    .hint("Leave them out."))
+    .hint("Leave it out."))
 }
 
 fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {

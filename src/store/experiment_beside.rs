@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgfsbench_core::{
-    experiment::{limits::Used, recommend::Facts},
+    experiment::{answer::warning::Found, limits::Used, recommend::Facts},
     finding::Durability,
 };
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub struct BesideRow {
     pub number: usize,
     /// Promises of its runs, each kind once.
     pub durability: Option<Vec<Durability>>,
-    pub warnings: Option<String>,
+    pub warnings: Option<Vec<Found>>,
     /// Checkpoints that began in the window of a run because of WAL, and all that did: means.
     pub forced_checkpoints: Option<f64>,
     pub checkpoints: Option<f64>,

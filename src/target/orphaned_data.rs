@@ -72,7 +72,11 @@ fn note() -> Result<(), Fault> {
 
 fn remove() -> Result<(), Fault> {
     let mut in_use = || Err(prepared_data::in_use());
-    let bytes = Place::open(&mut in_use)?.drop_all()?;
+    let mut bytes = 0;
+    for place in Place::open_all(&mut in_use)? {
+        bytes += place.drop_all()?;
+    }
+    prepared_data::forget_directories()?;
     report::log(format!(
         "prepared data of {} are removed: no database has had the extension pgfsbench for a day",
         format_bytes(bytes)

@@ -41,8 +41,10 @@ pub fn check_directory(given: &str) -> Result<String, Fault> {
         Ok(path) => path,
         Err(e) => return wrong("cannot be used", format!("The system says: {e}.")),
     };
-    if !path.is_dir() {
-        return wrong("cannot be used", "It is not a directory.".into());
+    match fs::metadata(&path) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => return wrong("cannot be used", "It is not a directory.".into()),
+        Err(e) => return wrong("cannot be used", format!("The system says: {e}.")),
     }
     if let Err(e) = access(&path, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK) {
         return wrong("cannot be used", format!("The system says: {e}."));

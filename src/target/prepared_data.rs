@@ -35,6 +35,9 @@ const NOTE: &str = "note.json";
 /// The directory, unless the setting names another. Backups leave out what begins with pgsql_tmp.
 const IN_DATA_DIRECTORY: &str = "pgfsbench/pgsql_tmp_prepared_data";
 
+/// Other directories that the setting has named, a line each: data that were loaded there stay known when it names another one. Backups leave it out.
+const PLACES: &str = "pgfsbench/pgsql_tmp_prepared_data_places";
+
 /// Properties that the data of a run on a target must have, made by the programs in `bindir`.
 pub fn wanted(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result<Wanted, Fault> {
     let postgres = bindir.join("postgres");
@@ -83,10 +86,76 @@ pub fn directory() -> Result<PathBuf, Fault> {
         .map_err(|fault| fault.context("pgfsbench.prepared_data_directory"))
 }
 
+/// Paths of the file of other directories.
+fn remembered() -> Vec<String> {
+    let file = session::data_directory().join(PLACES);
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Notes a directory that the setting names.
+fn remember(directory: &Path) -> Result<(), Fault> {
+    let path = directory.display().to_string();
+    let mut known = remembered();
+    if settings::prepared_data_directory().is_none() || known.contains(&path) {
+        return Ok(());
+    }
+    known.push(path);
+    let file = session::data_directory().join(PLACES);
+    let temporary = file.with_extension("tmp");
+    let write = || {
+        if let Some(directory) = file.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        fs::write(&temporary, known.join("\n"))?;
+        fs::rename(&temporary, &file)
+    };
+    write().map_err(|e| of_file("write", &file, &e))
+}
+
+/// After all data were removed: a directory that is used again is noted again.
+pub fn forget_directories() -> Result<(), Fault> {
+    let file = session::data_directory().join(PLACES);
+    match fs::remove_file(&file) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(of_file("remove", &file, &e)),
+        _ => Ok(()),
+    }
+}
+
+/// All directories that may hold data: the present one first. Others that cannot be used any more are left out.
+fn directories() -> Result<Vec<PathBuf>, Fault> {
+    let mut all = vec![directory()?];
+    let others = remembered().into_iter();
+    let others = others.filter_map(|path| target::check_directory(&path).ok().map(PathBuf::from));
+    let own = session::data_directory().join(IN_DATA_DIRECTORY);
+    for other in others.chain([own]) {
+        if !all.contains(&other) {
+            all.push(other);
+        }
+    }
+    Ok(all)
+}
+
 impl Place {
     /// Makes the directory if it is not there, and waits until no other server uses it.
     pub fn open(look: Look) -> Result<Self, Fault> {
         let directory = directory()?;
+        remember(&directory)?;
+        Self::open_at(directory, look)
+    }
+
+    /// The same of each directory that holds data.
+    pub fn open_all(look: Look) -> Result<Vec<Self>, Fault> {
+        let mut places = Vec::new();
+        for directory in directories()? {
+            if directory.exists() {
+                places.push(Self::open_at(directory, look)?);
+            }
+        }
+        Ok(places)
+    }
+
+    fn open_at(directory: PathBuf, look: Look) -> Result<Self, Fault> {
         DirBuilder::new()
             .mode(0o700)
             .recursive(true)
@@ -216,8 +285,8 @@ fn room(directory: &Path, all: &[(PathBuf, Note)]) -> Room {
 
 /// Whether data are there, and whether they could be loaded now; nothing is waited for or removed.
 pub fn look_for(wanted: &Wanted, bytes: u64) -> Result<(bool, bool), Fault> {
-    let all = list()?;
     let directory = directory()?;
+    let all = list_in(&directory)?;
     let why_not = room_below(&directory, &all).why_not(bytes, &directory);
     let is_there = all.iter().any(|(_, note)| note.wanted == *wanted);
     Ok((is_there, why_not.is_none()))
@@ -225,8 +294,8 @@ pub fn look_for(wanted: &Wanted, bytes: u64) -> Result<(bool, bool), Fault> {
 
 /// How all data come to be there that runs of an experiment want, each with the bytes to load it; None if they want none.
 pub fn look_for_all(wanted: Vec<(Wanted, u64)>) -> Result<Option<Copied>, Fault> {
-    let all = list()?;
     let directory = directory()?;
+    let all = list_in(&directory)?;
     let there: Vec<&Wanted> = all.iter().map(|(_, note)| &note.wanted).collect();
     let room = room_below(&directory, &all);
     Ok(Copied::of(wanted, &there, &room, &directory))
@@ -247,7 +316,15 @@ pub fn in_use() -> Fault {
 
 /// Lists prepared data for people; nothing is waited for or removed.
 pub fn list() -> Result<Vec<(PathBuf, Note)>, Fault> {
-    let loaded = named(&directory()?, LOADED)?;
+    let mut all = Vec::new();
+    for directory in directories()? {
+        all.extend(list_in(&directory)?);
+    }
+    Ok(all)
+}
+
+fn list_in(directory: &Path) -> Result<Vec<(PathBuf, Note)>, Fault> {
+    let loaded = named(directory, LOADED)?;
     let noted = |path: PathBuf| read_note(&path).map(|note| (path, note));
     Ok(loaded.into_iter().filter_map(noted).collect())
 }

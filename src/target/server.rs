@@ -22,7 +22,8 @@ use pgfsbench_core::{
         cluster::Cluster,
         commands,
         server_log::{
-            Ended, ending_of, lacks_rings, lacks_shared_memory, why_ended, why_not_started,
+            Ended, ending_of, lacks_library, lacks_rings, lacks_shared_memory, why_ended,
+            why_not_started,
         },
     },
 };
@@ -167,7 +168,7 @@ impl TargetServer {
     /// out: a filesystem would have to part or to allocate them in the measured window.
     pub fn copy_cluster(&self, from: &Path, shares_blocks: bool, look: Look) -> Result<(), Fault> {
         let argv = self.copy(from, shares_blocks);
-        let mut command = self.command(Path::new(&argv[0]), "copy")?;
+        let mut command = self.command(Path::new(&argv[0]), "cp")?;
         command.args(&argv[1..]);
         self.run(command, "cp", look)
     }
@@ -371,9 +372,12 @@ impl TargetServer {
             } else {
                 why_not_started(&log)
             })
-            .hint(match lacks_shared_memory(&log) {
-                true => "The memory has to hold both servers: lower shared_buffers of the target, or, where it has huge_pages = on, raise vm.nr_hugepages.",
-                false => "See whether the settings of the target fit this machine.",
+            .hint(if lacks_library(&log) {
+                "Install pgfsbench for the PostgreSQL of the target's bindir: make install PG_CONFIG=BINDIR/pg_config. Or leave bindir out."
+            } else if lacks_shared_memory(&log) {
+                "The memory has to hold both servers: lower shared_buffers of the target, or, where it has huge_pages = on, raise vm.nr_hugepages."
+            } else {
+                "See whether the settings of the target fit this machine."
             })
     }
 

@@ -33,6 +33,7 @@ fn data_are_cloned_where_files_can_share_blocks_and_else_the_run_says_why() {
         "58000",
         &[
             "could not clone the prepared data",
+            "failed to clone",
             "within one filesystem",
             "pgfsbench.prepared_data_directory",
         ],
@@ -60,6 +61,24 @@ fn data_are_cloned_where_files_can_share_blocks_and_else_the_run_says_why() {
             ("(storage #>> '{data,cloned}')::boolean", "t"),
             ("used #>> '{options,data}'", "cloned"),
             ("f.severity", "warning"),
+        ],
+    );
+    // Data of an earlier directory stay known.
+    set(
+        &server,
+        &mut client,
+        "pgfsbench.prepared_data_directory",
+        "",
+    );
+    assert_columns(
+        &mut client,
+        "FROM fsbench.prepared_data",
+        &[
+            (
+                &format!("count(*) FILTER (WHERE starts_with(directory, '{directory}'))"),
+                "1",
+            ),
+            ("count(*)", "2"),
         ],
     );
     row(&mut client, "SELECT fsbench.drop_prepared_data() > 0");

@@ -17,7 +17,7 @@ INSERT INTO fsbench.environment (run_id, pgfsbench_version, server_version, serv
 SELECT run_id, '0.1.0', 'PostgreSQL 15.20', 150020, 'Linux 6.1.0', 'db1.example', 'x86_64', 'none', 16, 'Some Processor', 137438953472, 34359738368, false, 'data and WAL',
        CASE target WHEN 'btrfs' THEN 'not durable: barriers off' ELSE 'durable' END,
        CASE target WHEN 'btrfs' THEN '[{"code": "barriers_off"}]' ELSE '[]' END::jsonb, '/srv/bench/data', target, '/dev/nvme0n1p2', '/srv/bench', 'rw,noatime', target,
-       '{"fsync": "on"}', 'write back', 'Maker Disk 9', false, 'none', '[{"name": "nvme0n1", "serial": "S-123456", "wwn": "eui.0025"}]'
+       '{"fsync": "on"}', 'write back', 'Maker Disk 9', false, 'none', '[{"depth": 0, "kind": "disk", "name": "nvme0n1", "serial": "S-123456", "wwn": "eui.0025"}]'
 FROM fsbench.run_log WHERE run_id >= 200;
 INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, latency_p50_ms, latency_p99_ms, commit_p99_ms, device_writes, device_reads, device_flushes, device_write_bytes, device_read_bytes,
     device_f_await_ms, device_w_await_ms, device_aqu_sz, device_util_percent, dirty_bytes, writeback_bytes, cpu_usr_percent, cpu_nice_percent, cpu_sys_percent, cpu_iowait_percent, cpu_steal_percent, cpu_idle_percent)

@@ -52,7 +52,8 @@ fn no_filesystem(helper: &Description, name: &str) -> Option<Refusal> {
         program: &|_| None,
     });
     let line = lines.into_iter().find(|line| line.item == name)?;
-    let message = match seen.program.is_some() && seen.kernel != "no" {
+    let is_there = seen.program.is_some() && seen.kernel != "no";
+    let message = match is_there {
         true => format!("the helper's configuration does not allow {name}"),
         false => format!("this machine has no {name}"),
     };
@@ -63,9 +64,10 @@ fn no_filesystem(helper: &Description, name: &str) -> Option<Refusal> {
                 "The helper sees: {}.",
                 line.detail.as_deref().unwrap_or("nothing of it")
             ),
-            match line.hint.unwrap_or_default() {
-                hint if hint.contains("restart pgfsbench-helper") => hint,
-                hint => format!("{hint} Then restart pgfsbench-helper."),
+            match (line.hint.unwrap_or_default(), is_there) {
+                // What is not allowed is changed in the helper's configuration, whose hint has the restart.
+                (hint, true) => hint,
+                (hint, false) => format!("{hint} Then restart pgfsbench-helper."),
             },
         )
     })

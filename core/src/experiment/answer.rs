@@ -1,10 +1,12 @@
 //! The answer of an experiment: a row for each target, and a summary of one line.
 
+mod cause;
 mod differing;
 mod figures;
 pub mod open;
 mod pairs;
 mod session;
+pub mod warning;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +19,6 @@ use super::{
 };
 use crate::{
     finding::Durability,
-    units::format_count,
     verdict::{
         Estimate, Reason,
         best::{Ranked, Standing},
@@ -27,14 +28,16 @@ use crate::{
     },
 };
 
+pub use cause::Cause;
 pub use figures::{figure, levels, line, plain};
 pub use pairs::pairs;
 pub use session::{confirm, is_another_session};
+pub use warning::Warning;
 
 /// The verdict where nothing is decided.
 const INCONCLUSIVE: &str = "inconclusive";
-/// The reason of one whose runs failed.
-const SET_ASIDE: &str = "set_aside";
+/// The verdict of a metric that was not declared.
+const NOT_DECLARED: &str = "not declared";
 
 /// Facts of a target beside its metric.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,9 +45,9 @@ pub struct Beside {
     /// The durability that its runs promised, all together.
     pub durability: Option<Durability>,
     /// Undeclared differences of its runs from those of others in the same block, by the number of the other target.
-    pub differs: BTreeMap<usize, String>,
-    /// Findings of its runs that are warnings, with how many runs have them.
-    pub warnings: Option<String>,
+    pub differs: BTreeMap<usize, Cause>,
+    /// Findings of its runs that are warnings, and what has changed between them.
+    pub warnings: Vec<Warning>,
     /// Its checkpoints, a run.
     pub checkpoints: Option<Checkpoints>,
 }
@@ -68,7 +71,7 @@ pub struct Row {
     pub low: Option<f64>,
     pub high: Option<f64>,
     pub verdict: String,
-    pub reason: Option<String>,
+    pub reason: Option<Cause>,
     pub says: String,
     pub blocks: Option<u32>,
     pub kept: Option<usize>,
@@ -79,7 +82,7 @@ pub struct Row {
     pub further_blocks: Option<u32>,
     /// Whether a decision would take more blocks than there can be.
     pub needs_too_many: bool,
-    pub warnings: Option<String>,
+    pub warnings: Vec<Warning>,
     /// Whether WAL has forced checkpoints in its runs, or in those that it is compared with.
     pub has_forced_checkpoints: bool,
 }
@@ -87,7 +90,7 @@ pub struct Row {
 /// Why a verdict is withheld, whatever the figures say.
 struct Withheld {
     /// Reason that withholds the verdicts of all targets.
-    of_all: Option<String>,
+    of_all: Option<Cause>,
     forced: bool,
     /// Those whose differences from others do not matter any more.
     aside: Vec<Aside>,
@@ -138,7 +141,7 @@ fn rows_at(
     for row in &mut rows {
         if let Some(aside) = (withheld.aside.iter()).find(|a| a.number == row.number) {
             row.verdict = INCONCLUSIVE.into();
-            row.reason = Some(SET_ASIDE.into());
+            row.reason = Some(Cause::SetAside);
             row.says = format!("set aside: {}", aside.why);
             (row.further_seconds, row.further_blocks) = (None, None);
         }
@@ -146,25 +149,24 @@ fn rows_at(
     rows
 }
 
-fn withheld_from_all(state: &State, metric: Metric, blocks: u32) -> Option<String> {
+fn withheld_from_all(state: &State, metric: Metric, blocks: u32) -> Option<Cause> {
     let e = &state.experiment;
     if e.metric != metric.name {
         return Some(match metric.kind {
-            Kind::Latency(_) if !e.has_rate => "closed_loop".into(),
-            Kind::Shown => "not declared, can be zero".into(),
-            _ => "not declared".into(),
+            Kind::Latency(_) if !e.has_rate => Cause::ClosedLoop,
+            Kind::Shown => Cause::CanBeZero,
+            _ => Cause::NotDeclared,
         });
     }
     // A look needs three.
     let is_ended = e.ended_by.is_some() && e.ended_by != Some(Reason::Running);
     if blocks < 3 && is_ended {
-        return Some(format!(
-            "{}, {}",
-            why_ended(e.ended_by),
-            format_count(blocks.into(), "block")
-        ));
+        return Some(Cause::TooFewBlocks {
+            ended_by: e.ended_by,
+            blocks,
+        });
     }
-    e.too_short.then(|| TOO_SHORT_REASON.into())
+    e.too_short.then_some(Cause::TooShort)
 }
 
 fn why_ended(reason: Option<Reason>) -> &'static str {
@@ -187,7 +189,7 @@ fn of_compared(
         _ => words::compared(compared, name, in_words(state, metric)),
     };
     let reason = match compared.verdict {
-        Verdict::Inconclusive(reason) => Some(reason.as_str().to_owned()),
+        Verdict::Inconclusive(reason) => Some(reason),
         _ => None,
     };
     let m = state.targets.len() - 1;
@@ -222,7 +224,7 @@ fn of_ranked(
         _ => words::ranked(ranked, name, in_words(state, metric)),
     };
     let reason = match ranked.standing {
-        Standing::Open(reason) => Some(reason.as_str().to_owned()),
+        Standing::Open(reason) => Some(reason),
         _ => None,
     };
     // The estimate is ln(against / this one), or its negative where less is better.
@@ -267,7 +269,7 @@ struct Base {
     estimate: Option<Estimate>,
     ends: Option<(f64, f64, f64)>,
     verdict: String,
-    reason: Option<String>,
+    reason: Option<Reason>,
     said: String,
     needed: Option<u32>,
 }
@@ -275,12 +277,8 @@ struct Base {
 impl Base {
     /// Blocks beyond those that there are in which both would run until it is decided; None where more of them would not help.
     fn further_blocks(&self) -> Option<u32> {
-        let helps = |reason: &str| {
-            ![Reason::NoiseFloor, Reason::NoReference]
-                .map(Reason::as_str)
-                .contains(&reason)
-        };
-        self.reason.as_deref().filter(|reason| helps(reason))?;
+        let helps = |reason: &Reason| !matches!(reason, Reason::NoiseFloor | Reason::NoReference);
+        self.reason.filter(helps)?;
         let further = self.needed?.checked_sub(self.estimate?.pairs as u32)?;
         (further > 0).then_some(further)
     }
@@ -293,7 +291,7 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     let other = base.against.and_then(|i| beside.get(i));
     let durability_of_other = other.and_then(|other| other.durability.clone());
     let same_durability = match (&own.durability, &durability_of_other) {
-        (Some(own), Some(other)) => Some(own.sentence() == other.sentence()),
+        (Some(own), Some(other)) => Some(own.is_as(other)),
         _ => None,
     };
     let differs = differing::of(&own, base.against, withheld);
@@ -312,7 +310,7 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
             let (verdict, says) = said_of_withheld(state, metric, &base, &why, &with);
             (verdict, Some(why), says)
         }
-        None => (base.verdict, base.reason, base.said),
+        None => (base.verdict, base.reason.map(Cause::Arithmetic), base.said),
     };
     if same_durability == Some(false)
         && let (Some(own), Some(other)) = (&own.durability, &durability_of_other)
@@ -363,17 +361,17 @@ fn said_of_withheld(
     state: &State,
     metric: Metric,
     base: &Base,
-    why: &str,
+    why: &Cause,
     with: &[usize],
 ) -> (String, String) {
     let size = figures::arithmetic(state, metric, base);
-    if why.starts_with("not declared") {
-        return ("not declared".into(), format!("{why}{size}"));
+    if why.is_not_declared() {
+        return (NOT_DECLARED.into(), format!("{}{size}", why.says()));
     }
     let with = differing::from_others(state, base, with);
     (
         INCONCLUSIVE.into(),
-        format!("{INCONCLUSIVE} ({why}){size}{with}"),
+        format!("{INCONCLUSIVE} ({}){size}{with}", why.says()),
     )
 }
 
@@ -399,13 +397,29 @@ impl Row {
         self.verdict == INCONCLUSIVE
     }
 
+    /// Whether it stays in the answer of the goal best, and nothing is decided of it.
+    pub fn is_open(&self) -> bool {
+        self.verdict == Standing::Open(Reason::Running).as_str()
+    }
+
+    /// Whether it leads, and another target is open.
+    pub fn is_leading(&self) -> bool {
+        self.verdict == Standing::Leading.as_str()
+    }
+
+    /// Whether it leads.
+    pub fn is_ahead(&self) -> bool {
+        self.is_leading() || self.verdict == Standing::Best.as_str()
+    }
+
     /// Whether it was not run any more, since its runs failed.
     pub fn is_set_aside(&self) -> bool {
-        self.is_inconclusive() && self.reason.as_deref() == Some(SET_ASIDE)
+        self.is_inconclusive() && self.reason == Some(Cause::SetAside)
     }
 
     /// Whether the difference certainly does not count.
     pub fn is_equivalent(&self) -> bool {
-        self.verdict.starts_with("equivalent")
+        [Verdict::Equivalent.as_str(), Standing::Equivalent.as_str()]
+            .contains(&self.verdict.as_str())
     }
 }

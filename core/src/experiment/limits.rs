@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
+use crate::finding::is_saturated;
+
 /// Something waited for memory in such a share of the time.
 const MEMORY: f64 = 0.1;
-/// Processors that are idle or wait for storage for less than that are used up.
-const IDLE: f64 = 0.05;
 /// A device that is busy for such a share of the time has no more to give, or hardly.
 const BUSY: f64 = 0.9;
 /// Clients that wait for one thing in this share of their time are limited by it.
@@ -68,7 +68,7 @@ pub fn limit(used: &Used, has_rate: bool) -> Option<Limit> {
     }
     if above(used.memory_pressure, MEMORY) {
         Some(Limit::Memory)
-    } else if used.idle.is_some_and(|idle| idle < IDLE) {
+    } else if used.idle.is_some_and(is_saturated) {
         Some(Limit::Processors)
     } else if above(used.locks, WAITS) {
         // Who holds the lock may wait for the device; but more clients would not bring more to do to it.

@@ -11,6 +11,7 @@ use super::{
     conditions,
     state::{Made, Neighbours, OthersSeen, Outcome, State},
 };
+use crate::texts;
 
 /// Attempts of a run that neighbours disturb.
 const ATTEMPTS: usize = 3;
@@ -132,10 +133,12 @@ impl Busy {
     /// In words.
     pub fn says(&self) -> String {
         let expected = if self.expected { ", as expected" } else { "" };
-        format!(
-            "busy machine{expected}: others disturbed {} of {} runs, and intervals are the wider for it",
-            self.disturbed, self.runs
-        )
+        texts::say("busy_machine", || {
+            format!(
+                "busy machine{expected}: others disturbed {} of {} runs, and intervals are the wider for it",
+                self.disturbed, self.runs
+            )
+        })
     }
 }
 

@@ -11,13 +11,15 @@ mod stored;
 use std::collections::BTreeMap;
 
 use super::{
-    answer::{self, Row, open},
+    answer::{self, Row, open, warning},
     neighbours,
     state::State,
     steps,
 };
 use crate::{
     finding::Durability,
+    sys::cgroup::Limits,
+    texts,
     units::{format_bytes, format_count},
 };
 
@@ -26,9 +28,6 @@ const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", 
 
 /// The part of a statement that goes on with an experiment.
 const NEXT: &str = "next";
-
-/// How the advice on options begins.
-const OPTIONS_OF: &str = "options of mkfs and mount of";
 
 /// The stored environment of a target's runs: that of the first run that counts.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -49,6 +48,10 @@ pub struct Facts {
     #[serde(rename = "durability_codes")]
     pub durability: Option<Durability>,
     pub virtualization: Option<String>,
+    /// Kind of container, or none.
+    pub container: Option<String>,
+    /// Limits of the server's cgroup.
+    pub limits: Option<Limits>,
     pub data_bytes: Option<f64>,
     pub memory_bytes: Option<f64>,
     pub shared_buffers_bytes: Option<f64>,
@@ -108,12 +111,25 @@ pub struct Advice {
     pub part: &'static str,
     /// In words, or a line to be pasted.
     pub says: String,
+    /// Whether it is, or has, something to be pasted.
+    pub is_pasted: bool,
 }
 
+/// Advice in words.
 fn advice(part: &'static str, says: impl Into<String>) -> Advice {
     Advice {
         part,
+        says: texts::say(part, || says.into()),
+        is_pasted: false,
+    }
+}
+
+/// A line to be pasted, or words with such a line.
+fn to_paste(part: &'static str, says: impl Into<String>) -> Advice {
+    Advice {
+        part,
         says: says.into(),
+        is_pasted: true,
     }
 }
 
@@ -127,7 +143,7 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     }
     let open = open::of(state, said);
     rows.extend(open.others().map(|why| advice("open", why.says())));
-    rows.extend(open.next.map(|line| advice(NEXT, line)));
+    rows.extend(open.advice().map(|line| to_paste(NEXT, line)));
     rows.extend(
         said.iter()
             .map(|row| advice("why", format!("{}: {}", row.target, row.says))),
@@ -157,10 +173,7 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
 /// Advice on an experiment that was imported from another host: none of its lines is to be pasted here.
 pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
     let mut rows = rows;
-    rows.retain(|row| {
-        let is_line = lines::PARTS.contains(&row.part) || row.part == NEXT;
-        !is_line && !row.says.starts_with(OPTIONS_OF)
-    });
+    rows.retain(|row| !row.is_pasted);
     // Nor what would look like one.
     for row in &mut rows {
         row.says = row.says.replace(char::is_control, " ");
@@ -275,10 +288,7 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
         ));
     }
     rows.extend(options_not_tested(state, facts));
-    rows.push(advice(
-        "not tested",
-        "ageing: each run is on a filesystem that was just made",
-    ));
+    rows.push(advice("not tested", ageing(facts)));
     if state.experiment.metric == "tps" {
         rows.push(advice(
             "not tested",
@@ -292,6 +302,14 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
         ));
     }
     rows
+}
+
+/// Files of a database that has lived long are scattered, on a filesystem that was full before.
+fn ageing(facts: &[Facts]) -> &'static str {
+    match facts.iter().all(stored::is_made) {
+        true => "ageing: each run is on a filesystem that was just made",
+        false => "ageing: each run has data files that were just made",
+    }
 }
 
 /// An option of mount that is worth a try, where mkfs and mount were left alone on all of them: one of each filesystem.
@@ -319,10 +337,10 @@ fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
         };
         let name = state.targets.get(f.number);
         let name = name.map_or("", |t| t.target.as_str());
-        rows.push(advice(
+        rows.push(to_paste(
             "not tested",
             format!(
-                "{OPTIONS_OF} {filesystem}, which are as they come; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"{option}\"]}}' compares one"
+                "options of mkfs and mount of {filesystem}, which are as they come; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"{option}\"]}}' compares one"
             ),
         ));
     }
@@ -339,7 +357,7 @@ fn set_aside(said: &[Row]) -> Vec<Advice> {
 fn findings(state: &State, said: &[Row]) -> Vec<Advice> {
     let with = said
         .iter()
-        .filter_map(|row| Some((row, row.warnings.as_ref()?)));
+        .filter_map(|row| Some((row, warning::in_words(&row.warnings)?)));
     let codes =
         with.map(|(row, warnings)| advice("finding", format!("{}: {warnings}", row.target)));
     let mut rows: Vec<Advice> = codes.collect();

@@ -128,6 +128,9 @@ pub struct Experiment {
     /// max_wal_size, where the experiment has raised it by itself.
     #[serde(default)]
     pub raised_max_wal_size: Option<String>,
+    /// Whether blocks were made again since the disk had become another one.
+    #[serde(default)]
+    pub was_throttled: bool,
     /// Whether the length of a checkpoint cycle was given.
     #[serde(default)]
     pub cycle_is_given: bool,

@@ -8,6 +8,7 @@ mod left_open;
 mod said;
 mod withheld;
 mod without_value;
+mod without_words;
 
 use serde_json::json;
 
@@ -198,7 +199,7 @@ fn a_failed_run_is_tried_again_once_and_three_in_a_row_set_a_target_aside() {
         .collect();
     assert_eq!(tries, [(1, 1), (1, 2), (2, 1)]);
     let rows = answer::rows(&state, metric::ALL[0], &[]);
-    assert_eq!(rows[1].reason.as_deref(), Some("set_aside"));
+    assert_eq!(rows[1].reason, Some("set_aside".into()));
     assert!(rows[1].says.contains("it broke"), "{}", rows[1].says);
 }
 

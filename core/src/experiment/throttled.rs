@@ -4,13 +4,12 @@
 use std::collections::BTreeSet;
 
 use super::state::{Made, Outcome, State};
+use crate::texts;
 
 /// By so many times flushes are slower, or faster, than in all blocks before.
 const TIMES: f64 = 1.5;
 /// So many blocks have to be on the other side: what does not last is noise.
 const BLOCKS: usize = 2;
-/// With which the reason begins why blocks are made again.
-pub const THROTTLED: &str = "throttled";
 
 /// A step.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +27,9 @@ impl Step {
             true => format!("{:.1} times as long", self.times),
             false => format!("only {:.2} times as long", self.times),
         };
-        format!(
-            "{THROTTLED}: flushes take {how} from block {} on",
-            self.block
-        )
+        texts::say("throttled", || {
+            format!("throttled: flushes take {how} from block {} on", self.block)
+        })
     }
 }
 
@@ -89,14 +87,7 @@ fn times_at(state: &State, counted: &[(&Made, f64)], block: u32) -> Option<f64> 
 
 /// The step before which all blocks are to be made again: once in an experiment. A disk that goes on changing is told with the results.
 pub fn to_be_repeated(state: &State) -> Option<Step> {
-    let is_done = |made: &Made| {
-        made.outcome == Some(Outcome::Repeated)
-            && made
-                .why
-                .as_deref()
-                .is_some_and(|why| why.starts_with(THROTTLED))
-    };
-    if state.experiment.too_short || state.runs.iter().any(is_done) {
+    if state.experiment.too_short || state.experiment.was_throttled {
         return None;
     }
     step(state)
@@ -184,8 +175,7 @@ mod tests {
         state.experiment.too_short = true;
         assert_eq!(to_be_repeated(&state), None);
         state.experiment.too_short = false;
-        (state.runs[0].outcome, state.runs[0].why) =
-            (Some(Outcome::Repeated), Some(format!("{THROTTLED}: ...")));
+        state.experiment.was_throttled = true;
         assert_eq!(to_be_repeated(&state), None);
     }
 }

@@ -13,7 +13,10 @@ use serde_json::Value;
 pub(super) use layers::of_storage;
 
 use super::RunFacts;
-use crate::units::{format_bytes, format_microseconds};
+use crate::{
+    texts,
+    units::{format_bytes, format_microseconds},
+};
 
 /// Classes of durability, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -163,6 +166,33 @@ impl Code {
         }
     }
 
+    /// The code that runs with other measurements have, too.
+    fn without_figures(&self) -> Self {
+        match self {
+            Self::FlushTooFast { device, .. } => Self::FlushTooFast {
+                us: 0.0,
+                device: *device,
+            },
+            Self::SyncTooFast { device, .. } => Self::SyncTooFast {
+                us: 0.0,
+                device: *device,
+            },
+            Self::SyncBelowProbe { .. } => Self::SyncBelowProbe {
+                us: 0.0,
+                probe_us: 0.0,
+            },
+            Self::NoFlushes { .. } => Self::NoFlushes {
+                syncs: 0,
+                flushes: 0,
+            },
+            Self::NoWrites { .. } => Self::NoWrites {
+                wal_bytes: 0,
+                device_bytes: 0,
+            },
+            other => other.clone(),
+        }
+    }
+
     /// True if a device that keeps its cache makes up for it.
     fn is_covered_by_protection(&self) -> bool {
         matches!(
@@ -212,6 +242,10 @@ impl Code {
 
     /// The code in words, to stand in a list: the same for all runs alike, without figures.
     pub(super) fn words(&self) -> String {
+        texts::say("durability", || self.in_full())
+    }
+
+    fn in_full(&self) -> String {
         match self {
             Self::FsyncOff => "fsync off".into(),
             Self::SynchronousCommitOff => "synchronous_commit off".into(),
@@ -330,6 +364,28 @@ impl Durability {
         (self.class() == Class::NotDurable).then(|| self.reasons(Class::NotDurable))
     }
 
+    /// Whether it promises the same as another one: the figures of measurements do not count.
+    pub fn is_as(&self, other: &Self) -> bool {
+        let (own, theirs) = (self.telling(), other.telling());
+        let all_in = |a: &[Code], b: &[Code]| a.iter().all(|code| b.contains(code));
+        self.class() == other.class() && all_in(&own, &theirs) && all_in(&theirs, &own)
+    }
+
+    /// The codes that the sentence names, without figures.
+    fn telling(&self) -> Vec<Code> {
+        let class = self.class();
+        let tells = |code: &&Code| match class {
+            Class::NotDurable | Class::Declared => code.class() == Class::NotDurable,
+            Class::NotKnown => code.class() == Class::NotKnown,
+            Class::BySettings => **code == Code::WhereATestSyncs,
+        };
+        self.0
+            .iter()
+            .filter(tells)
+            .map(Code::without_figures)
+            .collect()
+    }
+
     /// True if commits are durable, as far as settings and declarations tell.
     pub fn is_durable(&self) -> bool {
         self.class() >= Class::Declared
@@ -337,6 +393,10 @@ impl Durability {
 
     /// The promise of a COMMIT, in words.
     pub fn sentence(&self) -> String {
+        texts::say("durability", || self.in_words())
+    }
+
+    fn in_words(&self) -> String {
         match self.class() {
             Class::NotDurable => format!("not durable: {}", self.reasons(Class::NotDurable)),
             Class::NotKnown => format!("not known: {}", self.reasons(Class::NotKnown)),

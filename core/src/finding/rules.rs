@@ -11,7 +11,8 @@ mod window;
 
 use super::{Finding, RunFacts, Severity, crash, scan, storage};
 use crate::units::format_share as percent;
-pub use data::device_reads;
+pub use data::{device_reads, fits_memory};
+pub use machine::is_saturated;
 
 type Rule = fn(&RunFacts) -> Option<Finding>;
 

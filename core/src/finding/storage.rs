@@ -36,12 +36,31 @@ pub fn properties_not_in_force(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
-/// The finding of a run whose filesystem could not be cleared away at its end.
-pub fn not_released(target: &str) -> Finding {
+/// What was left at the end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreleased {
+    /// The filesystem that the helper has made for the run.
+    ByHelper,
+    /// The directory of the target's server, which this server removes.
+    ByServer,
+}
+
+/// The finding of a run that could not clear away at its end what was made for it.
+pub fn not_released(target: &str, left: Unreleased) -> Finding {
+    let (what, hint) = match left {
+        Unreleased::ByHelper => (
+            "filesystem",
+            "The figures are not affected. pgfsbench-helper releases it when it runs again; or run pgfsbench-helper release as root.",
+        ),
+        Unreleased::ByServer => (
+            "server's directory",
+            "At its next start this server removes the directory, if the filesystem allows that. The finding stays.",
+        ),
+    };
     Finding::new(
         NOT_RELEASED,
         Severity::Warning,
-        format!("the filesystem of target \"{target}\" was not cleared away"),
-        "Nothing is wrong with the figures. It is released when pgfsbench-helper runs again; or run pgfsbench-helper release as root.",
+        format!("the {what} of target \"{target}\" was not cleared away at the end of the run"),
+        hint,
     )
 }

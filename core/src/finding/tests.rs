@@ -584,7 +584,12 @@ fn scans() {
 
 #[test]
 fn only_the_moment_knows_what_was_not_released() {
-    assert!(is_of_the_moment(&not_released("x").code));
+    for left in [Unreleased::ByHelper, Unreleased::ByServer] {
+        let finding = not_released("x", left);
+        assert!(is_of_the_moment(&finding.code));
+        let names_helper = finding.hint.contains("pgfsbench-helper");
+        assert_eq!(names_helper, left == Unreleased::ByHelper);
+    }
     assert!(is_of_the_moment(IMPORTED));
     assert!(is_of_the_moment(&not_positive("tps", 0.0).code));
     assert!(!is_of_the_moment("drift"));
@@ -661,4 +666,39 @@ proptest! {
         };
         judge(&facts);
     }
+}
+
+#[test]
+fn findings_and_durability_are_the_same_where_each_text_is_its_code() {
+    let all = [
+        clean(),
+        RunFacts {
+            fsync: Some(false),
+            unlogged: Some(true),
+            ..clean()
+        },
+        RunFacts {
+            storage: StorageFacts {
+                filesystem: Some("tmpfs".into()),
+                ..storage()
+            },
+            ..clean()
+        },
+        RunFacts::default(),
+    ];
+    let decide = |facts: &RunFacts| {
+        let findings = judge(facts).into_iter();
+        let codes: Vec<_> = findings.map(|f| (f.code, f.severity)).collect();
+        let durability = Durability::of(facts);
+        let class = durability.as_ref().map(Durability::class);
+        (codes, class, durability)
+    };
+    for facts in &all {
+        assert_eq!(texts::without(|| decide(facts)), decide(facts));
+    }
+    let of = |facts: &RunFacts| Durability::of(facts).unwrap();
+    let is_as = || of(&all[0]).is_as(&of(&all[1]));
+    assert!(!is_as() && !texts::without(is_as));
+    let finding = texts::without(|| judge(&all[1])).remove(0);
+    assert_eq!(finding.message, finding.code);
 }

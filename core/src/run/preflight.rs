@@ -187,12 +187,12 @@ pub fn check_both(what: &str, own: u64, theirs: u64, memory: u64) -> Result<(), 
     Err(
         Refusal::new(Kind::NoWorkerSlot, "not enough memory for both servers")
             .detail(format!(
-                "{what} is {} here and {} on the target; the machine has {}.",
+                "{what} is {} here and {} on the target; the server can use {} of memory.",
                 format_bytes(own),
                 format_bytes(theirs),
                 format_bytes(memory)
             ))
-            .hint("Give the target a smaller shared_buffers with fsbench.alter_target()."),
+            .hint("Give a smaller shared_buffers: in the argument settings if it has one, else to the target with fsbench.alter_target()."),
     )
 }
 

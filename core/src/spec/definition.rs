@@ -171,7 +171,7 @@ pub trait Definition: Sync {
 
     /// Advice for a run in which the processors were saturated.
     fn when_saturated(&self) -> &'static str {
-        "It is them that were measured, not the storage: use data beyond RAM, fewer clients, or a rate."
+        "The processors were the limit, not the storage: use data beyond RAM, fewer clients, or a rate."
     }
 
     /// True if it syncs files by itself, so that settings of the server do not count.

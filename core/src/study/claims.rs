@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::experiment::answer::Cause;
+
 use super::{
     definition::{By, Claim, Decision, Expected, Study},
-    evidence::{self, Evidence, FEWEST, Knee, Spread},
+    evidence::{Evidence, FEWEST, Knee, Spread},
     left_out::Here,
 };
 
@@ -184,7 +186,7 @@ fn by_interval(
     });
     let on = found.on();
     let is_settled = row.verdict != INCONCLUSIVE;
-    let stands = row.reason.as_deref().is_none_or(evidence::stands);
+    let stands = row.reason.as_ref().is_none_or(Cause::figures_stand);
     let here = match (figures, is_settled || (stands && on.is_none())) {
         (Some(figures), true) => {
             let margin = study

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{definition::Study, figure, plan::target_name};
-use crate::{experiment::answer, series::median};
+use crate::{
+    experiment::answer::{self, Cause},
+    series::median,
+};
 
 /// Fewest runs of each of two whose ranges are compared: if nothing differed, all of one would be above all of the other in one of twenty.
 pub(super) const FEWEST: usize = 3;
 
 /// The experiment goes on, or can.
 const ON: [&str; 4] = ["queued", "running", "paused", "recorded"];
-
-/// Reasons for which a verdict is open though what was measured stands.
-const FIGURES_STAND: [&str; 4] = ["too_noisy", "max_blocks", "max_duration", "cancelled"];
 
 /// The experiment of a question, as far as it is.
 #[derive(Clone, Debug, Default)]
@@ -79,11 +79,11 @@ impl Evidence {
             }
         };
         let withheld = self.rows.iter().chain(&self.pairs).find_map(|row| {
-            let reason = row.reason.as_deref().filter(|reason| !stands(reason))?;
+            let reason = row.reason.as_ref().filter(|cause| !cause.figures_stand())?;
             // That is of all of them, also of the baseline.
-            (reason == "too_short" || is_of_them(row)).then_some(reason)
+            (*reason == Cause::TooShort || is_of_them(row)).then_some(reason)
         });
-        withheld.map(|reason| format!("its experiment gives no verdict ({reason})"))
+        withheld.map(|reason| format!("its experiment gives no verdict ({})", reason.says()))
     }
 
     /// Between which ends a figure of a target is: the range of its runs, of a knee its interval. None with too few runs, or no knee.
@@ -105,11 +105,6 @@ impl Evidence {
             high: ends(f64::NEG_INFINITY, f64::max),
         })
     }
-}
-
-/// Whether what was measured stands though an experiment leaves its verdict open for this reason.
-pub(super) fn stands(reason: &str) -> bool {
-    FIGURES_STAND.contains(&reason)
 }
 
 impl Spread {
@@ -176,7 +171,7 @@ mod tests {
             number,
             against: Some(against),
             verdict: "inconclusive".into(),
-            reason: reason.map(str::to_owned),
+            reason: reason.map(Into::into),
             ..answer::Row::default()
         };
         // With the baseline 0, and of the pair that has not that in it.

@@ -165,6 +165,12 @@ pub fn lacks_shared_memory(log: &str) -> bool {
     log.contains("could not map anonymous shared memory")
 }
 
+/// Whether the programs have no library of the extension.
+pub fn lacks_library(log: &str) -> bool {
+    log.contains("could not access file \"pgfsbench\"")
+        || log.contains("could not access file \"$libdir/pgfsbench\"")
+}
+
 /// A text in one line, from its beginning to the last word that has room.
 fn first_of(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

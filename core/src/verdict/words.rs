@@ -3,6 +3,7 @@
 use super::Estimate;
 use super::best::{Ranked, Standing};
 use super::compare::{Compared, Verdict};
+use crate::texts;
 
 /// First words of the nouns of things that are counted.
 const COUNTED: [&str; 8] = [
@@ -34,6 +35,12 @@ pub struct Metric<'a> {
 
 /// A target against the baseline of that name.
 pub fn compared(compared: &Compared, baseline: &str, metric: Metric<'_>) -> String {
+    texts::say(compared.verdict.as_str(), || {
+        of_compared(compared, baseline, metric)
+    })
+}
+
+fn of_compared(compared: &Compared, baseline: &str, metric: Metric<'_>) -> String {
     let size = compared.estimate.map(|e| Size::of_target(&e));
     match (compared.verdict, size, compared.estimate) {
         (Verdict::CannotKeepTheRate, ..) => compared.verdict.as_str().into(),
@@ -71,6 +78,12 @@ pub fn compared(compared: &Compared, baseline: &str, metric: Metric<'_>) -> Stri
 
 /// A target of the goal `best`; `against` is the name of the one that it is compared with.
 pub fn ranked(ranked: &Ranked, against: &str, metric: Metric<'_>) -> String {
+    texts::say(ranked.standing.as_str(), || {
+        of_ranked(ranked, against, metric)
+    })
+}
+
+fn of_ranked(ranked: &Ranked, against: &str, metric: Metric<'_>) -> String {
     let standing = ranked.standing.as_str();
     let Some(estimate) = ranked.estimate else {
         return standing.into();

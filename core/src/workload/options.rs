@@ -89,14 +89,7 @@ pub fn check_place(options: &Options, workload: Workload, target: &str) -> Resul
         .detail("What has just been loaded is in memory.")
         .hint("Leave out the option \"data\": copies can be forgotten by the kernel."));
     }
-    let here = options.for_target_server(workload);
-    let name = if options.wait_for_helper_ms != here.wait_for_helper_ms {
-        "wait_for_helper_ms"
-    } else if options.data != here.data {
-        "data"
-    } else if options.cache != here.cache {
-        "cache"
-    } else {
+    let Some(name) = options.of_made_server(workload) else {
         return Ok(());
     };
     if target != DEFAULT_TARGET {

@@ -205,7 +205,9 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
     let id = insert(&ready, &planned, None)?;
     planned.own_targets.tell()?;
     let on_top = match planned.checked.neighbours.has_repeats() {
-        true => " Runs that others disturb are made again, twice at most, on top of these.",
+        true => {
+            " A run that other programs disturb is made again, at most twice: that comes on top of the time above."
+        }
         false => "",
     };
     report::notice(

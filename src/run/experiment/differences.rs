@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pgfsbench_core::experiment::{
+    answer::Cause,
     devices,
     state::State,
     undeclared::{self, ANOTHER_DEVICE, Side},
@@ -18,7 +19,7 @@ use crate::{
 #[derive(Default)]
 pub struct Differences {
     /// From another target in the same block, by the number of that one. Of two that differ each has the other.
-    pub within: BTreeMap<usize, BTreeMap<usize, String>>,
+    pub within: BTreeMap<usize, BTreeMap<usize, Cause>>,
     /// From the first of its own runs.
     pub changed: BTreeMap<usize, String>,
 }
@@ -30,8 +31,8 @@ pub fn of(state: &State) -> Result<Differences, Fault> {
     let mut found = Differences::default();
     for ((one, other), names) in within_blocks(&runs, &mut documents)? {
         let words = match names.contains(ANOTHER_DEVICE) {
-            true => ANOTHER_DEVICE.to_owned(),
-            false => format!("differs: {}", joined(names)),
+            true => Cause::AnotherDevice,
+            false => Cause::Differs(joined(names)),
         };
         let mut add = |one, other| {
             let of_one = found.within.entry(one).or_default();

@@ -11,6 +11,5 @@ found AS (SELECT c.number, f.code, count(*) AS with_it, max(f.weight) AS weight 
   WHERE f.severity = 'warning' GROUP BY 1, 2)
 SELECT coalesce(jsonb_agg(jsonb_build_object('number', t.number, 'durability', t.durability,
   'carries_over', t.carries_over, 'forced_checkpoints', t.forced, 'checkpoints', t.checkpoints,
-  'warnings', (SELECT string_agg(CASE WHEN f.with_it < t.runs THEN format('%s (%s of %s runs)', f.code, f.with_it, t.runs)
-      ELSE f.code END, ', ' ORDER BY f.weight DESC, f.code COLLATE "C") FROM found f WHERE f.number = t.number))), '[]')
+  'warnings', (SELECT jsonb_agg(jsonb_build_object('code', f.code, 'with_it', f.with_it, 'runs', t.runs) ORDER BY f.weight DESC, f.code COLLATE "C") FROM found f WHERE f.number = t.number))), '[]')
 FROM of_target t

@@ -11,7 +11,7 @@ SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.targe
   'mkfs_command', e.mkfs_command, 'has_mkfs_options', coalesce(r.target_definition ->> 'mkfs_options', '') <> '',
     'device', r.target_definition ->> 'device', 'kernel', nullif(split_part(e.kernel, ' ', 2), ''),
     'mount_options', r.target_definition ->> 'mount_options', 'durability_codes', e.durability_codes,
-  'virtualization', e.virtualization, 'data_bytes', r.data_bytes, 'memory_bytes', e.memory_bytes, 'shared_buffers_bytes', e.shared_buffers_bytes, 'stall_seconds', c.stalls,
+  'virtualization', e.virtualization, 'container', e.container, 'limits', e.limits, 'data_bytes', r.data_bytes, 'memory_bytes', e.memory_bytes, 'shared_buffers_bytes', e.shared_buffers_bytes, 'stall_seconds', c.stalls,
   'device_bytes_per_transaction', c.written, 'flushes_per_transaction', c.flushes, 'flush_us', c.flush_us,
   'crash', r.used #>> '{options,crash}' = 'true', 'power_loss_protected', (r.target_definition ->> 'power_loss_protected')::boolean,
   'settings', coalesce(r.target_definition -> 'settings', '{}') || coalesce(t.own -> 'settings', '{}'),

@@ -7,7 +7,8 @@ SELECT jsonb_build_object(
         AND (t.own -> 'settings' ? 'max_wal_size' OR g.settings ? 'max_wal_size')),
     'cycle_is_given', e.asked ->> 'cycle_us' IS NOT NULL, 'raised_max_wal_size', CASE WHEN NOT coalesce(e.asked #> '{run,settings}' ? 'max_wal_size', false)
       THEN e.parameters #>> '{settings,max_wal_size}' END,
-    'elapsed_seconds', fsbench._on_seconds(e), 'max_duration_seconds', (e.asked ->> 'max_duration_us')::float8 / 1e6),
+    'elapsed_seconds', fsbench._on_seconds(e),
+    'was_throttled', EXISTS (SELECT FROM fsbench.experiment_log l WHERE l.experiment_id = e.experiment_id AND l.event = 'throttled'), 'max_duration_seconds', (e.asked ->> 'max_duration_us')::float8 / 1e6),
   'targets', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.target_number) FROM fsbench.experiment_target t WHERE t.experiment_id = e.experiment_id),
   'runs', coalesce((SELECT jsonb_agg(to_jsonb(x) || jsonb_build_object('status', r.status, 'error_code', r.error_code,
       'error', r.error, 'value', fsbench._metric(r.run_id, e.metric),

@@ -1,7 +1,7 @@
 //! Differences that nobody has declared, where a verdict rests on them.
 
-use super::{Base, Beside, Withheld};
-use crate::experiment::{state::State, undeclared::ANOTHER_DEVICE};
+use super::{Base, Beside, Cause, Withheld};
+use crate::experiment::state::State;
 
 /// Differences that withhold the verdict of a target, with the numbers of the targets that differ: from the one that it is compared with, or from any
 /// where it is compared with all.
@@ -9,7 +9,7 @@ pub(super) fn of(
     own: &Beside,
     against: Option<usize>,
     withheld: &Withheld,
-) -> Option<(Vec<usize>, String)> {
+) -> Option<(Vec<usize>, Cause)> {
     let counts = |number: usize| match against {
         Some(against) => number == against,
         None => !withheld.aside.iter().any(|aside| aside.number == number),
@@ -18,7 +18,7 @@ pub(super) fn of(
     if withheld.forced {
         return None;
     }
-    let is_elsewhere = found().find(|(_, why)| *why == ANOTHER_DEVICE);
+    let is_elsewhere = found().find(|(_, why)| **why == Cause::AnotherDevice);
     let (_, why) = is_elsewhere.or_else(|| found().next())?;
     let with = found().filter(|(_, other)| *other == why);
     Some((with.map(|(number, _)| *number).collect(), why.clone()))

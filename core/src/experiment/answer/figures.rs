@@ -140,7 +140,7 @@ pub(super) fn regime(e: &Experiment) -> String {
 /// A decision would take more blocks than there can be.
 pub(super) fn too_many_blocks() -> String {
     format!(
-        "; more than the {MOST_BLOCKS} blocks that there can be would be needed to decide it: longer windows differ less"
+        "; a decision needs more than the {MOST_BLOCKS} blocks that an experiment can have: runs with longer windows differ less"
     )
 }
 
@@ -171,7 +171,7 @@ pub fn line(state: &State, rows: &[Row]) -> String {
     let mut rows: Vec<&Row> = rows.iter().collect();
     if state.experiment.goal == Goal::Best {
         // The best one is the answer.
-        rows.sort_by_key(|row| !matches!(row.verdict.as_str(), "best" | "leading"));
+        rows.sort_by_key(|row| !row.is_ahead());
     }
     let unlike = rows.iter().any(|row| row.same_durability == Some(false));
     let loses = |row: &Row| {
@@ -181,8 +181,8 @@ pub fn line(state: &State, rows: &[Row]) -> String {
     let parts: Vec<String> = (rows.iter())
         .map(|row| match &row.reason {
             _ if row.is_set_aside() => format!("{} set aside", row.target),
-            Some(reason) if row.is_inconclusive() || row.verdict == "open" => {
-                format!("{} {} ({reason})", row.target, row.verdict)
+            Some(reason) if row.is_inconclusive() || row.is_open() => {
+                format!("{} {} ({})", row.target, row.verdict, reason.says())
             }
             _ => format!("{} {}", row.target, row.verdict),
         })

@@ -2,21 +2,25 @@
 
 use serde::Serialize;
 
-use super::Row;
+use super::{Cause, Row};
 use crate::{
     experiment::{
         neighbours::{self, Busy},
-        plan::{MOST_BLOCKS, TOO_SHORT_REASON},
+        plan::MOST_BLOCKS,
         state::{OthersSeen, State},
         steps,
     },
     quoting::sql_literal,
+    texts,
     units::format_seconds,
     verdict::{
         Reason,
         looks::{FEWEST_BLOCKS, LOOKS},
     },
 };
+
+/// The way on where an experiment can have no more blocks.
+const LONGER_WINDOWS: &str = "-- a new experiment with a longer cycle, or a longer duration: runs with longer windows differ less";
 
 /// A reason, with its values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -61,6 +65,10 @@ impl Why {
 
     /// In words.
     pub fn says(&self) -> String {
+        texts::say("open", || self.in_words())
+    }
+
+    fn in_words(&self) -> String {
         match self {
             Self::BusyMachine(busy) => busy.says(),
             Self::NeighboursNotSeen { seen } => {
@@ -115,6 +123,15 @@ pub struct Open {
 }
 
 impl Open {
+    /// The statement that goes on; or, where more blocks would not decide it, a comment on what would.
+    pub fn advice(&self) -> Option<String> {
+        let needs_longer =
+            |why: &Why| matches!(why, Why::TooManyBlocks { .. } | Why::GivenUp { .. });
+        let longer = self.reasons.iter().any(needs_longer);
+        let longer = longer.then(|| LONGER_WINDOWS.to_owned());
+        self.next.clone().or(longer)
+    }
+
     /// The reasons but that of a busy machine, which an answer begins with.
     pub fn others(&self) -> impl Iterator<Item = &Why> {
         let reasons = self.reasons.iter();
@@ -127,7 +144,7 @@ pub fn of(state: &State, said: &[Row]) -> Open {
     let e = &state.experiment;
     let is_over = matches!(e.status.as_str(), "done" | "cancelled");
     let is_control = |row: &Row| e.control == Some(row.number);
-    let is_open = |row: &Row| row.verdict == "open" || row.is_inconclusive();
+    let is_open = |row: &Row| row.is_open() || row.is_inconclusive();
     let open: Vec<&Row> = (said.iter())
         .filter(|row| is_over && is_open(row) && !row.is_set_aside() && !is_control(row))
         .collect();
@@ -156,10 +173,10 @@ pub fn of(state: &State, said: &[Row]) -> Open {
 pub fn reason(state: &State, row: &Row) -> Option<Why> {
     let e = &state.experiment;
     let target = || row.target.clone();
-    let reason = row.reason.as_deref().unwrap_or_default();
-    let is = |of: Reason| reason == of.as_str();
+    let reason = row.reason.as_ref();
+    let is = |of: Reason| reason == Some(&Cause::Arithmetic(of));
     let blocks = steps::next(state, "", "").blocks;
-    if reason == TOO_SHORT_REASON {
+    if reason == Some(&Cause::TooShort) {
         Some(Why::WindowsTooShort {
             window_seconds: e.window_seconds,
             cycle_seconds: e.cycle_seconds,
@@ -170,10 +187,10 @@ pub fn reason(state: &State, row: &Row) -> Option<Why> {
         Some(Why::NoiseFloor)
     } else if is(Reason::TooNoisy) {
         Some(Why::GivenUp { target: target() })
-    } else if reason.starts_with("differs") || reason.starts_with("device confounded") {
+    } else if let Some(differs @ (Cause::Differs(_) | Cause::AnotherDevice)) = reason {
         Some(Why::Differs {
             target: target(),
-            what: reason.to_owned(),
+            what: differs.says(),
         })
     } else if blocks < FEWEST_BLOCKS {
         Some(Why::TooFewBlocks { blocks })

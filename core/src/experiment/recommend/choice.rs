@@ -3,7 +3,7 @@
 use super::{Advice, Facts, advice, is_for_comparison_only, less_durable, regime};
 use crate::{
     experiment::{
-        answer::{Row, open},
+        answer::{Cause, Row, open},
         metric::Metric,
         state::{Goal, Outcome, State},
     },
@@ -83,17 +83,7 @@ fn reason_against(facts: &[Facts], number: usize) -> Option<String> {
 
 /// Whether the interval of a row without a verdict is still one to go by: not where what was measured is in doubt.
 fn has_bound(row: &Row) -> bool {
-    let reason = row.reason.as_deref().unwrap_or_default();
-    let is = |word: &str| reason.split([',', ':']).next() == Some(word);
-    ![
-        "too_short",
-        "differs",
-        "device confounded",
-        "noise_floor",
-        "set_aside",
-    ]
-    .into_iter()
-    .any(is)
+    !row.reason.as_ref().is_some_and(Cause::is_doubt)
 }
 
 /// The first row that says nothing though its target was run.
@@ -113,15 +103,9 @@ fn best(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice
     if let Some(row) = withheld(said) {
         return Choice::none(no_choice(state, row));
     }
-    let of = |verdicts: &[&str]| -> Vec<&Row> {
-        let rows = said.iter().copied();
-        rows.filter(|row| verdicts.contains(&row.verdict.as_str()))
-            .collect()
-    };
-    let (open, alike) = (
-        of(&["open"]),
-        of(&["best", "leading", "equivalent to the best"]),
-    );
+    let (open, alike): (Vec<&Row>, Vec<&Row>) = (said.iter().copied())
+        .filter(|row| row.is_open() || row.is_ahead() || row.is_equivalent())
+        .partition(|row| row.is_open());
     if !open.is_empty() || alike.is_empty() {
         return among_open(&alike, &open, metric);
     }
@@ -187,7 +171,7 @@ fn among_open(alike: &[&Row], open: &[&Row], metric: Metric) -> Choice {
             names(&left)
         ),
     });
-    let leader = left.iter().find(|row| row.verdict == "leading").copied();
+    let leader = left.iter().find(|row| row.is_leading()).copied();
     choice.advice.extend(open.iter().filter_map(|row| {
         let most = match metric.more_is_better {
             true => 1.0 - row.low?,

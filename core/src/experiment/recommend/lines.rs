@@ -3,6 +3,7 @@
 use super::{
     Advice, Facts, Here, advice,
     stored::{self, SOME_LOG, members},
+    to_paste,
 };
 use crate::{
     experiment::state::State,
@@ -14,9 +15,6 @@ use crate::{
 const DIRECTORY: &str = "/var/lib/postgresql";
 /// Stands for the device where the target was an image.
 const SOME_DEVICE: &str = "/dev/disk/by-id/YOUR-DEVICE";
-
-/// The parts of advice that are lines.
-pub const PARTS: [&str; 5] = ["mkfs", "fstab", "udev", "sysctl", "postgresql.conf"];
 
 /// The lines for one target. Root pastes them: what is stored is shown only where it is of the kind that such a line has.
 pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
@@ -33,14 +31,14 @@ pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
     if made {
         let command = f.mkfs_command.as_deref().and_then(stored::mkfs);
         if let Some(command) = command {
-            rows.push(advice("mkfs", format!("# what {device} holds is lost")));
-            rows.push(advice("mkfs", format!("{command} {device}")));
+            rows.push(to_paste("mkfs", format!("# what {device} holds is lost")));
+            rows.push(to_paste("mkfs", format!("{command} {device}")));
         }
         rows.extend(fstab(f, device, here));
     }
     for (name, value) in members(f.block_settings.as_ref()) {
         let disk = disk_of(device);
-        rows.push(advice(
+        rows.push(to_paste(
             "udev",
             format!(
                 "ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{{DEVTYPE}}==\"disk\", ENV{{DEVLINKS}}==\"*{disk}*\", ATTR{{queue/{name}}}=\"{value}\""
@@ -48,7 +46,7 @@ pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
         ));
     }
     for (name, value) in members(f.kernel_settings.as_ref()) {
-        rows.push(advice("sysctl", format!("vm.{name} = {value}")));
+        rows.push(to_paste("sysctl", format!("vm.{name} = {value}")));
     }
     let is_for_the_benchmark =
         |name: &str| name == "checkpoint_timeout" && state.experiment.too_short;
@@ -83,21 +81,24 @@ fn fstab(f: &Facts, device: &str, here: &Here) -> Vec<Advice> {
         && let Err(refusal) = options::check_kernel(known, &options, &here.kernel)
     {
         let detail = refusal.detail.unwrap_or_default();
-        rows.push(advice("fstab", format!("# {}: {detail}", refusal.message)));
+        rows.push(to_paste(
+            "fstab",
+            format!("# {}: {detail}", refusal.message),
+        ));
     }
     if let Some(kernel) = f.kernel.as_deref().filter(|kernel| *kernel != here.kernel) {
-        rows.push(advice(
+        rows.push(to_paste(
             "fstab",
             format!("# measured on Linux {kernel}, and this is {}", here.kernel),
         ));
     }
-    rows.push(advice(
+    rows.push(to_paste(
         "fstab",
         format!("# {DIRECTORY} stands for where your data are; what is there now is hidden by the mount: stop the server first, and copy its data to the new filesystem"),
     ));
     // Only those of the ext family are checked when the machine starts.
     let pass = if filesystem.starts_with("ext") { 2 } else { 0 };
-    rows.push(advice(
+    rows.push(to_paste(
         "fstab",
         format!(
             "echo \"UUID=$(blkid -s UUID -o value {device}) {DIRECTORY} {filesystem} {options} 0 {pass}\" >> /etc/fstab"
@@ -107,7 +108,7 @@ fn fstab(f: &Facts, device: &str, here: &Here) -> Vec<Advice> {
         true => format!("systemctl daemon-reload && mount {DIRECTORY}"),
         false => format!("mount {DIRECTORY}"),
     };
-    rows.push(advice("fstab", mount));
+    rows.push(to_paste("fstab", mount));
     rows
 }
 
@@ -143,13 +144,13 @@ fn settings_of_server(
                 )
             }
         };
-        rows.push(advice("postgresql.conf", says));
+        rows.push(to_paste("postgresql.conf", says));
     }
     if reload && !restart {
-        rows.push(advice("postgresql.conf", "SELECT pg_reload_conf();"));
+        rows.push(to_paste("postgresql.conf", "SELECT pg_reload_conf();"));
     }
     if restart {
-        rows.push(advice("postgresql.conf", "-- then restart the server"));
+        rows.push(to_paste("postgresql.conf", "-- then restart the server"));
     }
     rows
 }

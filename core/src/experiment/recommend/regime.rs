@@ -3,12 +3,13 @@
 use super::{Facts, Here, nothing_durable};
 use crate::{
     experiment::{
-        answer::{Row, plain},
+        answer::{Row, Warning, plain, warning::Found},
         plan::{self, percent},
         state::{Experiment, State},
     },
-    finding::{Code, Durability, device_reads},
+    finding::{Code, Durability, device_reads, fits_memory},
     spec::Workload,
+    sys::cgroup::Limits,
     units::{format_bytes, format_seconds},
 };
 
@@ -24,12 +25,16 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
     if let (Some(data), Some(memory)) = (f.data_bytes, f.memory_bytes) {
         let reads = f.device_read_bytes.zip(f.server_read_bytes);
         let reads = reads.filter(|(device, server)| device_reads(*device, *server));
-        parts.push(match fits(data, memory) {
+        parts.push(match fits_memory(data, memory) {
             true => match reads {
                 Some((device, server)) => format!(
-                    "the data fit into memory; yet the device read {} in a window while the server read {}",
+                    "the data fit into memory, but the device read {} in a window; the server's processes read {}{}",
                     format_bytes(device as u64),
-                    format_bytes(server as u64)
+                    format_bytes(server as u64),
+                    match device > 2.0 * server {
+                        true => ", so that other programs or read-ahead read the rest",
+                        false => "",
+                    }
                 ),
                 None => {
                     "the data fit into memory, so that reads hardly reach the filesystem".to_owned()
@@ -69,7 +74,21 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
             "in a virtual machine ({kind}), whose disk is what its host makes of it"
         ));
     }
+    parts.extend(in_container(f));
     parts
+}
+
+/// The container of the server, and the limits of its cgroup, which may have decided.
+fn in_container(f: &Facts) -> Option<String> {
+    let container = f.container.as_deref().filter(|kind| *kind != "none");
+    let container = container.map(|kind| format!("in a container ({kind})"));
+    let limits = f.limits.as_ref().map(Limits::without_names);
+    let limits = limits.and_then(|limits| limits.in_words());
+    let limits = limits.map(|limits| {
+        format!("with no more than {limits} (limits of the server's cgroup): without them another ratio is possible")
+    });
+    let parts: Vec<String> = [container, limits].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Targets that name a device, or a directory, which is a file of another filesystem.
@@ -131,17 +150,14 @@ fn forced_checkpoints(state: &State, facts: &[Facts]) -> Option<String> {
 fn small_buffers(f: &Facts) -> Option<f64> {
     let (data, memory) = f.data_bytes.zip(f.memory_bytes)?;
     let buffers = f.shared_buffers_bytes?;
-    (fits(data, memory) && buffers < data).then_some(buffers)
+    (fits_memory(data, memory) && buffers < data).then_some(buffers)
 }
 
-/// In which runs of a target there is a warning of this code, in words.
-fn runs_with<'a>(row: &'a Row, code: &str) -> Option<&'a str> {
-    let warnings = row.warnings.as_deref().unwrap_or_default().split(", ");
-    let mut named = warnings.map(|warning| warning.split_once(' ').unwrap_or((warning, "")));
-    let (_, runs) = named.find(|(name, _)| *name == code)?;
-    Some(match runs.trim_matches(['(', ')']) {
-        "" => "all runs",
-        runs => runs,
+/// A finding of this code that is a warning about a target's runs.
+fn found_of<'a>(row: &'a Row, code: &str) -> Option<&'a Found> {
+    row.warnings.iter().find_map(|warning| match warning {
+        Warning::Found(found) if found.code == code => Some(found),
+        _ => None,
     })
 }
 
@@ -165,7 +181,13 @@ fn with_small_buffers(state: &State, facts: &[Facts]) -> Option<String> {
 
 /// Targets with a warning of this code, and in which of their runs; None if there are none.
 fn each_with(said: &[Row], code: &str) -> Option<String> {
-    let found = |row: &Row| Some(format!("{} in {}", row.target, runs_with(row, code)?));
+    let found = |row: &Row| {
+        Some(format!(
+            "{} in {}",
+            row.target,
+            found_of(row, code)?.in_which()
+        ))
+    };
     let each: Vec<String> = said.iter().filter_map(found).collect();
     (!each.is_empty()).then(|| each.join(", "))
 }
@@ -203,12 +225,12 @@ pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
         return String::new();
     };
     let data = f.data_bytes.zip(f.memory_bytes);
-    let data = data.map(|(data, memory)| match fits(data, memory) {
+    let data = data.map(|(data, memory)| match fits_memory(data, memory) {
         true => "with data in memory".to_owned(),
         false => "with data larger than memory".to_owned(),
     });
     let durable = nothing_durable(facts).map(|reason| format!("with nothing durable: {reason}"));
-    let has = |code: &str| said.iter().any(|row| runs_with(row, code).is_some());
+    let has = |code: &str| said.iter().any(|row| found_of(row, code).is_some());
     let disturbed = has("noisy_neighbour").then(|| "beside others on the machine".to_owned());
     // Where that is what was compared, the choice has its own.
     let is_small = facts.iter().all(|f| small_buffers(f).is_some());
@@ -243,9 +265,4 @@ pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
         true => String::new(),
         false => format!(" ({provisional}measured {})", parts.join(", ")),
     }
-}
-
-/// Whether data fit into memory, beside what else is there.
-fn fits(data: f64, memory: f64) -> bool {
-    data < memory * 0.8
 }

@@ -60,7 +60,7 @@ fn what_the_host_took_and_figures_that_were_not_steady_are_told_by_target_and_ru
     let state = state("best", &["ext4", "btrfs"], ("tps", None));
     let with = |target: &str, warnings: &str| Row {
         target: target.into(),
-        warnings: Some(warnings.into()),
+        warnings: answer::warning::listed(warnings),
         ..Row::default()
     };
     let here = Here::default();
@@ -111,6 +111,42 @@ fn a_device_that_is_a_file_is_told() {
 }
 
 #[test]
+fn a_container_and_its_limits_are_told() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let says = |container: &str, limits: serde_json::Value| {
+        let of = facts(serde_json::json!({"number": 0, "container": container, "limits": limits}));
+        regime(&state, &[], &[of], &Here::default())
+    };
+    assert_eq!(
+        says(
+            "docker",
+            serde_json::json!({"memory_bytes": 2147483648u64, "io": [{"device": "8:0", "name": "payroll", "reads": 9}]})
+        ),
+        [
+            "in a container (docker), with no more than 2048 MB of memory, I/O on a device (9 reads/s) (limits of the server's cgroup): without them another ratio is possible"
+        ]
+    );
+    assert_eq!(says("none", serde_json::json!({})), [""; 0]);
+    assert_eq!(
+        says("lxc", serde_json::Value::Null),
+        ["in a container (lxc)"]
+    );
+}
+
+#[test]
+fn only_a_filesystem_that_was_made_is_new() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let says = |kind: &str| {
+        let of = facts(serde_json::json!({"number": 0, "kind": kind}));
+        let rows = not_tested(&state, &[of]);
+        let ageing = rows.into_iter().find(|row| row.says.starts_with("ageing"));
+        ageing.unwrap().says
+    };
+    assert!(says("device").contains("on a filesystem that was just made"));
+    assert!(!says("directory").contains("filesystem"));
+}
+
+#[test]
 fn reads_of_data_in_memory_that_the_device_did_are_told() {
     let state = state("best", &["ext4", "btrfs"], ("tps", None));
     let says = |device: Option<f64>| {
@@ -123,7 +159,7 @@ fn reads_of_data_in_memory_that_the_device_did_are_told() {
     assert!(says(Some(1e6)).ends_with("reads hardly reach the filesystem"));
     assert_eq!(
         says(Some(1_073_741_824.0)),
-        "the data fit into memory; yet the device read 1024 MB in a window while the server read 2048 MB"
+        "the data fit into memory, but the device read 1024 MB in a window; the server's processes read 2048 MB"
     );
 }
 
@@ -161,7 +197,7 @@ fn options_are_offered_for_each_filesystem_unless_some_were_tried() {
 fn no_text_of_another_host_looks_like_a_line() {
     let of_a_file = "virtualization (kvm)\nmkfs|mkfs.xfs -f /dev/sda\u{9b}1m".to_owned();
     let rows = vec![
-        advice("mkfs", "mkfs.xfs /dev/sdb".to_owned()),
+        to_paste("mkfs", "mkfs.xfs /dev/sdb".to_owned()),
         advice("regime", of_a_file),
     ];
     let shown = of_other_host(rows, "db1");

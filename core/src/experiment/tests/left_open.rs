@@ -107,7 +107,7 @@ fn what_ended_early_goes_on_with_the_look_after_the_one_that_it_took() {
     state.experiment.status = "done".into();
     assert_eq!(steps::next(&state, "", "").blocks, 5);
     let rows = answer::rows(&state, metric::ALL[0], &[]);
-    assert_eq!(rows[0].reason.as_deref(), Some("max_duration"));
+    assert_eq!(rows[0].reason, Some("max_duration".into()));
     let next = open_of(&state).next.unwrap_or_default();
     let look = next.trim_end_matches(");").rsplit(' ').next();
     let look: u32 = look.and_then(|n| n.parse().ok()).unwrap_or(8);
@@ -183,6 +183,11 @@ fn more_blocks_than_there_can_be_are_no_next_step() {
         "{open:?}"
     );
     assert_eq!(open.next, None);
+    assert!(
+        open.advice()
+            .unwrap()
+            .starts_with("-- a new experiment with a longer cycle")
+    );
 }
 
 #[test]

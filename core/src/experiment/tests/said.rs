@@ -20,8 +20,8 @@ fn a_short_window_decides_nothing() {
     });
     for row in answer::rows(&state, metric::ALL[0], &[]) {
         assert_eq!(
-            (row.verdict.as_str(), row.reason.as_deref()),
-            ("inconclusive", Some("too_short"))
+            (row.verdict.as_str(), &row.reason),
+            ("inconclusive", &Some(answer::Cause::TooShort))
         );
         assert!(row.says.contains("median"), "{}", row.says);
     }
@@ -35,7 +35,7 @@ fn unequal_durability_and_undeclared_differences_are_said() {
     });
     let beside = |codes: &[Code], differs: Option<&str>| answer::Beside {
         durability: Some(Durability::of_codes(codes.to_vec())),
-        differs: differs.map(|why| (0, why.to_owned())).into_iter().collect(),
+        differs: differs.map(|why| (0, why.into())).into_iter().collect(),
         ..answer::Beside::default()
     };
     let rows = answer::rows(
@@ -329,11 +329,11 @@ fn small_buffers_and_figures_that_drift_are_told_with_the_choice() {
     });
     state.experiment.status = "done".into();
     let drifts = answer::Beside {
-        warnings: Some("data_fits_ram, drift (2 of 3 runs)".into()),
+        warnings: answer::warning::listed("data_fits_ram, drift (2 of 3 runs)"),
         ..answer::Beside::default()
     };
     let steady = answer::Beside {
-        warnings: Some("drifting_clock".into()),
+        warnings: answer::warning::listed("drifting_clock"),
         ..answer::Beside::default()
     };
     let advice = |beside: [answer::Beside; 2], buffers: f64| {

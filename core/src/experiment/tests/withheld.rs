@@ -14,8 +14,8 @@ use crate::experiment::{
 /// Facts of this many targets, two of which differ.
 fn differing(targets: usize, [a, b]: [usize; 2], why: &str) -> Vec<Beside> {
     let mut beside = vec![Beside::default(); targets];
-    beside[a].differs = BTreeMap::from([(b, why.to_owned())]);
-    beside[b].differs = BTreeMap::from([(a, why.to_owned())]);
+    beside[a].differs = BTreeMap::from([(b, why.into())]);
+    beside[b].differs = BTreeMap::from([(a, why.into())]);
     beside
 }
 
@@ -65,7 +65,7 @@ fn another_device_weighs_more_than_a_setting() {
     let mut beside = differing(3, [0, 2], ANOTHER_DEVICE);
     beside[0].differs.insert(1, "differs: kernel".into());
     let said = rows(&state, &beside);
-    assert_eq!(said[0].reason.as_deref(), Some(ANOTHER_DEVICE));
+    assert_eq!(said[0].reason, Some(ANOTHER_DEVICE.into()));
     assert!(
         said[0].says.ends_with("; as compared with t2"),
         "{}",
@@ -127,7 +127,7 @@ fn what_is_open_tells_how_many_blocks_it_would_take() {
             rows.into_iter().find(|row| row.ratio.is_some()).unwrap()
         };
         let row = open(&[]);
-        assert_eq!(row.reason.as_deref(), Some("max_blocks"));
+        assert_eq!(row.reason, Some("max_blocks".into()));
         // Two runs of ten seconds a block.
         let blocks = row.further_seconds.unwrap() / 20.0;
         assert!(blocks > 1.0, "{row:?}");
@@ -155,7 +155,7 @@ fn no_more_blocks_are_offered_than_there_can_be() {
     let row = &rows(&state, &[])[0];
     assert!(
         row.says
-            .contains("more than the 24 blocks that there can be"),
+            .contains("more than the 24 blocks that an experiment can have"),
         "{row:?}"
     );
     assert_eq!(row.further_seconds, None);

@@ -67,7 +67,7 @@ fn where_the_baseline_finds_no_rate_the_others_have_nothing_to_be_compared_with(
     let (state, end, started) = searching(2, Goal::Baseline, &[0]);
     assert_eq!((end, started.len()), (End::Decided, 6));
     let rows = answer::rows(&state, search(), &[]);
-    assert_eq!(rows[0].reason.as_deref(), Some("no_reference"));
+    assert_eq!(rows[0].reason, Some("no_reference".into()));
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
         .map(|b| b.saturating_sub(asking_server.unwrap_or(0)));
     let (code, place) = if facts.shared_buffers_bytes.is_some_and(|b| data <= b) {
         ("data_fits_shared_buffers", "shared_buffers")
-    } else if memory.is_some_and(|b| data <= b) {
+    } else if memory.is_some_and(|b| fits_memory(data as f64, b as f64)) {
         ("data_fits_ram", "RAM")
     } else {
         return None;
@@ -62,6 +62,11 @@ pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
         ))
     );
     Some(Finding::new(code, unless_quick(facts), message, hint))
+}
+
+/// Whether memory can hold all data. Both in bytes.
+pub fn fits_memory(data: f64, memory: f64) -> bool {
+    data <= memory
 }
 
 /// Whether the device did a good part of the server's reads. Both in bytes.

@@ -2,6 +2,7 @@
 
 use super::{
     super::{Finding, RunFacts, Severity},
+    machine::is_saturated,
     percent,
 };
 use crate::{
@@ -11,8 +12,8 @@ use crate::{
 
 /// Share of the window from which a limit changes the figures.
 const OFTEN: f64 = 0.05;
-/// Processors that are idle, or wait for storage, less than this are saturated.
-const SATURATED: f64 = 0.05;
+/// A smaller share of the periods changes nothing that could be measured.
+const SELDOM: f64 = 0.01;
 
 pub fn memory_limit(facts: &RunFacts) -> Option<Finding> {
     let felt = facts.machine.limits.memory.as_ref()?;
@@ -45,7 +46,7 @@ pub fn memory_limit(facts: &RunFacts) -> Option<Finding> {
         true => Severity::Warning,
         false => Severity::Info,
     };
-    let hint = "The page cache counts, too: the run had no more RAM than this. Raise the limit (memory.max, memory.high), or compare only with runs under the same.";
+    let hint = "The page cache counts, too: the run had no more RAM than this. Raise the limit (memory.max, memory.high; cgroup v1: memory.limit_in_bytes), or compare only with runs under the same.";
     Some(Finding::new("memory_limit", severity, message, hint))
 }
 
@@ -54,13 +55,16 @@ pub fn processor_limit(facts: &RunFacts) -> Option<Finding> {
     let limits = &facts.machine.limits;
     let quota = limits.quota.as_ref().and_then(by_quota);
     let (severity, message) = quota.or_else(|| by_number(facts, limits.allowed.as_ref()?))?;
-    let hint = "It is the limit that was measured, not the storage: raise it (cpu.max, cpuset.cpus), or compare only with runs under the same.";
+    let hint = "It is the limit that was measured, not the storage: raise it (cpu.max, cpuset.cpus; cgroup v1: cpu.cfs_quota_us), or compare only with runs under the same.";
     Some(Finding::new("processor_limit", severity, message, hint))
 }
 
 fn by_quota(felt: &QuotaFelt) -> Option<(Severity, String)> {
     let stopped = felt.stopped.filter(|stopped| *stopped > 0)?;
     let periods = felt.periods.unwrap_or(stopped).max(stopped);
+    if (stopped as f64) < periods as f64 * SELDOM {
+        return None;
+    }
     let time = felt.stopped_ms.map_or(String::new(), |ms| {
         format!(", for {:.1} s of processor time", ms / 1000.0)
     });
@@ -76,7 +80,7 @@ fn by_quota(felt: &QuotaFelt) -> Option<(Severity, String)> {
 fn by_number(facts: &RunFacts, felt: &AllowedFelt) -> Option<(Severity, String)> {
     let machine = &facts.machine;
     let idle = machine.cpu_idle.unwrap_or(1.0) + machine.cpu_iowait.unwrap_or(0.0);
-    (felt.idle < SATURATED && idle >= SATURATED).then(|| {
+    (is_saturated(felt.idle) && !is_saturated(idle)).then(|| {
         let message = format!(
             "the server may use {} of {} processors, and these were idle or waiting for storage in {} of the time",
             felt.processors,

@@ -28,6 +28,11 @@ const DIRTY: f64 = 0.90;
 /// Clocks that are slow to read.
 const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"];
 
+/// Whether processors that were idle, or waited for storage, in this share of the time had no more to give.
+pub fn is_saturated(idle: f64) -> bool {
+    idle < SATURATED
+}
+
 pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
     let machine = &facts.machine;
     let sets_cache = facts.workload.is_some_and(|workload| workload.sets_cache());
@@ -36,7 +41,7 @@ pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
         return None;
     }
     let idle = machine.cpu_idle? + machine.cpu_iowait.unwrap_or(0.0);
-    (idle < SATURATED).then(|| {
+    is_saturated(idle).then(|| {
         let clients = machine.cpu_clients;
         let clients = clients.map_or(String::new(), |share| {
             format!("; the clients took {} of it", percent(share))
@@ -53,7 +58,7 @@ pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
                 "It is not known here what other programs took: see what else runs on the machine before you change the run."
             }
             Some(workload) => workload.when_saturated(),
-            None => "It is them that were measured, not the storage.",
+            None => "The processors were the limit, not the storage.",
         };
         Finding::new("cpu_saturated", Severity::Warning, message, hint)
     })

@@ -133,8 +133,9 @@ fn a_limit_of_processors_that_was_felt() {
     };
     with!({limits: quota(Some(600), Some(340))} => "processor_limit", Warning,
         "the server's cgroup may use 1.5 processors, and was stopped in 340 of 600 periods, for 12.3 s of processor time");
-    with!({limits: quota(Some(600), Some(1))} => "processor_limit", Info,
-        "the server's cgroup may use 1.5 processors, and was stopped in 1 of 600 periods, for 12.3 s of processor time");
+    with!({limits: quota(Some(600), Some(6))} => "processor_limit", Info,
+        "the server's cgroup may use 1.5 processors, and was stopped in 6 of 600 periods, for 12.3 s of processor time");
+    nothing_with!(limits: quota(Some(600), Some(5)));
     nothing_with!(limits: quota(Some(600), Some(0)));
     nothing_with!(limits: quota(Some(600), None));
     let allowed = |idle| Felt {

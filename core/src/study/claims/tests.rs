@@ -12,7 +12,7 @@ fn row(number: usize, verdict: &str, ends: (f64, f64, f64), reason: Option<&str>
         low: Some(ends.1),
         high: Some(ends.2),
         verdict: verdict.into(),
-        reason: reason.map(str::to_owned),
+        reason: reason.map(Into::into),
         says: "as said".into(),
         blocks: Some(6),
         kept: Some(6),

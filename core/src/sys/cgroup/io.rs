@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Cgroups, IoFelt, IoKind, Version};
-use crate::sys::Tree;
+use crate::{sys::Tree, units::format_bytes};
 
 /// A second that had this share of a limit has reached it: the kernel deals it out in slices of 0.1 s.
 const REACHED: f64 = 0.9;
@@ -55,6 +55,27 @@ pub struct IoLimit {
     pub reads: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<u64>,
+}
+
+impl IoLimit {
+    /// The limits on the device in words.
+    pub fn in_words(&self) -> String {
+        let bytes = |what: &str, most: Option<u64>| {
+            most.map(|most| format!("{what} {}/s", format_bytes(most)))
+        };
+        let parts = [
+            bytes("reading", self.read_bytes),
+            bytes("writing", self.write_bytes),
+            self.reads.map(|most| format!("{most} reads/s")),
+            self.writes.map(|most| format!("{most} writes/s")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let name = self.name.as_deref().unwrap_or(&self.device);
+        match parts.is_empty() {
+            true => format!("I/O on {name}"),
+            false => format!("I/O on {name} ({})", parts.join(", ")),
+        }
+    }
 }
 
 /// A limit of one level on a device, and what that level has done to the device so far.

@@ -44,18 +44,31 @@ impl Limits {
 }
 
 impl Limits {
+    /// The limits without names of devices, for a page that strangers read.
+    pub fn without_names(&self) -> Self {
+        let io = self.io.iter().map(|limit| IoLimit {
+            device: "a device".into(),
+            name: None,
+            ..limit.clone()
+        });
+        Self {
+            io: io.collect(),
+            ..self.clone()
+        }
+    }
+
     /// The limits in words; None where there are none.
     pub fn in_words(&self) -> Option<String> {
         let memory = self.memory_bytes;
         let memory = memory.map(|bytes| format!("{} of memory", format_bytes(bytes)));
         let quota = self.processors;
-        let quota = quota.map(|number| format!("the time of {} processors", plain(number)));
+        let quota = quota.map(|number| match number == 1.0 {
+            true => "the time of 1 processor".to_owned(),
+            false => format!("the time of {} processors", plain(number)),
+        });
         let allowed = self.allowed_processors;
         let allowed = allowed.map(|number| format_count(number.into(), "processor"));
-        let io = self.io.iter().map(|limit| {
-            let name = limit.name.as_deref().unwrap_or(&limit.device);
-            format!("I/O on {name}")
-        });
+        let io = self.io.iter().map(IoLimit::in_words);
         let parts = [memory, quota, allowed].into_iter().flatten().chain(io);
         let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| parts.join(", "))

@@ -96,7 +96,7 @@ fn a_pod_sees_its_own_limits() {
         ..IoLimit::default()
     };
     assert_eq!(found.io, [io]);
-    let words = "2048 MB of memory, the time of 1.5 processors, I/O on sdb";
+    let words = "2048 MB of memory, the time of 1.5 processors, I/O on sdb (reading 2048 kB/s, 120 writes/s)";
     assert_eq!(found.in_words().as_deref(), Some(words));
     assert_eq!(Limits::default().in_words(), None);
     assert_eq!(found.usable_memory(Some(24 * GB)), Some(2 * GB));

@@ -89,7 +89,7 @@ impl Definition for Commit {
     }
 
     fn when_saturated(&self) -> &'static str {
-        "It is them that were measured, not the storage: use fewer clients, or a rate."
+        "The processors were the limit, not the storage: use fewer clients, or a rate."
     }
 
     fn verified_after_crash(&self) -> &'static str {

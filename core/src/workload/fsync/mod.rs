@@ -157,7 +157,7 @@ impl Definition for Fsync {
     }
 
     fn when_saturated(&self) -> &'static str {
-        "It is them that were measured, not the storage: use fewer writers, and leave out the method none, which waits for nothing."
+        "The processors were the limit, not the storage: use fewer writers, and leave out the method none, which waits for nothing."
     }
 
     fn syncs_itself(&self) -> bool {

@@ -167,7 +167,7 @@ impl Definition for Scans {
     }
 
     fn when_saturated(&self) -> &'static str {
-        "It is them that were measured, not the storage: look at the lower degrees, and at fsbench.scan_read."
+        "The processors were the limit, not the storage: look at the lower degrees, and at fsbench.scan_read."
     }
 
     fn tables(&self) -> &'static [ResultTable] {

@@ -37,6 +37,14 @@ fn names_that_do_not_exist() {
         kept.message,
         r#"the work database on target "nfs" cannot be kept"#
     );
+    let turn = serde_json::json!({"wait_turn": true});
+    let workload = Workload::parse("tpcb").unwrap();
+    let turn = crate::workload::options::options(Some(&turn), workload).unwrap();
+    assert_eq!(
+        turn.of_made_server(workload),
+        None,
+        "it is of this server's queue"
+    );
     says!(options: serde_json::json!({"wait_for_helper_ms": 1000}) => r#"option "wait_for_helper_ms" needs a target"#);
     says!(options: serde_json::json!({"cache": "cold"}) => r#"option "cache" needs a target"#);
     says!(options: serde_json::json!({"data": "loaded"}) => r#"option "data" needs a target"#);

@@ -210,9 +210,12 @@ fn not_cloned(fault: Fault) -> Fault {
     if !sqlstate::is_of_the_system(&fault.sqlstate) {
         return fault;
     }
-    let detail = fault.message;
+    let detail = match fault.detail {
+        Some(detail) => format!("{}. {detail}", fault.message),
+        None => format!("{}.", fault.message),
+    };
     Fault::new(sqlstate::SYSTEM, "could not clone the prepared data")
-        .detail(format!("Files can share blocks only within one filesystem that can do that: {detail}"))
+        .detail(format!("{detail} Files can share blocks only within one filesystem that can do that."))
         .hint("Have pgfsbench.prepared_data_directory on the filesystem of the target, btrfs or xfs, or leave out the option \"data\".")
 }
 

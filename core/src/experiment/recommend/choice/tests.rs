@@ -154,7 +154,7 @@ fn a_choice_says_that_nothing_was_durable_and_that_others_were_there() {
     let facts = json!({"number": 0, "durability_codes": [{"code": "in_memory", "what": "tmpfs"}]});
     let facts: Vec<Facts> = vec![serde_json::from_value(facts).unwrap()];
     let mut said = row(0, "ext4", "best");
-    said.warnings = Some("in_memory, noisy_neighbour".into());
+    said.warnings = crate::experiment::answer::warning::listed("in_memory, noisy_neighbour");
     let mut state = state("best", &["ext4"], ("tps", None));
     assert_eq!(
         regime::in_short(&state, &[&said], &facts),
@@ -255,7 +255,7 @@ fn what_is_in_doubt_bounds_no_cost() {
     let says = |reason: &str| advice(reason)[1].says.clone();
     let bound = "staying with ext4 instead of xfs costs at most 30 %";
     assert_eq!(
-        (says("max_blocks"), says("too_noisy, 3 blocks")),
+        (says("max_blocks"), says("too_noisy, 2 blocks")),
         (bound.into(), bound.into())
     );
     for doubtful in [

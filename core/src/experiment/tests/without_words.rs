@@ -1,0 +1,266 @@
+//! Decisions read codes and values only: each sentence is replaced by its code, and all decisions come out the same.
+
+use std::mem::{Discriminant, discriminant};
+
+use serde_json::json;
+
+use super::{disturbed_by, failed, measured, state};
+use crate::{
+    experiment::{
+        answer::{
+            self, Beside, Cause, Warning,
+            open::{self, Why},
+            warning,
+        },
+        metric, plan,
+        recommend::{self, Facts, Here},
+        state::{Goal, Made, Neighbours, State},
+        steps::{self, End, Next, Place},
+        throttled::Step,
+    },
+    finding::{Code, Durability},
+    texts,
+    verdict::Reason,
+};
+
+/// What an experiment decides: no word of it is a sentence.
+#[derive(Debug, PartialEq)]
+struct Decisions {
+    end: Discriminant<End>,
+    started: Vec<Place>,
+    rows: Vec<Decided>,
+    open: Vec<Discriminant<Why>>,
+    next: Option<String>,
+    /// Parts of the advice; of lines to paste the lines.
+    advice: Vec<(&'static str, Option<String>)>,
+    of_other_host: Vec<&'static str>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Decided {
+    verdict: String,
+    reason: Option<&'static str>,
+    same_durability: Option<bool>,
+    further_blocks: Option<u32>,
+    needs_too_many: bool,
+    flags: [bool; 3],
+    warnings: usize,
+}
+
+/// A figure of a run, by its place.
+type Measure = fn(Place) -> Made;
+
+struct World {
+    goal: Goal,
+    measure: Measure,
+    beside: fn(&mut [Beside]),
+    change: fn(&mut State),
+    metric: &'static str,
+}
+
+/// Plays an experiment; `is_told` is whether the reasons of runs are stored as sentences.
+fn play(world: &World, is_told: bool) -> (State, End, Vec<Place>) {
+    let mut state = state(3, world.goal);
+    (state.experiment.max_blocks, state.experiment.looks) = (3, plan::looks(3));
+    let mut started = Vec::new();
+    let words = |why: Option<String>| match is_told {
+        true => why,
+        false => why.map(|_| "code".to_owned()),
+    };
+    let end = loop {
+        match steps::next(&state, "boot", "v").next {
+            Next::Start(place) => {
+                started.push(place);
+                state.runs.push(Made {
+                    run_id: Some(started.len() as i64),
+                    ..(world.measure)(place)
+                });
+            }
+            Next::Judge(index, outcome, why) => {
+                state.runs[index].outcome = Some(outcome);
+                state.runs[index].why = words(why);
+            }
+            Next::Count(index, outcome, why) => {
+                state.runs[index].outcome = Some(outcome);
+                state.runs[index].why = words(Some(why));
+            }
+            Next::TakeAsItIs(..) => state.experiment.neighbours = Neighbours::Found,
+            Next::End(end) => break end,
+            other => panic!("{other:?}"),
+        }
+    };
+    state.experiment.status = "done".into();
+    (world.change)(&mut state);
+    (state, end, started)
+}
+
+fn facts() -> Vec<Facts> {
+    let of = |number: usize| {
+        let name = ["ext4", "xfs", "btrfs"][number];
+        let facts = json!({
+            "number": number, "kind": "device", "filesystem": name, "device": format!("/dev/disk/by-id/{number}"),
+            "mkfs_command": format!("/sbin/mkfs.{name} /dev/loop3"), "data_bytes": 1e9, "memory_bytes": 4e9,
+            "durability_codes": [], "workload": "tpcb", "clients": 4, "settings": {"shared_buffers": "1GB"},
+        });
+        serde_json::from_value(facts).unwrap()
+    };
+    (0..3).map(of).collect()
+}
+
+/// With the advice, whose words are looked at.
+fn decide(world: &World, is_told: bool) -> (Decisions, Vec<recommend::Advice>) {
+    let (state, end, started) = play(world, is_told);
+    let mut beside = vec![Beside::default(); 3];
+    (world.beside)(&mut beside);
+    let metric = metric::find(world.metric).unwrap();
+    let said = answer::rows(&state, metric, &beside);
+    let open = open::of(&state, &said);
+    let rows = said.iter().map(|row| Decided {
+        verdict: row.verdict.clone(),
+        reason: row.reason.as_ref().map(Cause::code),
+        same_durability: row.same_durability,
+        further_blocks: row.further_blocks,
+        needs_too_many: row.needs_too_many,
+        flags: [
+            row.is_inconclusive(),
+            row.is_set_aside(),
+            row.is_equivalent(),
+        ],
+        warnings: row.warnings.len(),
+    });
+    let advice = recommend::rows(&state, &said, &facts(), &Here::default());
+    let parts = advice.iter().map(|row| {
+        let line = row.is_pasted && row.part != "not tested";
+        (row.part, line.then(|| row.says.clone()))
+    });
+    let of_other_host = recommend::of_other_host(advice.clone(), "db1");
+    let decisions = Decisions {
+        end: discriminant(&end),
+        started,
+        rows: rows.collect(),
+        open: open.reasons.iter().map(discriminant).collect(),
+        next: open.next,
+        advice: parts.collect(),
+        of_other_host: of_other_host.iter().map(|row| row.part).collect(),
+    };
+    (decisions, advice)
+}
+
+fn noisy(place: Place) -> Made {
+    let noise = [100.0, 112.0, 91.0, 104.0][(place.block as usize * (place.number + 1)) % 4];
+    measured(place, noise)
+}
+
+const MEASURES: [Measure; 6] = [
+    |place| measured(place, [100.0, 200.0, 300.0][place.number]),
+    |place| measured(place, [100.0, 100.1, 50.0][place.number]),
+    noisy,
+    |place| match place.number {
+        2 => failed(place, "53100"),
+        _ => noisy(place),
+    },
+    |place| match place.number {
+        0 => failed(place, "58030"),
+        _ => noisy(place),
+    },
+    |place| disturbed_by(place, 100.0, 0.5),
+];
+
+const BESIDES: [fn(&mut [Beside]); 5] = [
+    |_| {},
+    |beside| {
+        for of in beside.iter_mut() {
+            of.durability = Some(Durability::default());
+        }
+        beside[1].durability = Some(Durability::of_codes([Code::BarriersOff]));
+    },
+    |beside| {
+        let names = Cause::Differs("kernel".into());
+        beside[1].differs.insert(0, names.clone());
+        beside[0].differs.insert(1, names);
+    },
+    |beside| {
+        beside[2].differs.insert(0, Cause::AnotherDevice);
+        beside[0].differs.insert(2, Cause::AnotherDevice);
+    },
+    |beside| {
+        beside[0].warnings = warning::listed("drift (2 of 3 runs), noisy_neighbour, steal");
+        beside[1].warnings = vec![
+            Warning::Changed("kernel".into()),
+            Warning::CarryOver,
+            Warning::Throttled(Step {
+                block: 2,
+                times: 2.0,
+            }),
+        ];
+    },
+];
+
+const CHANGES: [fn(&mut State); 5] = [
+    |_| {},
+    |state| state.experiment.too_short = true,
+    |state| state.experiment.status = "running".into(),
+    |state| {
+        state.experiment.status = "cancelled".into();
+        state.experiment.ended_by = Some(Reason::Cancelled);
+        state.runs.truncate(4);
+    },
+    |state| state.experiment.control = Some(2),
+];
+
+#[test]
+fn each_text_is_replaced_by_its_code_and_all_decisions_come_out_the_same() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for goal in [Goal::Best, Goal::Baseline] {
+        for measure in MEASURES {
+            for beside in BESIDES {
+                for change in CHANGES {
+                    for metric in ["tps", "load_ms", "latency_p99_ms", "stall_seconds"] {
+                        let world = World {
+                            goal,
+                            measure,
+                            beside,
+                            change,
+                            metric,
+                        };
+                        let (told, words) = decide(&world, true);
+                        let (found, codes) = texts::without(|| decide(&world, false));
+                        assert_eq!(found, told);
+                        let is_code = |row: &recommend::Advice| {
+                            row.is_pasted
+                                || [row.part, "busy_machine; choice"].contains(&row.says.as_str())
+                        };
+                        assert!(codes.iter().all(is_code), "{codes:?}");
+                        assert!(!words.iter().all(is_code), "{words:?}");
+                        for row in &told.rows {
+                            kinds.insert((row.verdict.clone(), row.reason));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // The worlds are not all alike.
+    for verdict in [
+        "more",
+        "less",
+        "best",
+        "out",
+        "inconclusive",
+        "not declared",
+    ] {
+        assert!(kinds.iter().any(|(one, _)| one == verdict), "{kinds:?}");
+    }
+    for reason in [
+        "set_aside",
+        "too_short",
+        "differs",
+        "device confounded",
+        "max_blocks",
+    ] {
+        assert!(
+            kinds.iter().any(|(_, one)| *one == Some(reason)),
+            "{kinds:?}"
+        );
+    }
+}
