@@ -64,11 +64,7 @@ pub fn start(
         .args(["_as", &uid.to_string(), &gid.to_string(), name])
         .env_clear()
         .env("LC_ALL", "C")
-        .envs(
-            connection::ENVIRONMENT
-                .iter()
-                .filter_map(|&name| Some((name, env::var_os(name)?))),
-        )
+        .envs(env::var_os(connection::PASSFILE).map(|file| (connection::PASSFILE, file)))
         .current_dir("/")
         .stdin(Stdio::from(OwnedFd::from(tie.stream)))
         .stdout(Stdio::null())

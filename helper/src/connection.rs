@@ -1,5 +1,4 @@
-//! Connection parameters that the postgres crate does not know: `service`, with the file that explains it, `passfile`, and
-//! `requirepeer`. They keep passwords out of the configuration, and others from passing for the server. Syntax and order of
+//! Connection parameters that the postgres crate does not know: `passfile` and `requirepeer`. They keep passwords out of the configuration, and others from passing for the server. Syntax and order of
 //! precedence are libpq's.
 
 use pgfsbench_core::quoting;
@@ -9,10 +8,8 @@ use std::path::{Path, PathBuf};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// Debian's libpq looks here for services of the whole system.
-const SYSTEM_SERVICES: &str = "/etc/postgresql-common/pg_service.conf";
-/// Variables that root's process hands on to the process that connects.
-pub const ENVIRONMENT: [&str; 2] = ["PGSERVICEFILE", "PGPASSFILE"];
+/// The variable that root's process hands on to the process that connects.
+pub const PASSFILE: &str = "PGPASSFILE";
 
 type Pairs = Vec<(String, String)>;
 
@@ -37,67 +34,43 @@ pub fn check(text: &str) -> Result<(), Refusal> {
         parsed(text)?.get_password().is_some()
     } else {
         let (pairs, own) = split(text)?;
-        for path in [&own.servicefile, &own.passfile].into_iter().flatten() {
-            if !path.is_absolute() {
-                return Err(wrong(format!(
-                    "\"{}\" is no absolute path.",
-                    path.display()
-                )));
-            }
+        if let Some(path) = own.passfile.filter(|path| !path.is_absolute()) {
+            return Err(wrong(format!(
+                "\"{}\" is no absolute path.",
+                path.display()
+            )));
         }
         parsed(&join(&pairs))?.get_password().is_some()
     };
     match has_password {
         false => Ok(()),
         true => Err(Refusal::argument("a connection must not hold a password")
-            .hint("Let server_user in by peer authentication over the local socket, or give passfile=FILE or service=NAME.")),
+            .hint("Let server_user in by peer authentication over the local socket, or give passfile=FILE.")),
     }
 }
 
-/// The parameters of a connection, with what service and password files of this process's user add; and for a Unix socket the user
+/// The parameters of a connection, with the password that the password file of this process's user adds; and for a Unix socket the user
 /// that the server must run as: `requirepeer`, or the user of this process.
 pub fn resolve(text: &str) -> Result<(Config, Option<Peer>), Refusal> {
-    let file = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
-    let home = home();
-    let in_home = |name: &str| home.as_ref().map(|home| home.join(name));
-    let (mut pairs, own) = if is_url(text) {
-        (Vec::new(), Own::default())
-    } else {
-        split(text)?
+    let (pairs, own) = match is_url(text) {
+        true => (Vec::new(), Own::default()),
+        false => split(text)?,
     };
-    let mut passfile = own.passfile;
-    let mut required = own.requirepeer;
-    if let Some(service) = &own.service {
-        let files = match own.servicefile.or_else(|| file(ENVIRONMENT[0])) {
-            Some(file) => vec![file],
-            None => in_home(".pg_service.conf")
-                .into_iter()
-                .chain([SYSTEM_SERVICES.into()])
-                .collect(),
-        };
-        for (key, value) in service_of(service, &files)? {
-            match key.as_str() {
-                "passfile" => passfile = passfile.or(Some(value.into())),
-                "requirepeer" => required = required.or(Some(value)),
-                _ if pairs.iter().any(|(given, _)| *given == key) => {}
-                _ => pairs.push((key, value)),
-            }
-        }
-    }
     let mut config = match is_url(text) {
         true => parsed(text)?,
         false => parsed(&join(&pairs))?,
     };
-    let passfile = passfile
-        .or_else(|| file(ENVIRONMENT[1]))
-        .or_else(|| in_home(".pgpass"));
+    let passfile = own
+        .passfile
+        .or_else(|| std::env::var_os(PASSFILE).map(PathBuf::from))
+        .or_else(|| Some(home()?.join(".pgpass")));
     if config.get_password().is_none()
         && let Some(passfile) = passfile
         && let Some(password) = password_in(&passfile, &config)?
     {
         config.password(password);
     }
-    let peer = peer(&config, required.as_deref())?;
+    let peer = peer(&config, own.requirepeer.as_deref())?;
     Ok((config, peer))
 }
 
@@ -157,8 +130,6 @@ fn parsed(text: &str) -> Result<Config, Refusal> {
 /// The parameters that are explained here.
 #[derive(Default)]
 struct Own {
-    service: Option<String>,
-    servicefile: Option<PathBuf>,
     passfile: Option<PathBuf>,
     requirepeer: Option<String>,
 }
@@ -168,8 +139,6 @@ fn split(text: &str) -> Result<(Pairs, Own), Refusal> {
     let mut others = Vec::new();
     for (key, value) in pairs(text)? {
         match key.as_str() {
-            "service" => own.service = Some(value),
-            "servicefile" => own.servicefile = Some(value.into()),
             "passfile" => own.passfile = Some(value.into()),
             "requirepeer" => own.requirepeer = Some(value),
             _ => others.push((key, value)),
@@ -230,39 +199,6 @@ fn join(pairs: &Pairs) -> String {
         .map(|(key, value)| format!("{key}='{}'", quoted(value)))
         .collect();
     pairs.join(" ")
-}
-
-/// The parameters of a service, from the first of these files that has it.
-fn service_of(name: &str, files: &[PathBuf]) -> Result<Pairs, Refusal> {
-    for file in files {
-        let text = match std::fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(e) => return Err(unreadable("service file", file, &e)),
-        };
-        if let Some(pairs) = section(&text, name) {
-            return Ok(pairs);
-        }
-    }
-    let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-    Err(Refusal::new(Kind::NotInThisState, format!("there is no service \"{name}\""))
-        .detail(format!("It is not in {}.", files.join(", ")))
-        .hint("Write it there, or name the file with servicefile=FILE; server_user has to be able to read it."))
-}
-
-fn section(text: &str, name: &str) -> Option<Pairs> {
-    let mut lines = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.find(|line| line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) == Some(name))?;
-    Some(
-        lines
-            .take_while(|line| !line.starts_with('['))
-            .filter_map(|line| line.split_once('='))
-            .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
-            .collect(),
-    )
 }
 
 /// The password of the first line that fits: host:port:database:user:password.
@@ -379,13 +315,13 @@ mod tests {
 
     #[test]
     fn what_a_configuration_may_hold() {
-        assert!(check("service=bench passfile=/etc/pgfsbench/pass dbname=x").is_ok());
+        assert!(check("passfile=/etc/pgfsbench/pass dbname=x").is_ok());
         assert!(check("postgresql://postgres@localhost/bench").is_ok());
         for bad in [
             "password=x",
             "postgresql://postgres:x@localhost/bench",
             "passfile=pass",
-            "servicefile=../x service=y",
+            "service=y",
             "nonsense=1",
         ] {
             assert!(check(bad).is_err(), "{bad}");
@@ -428,36 +364,29 @@ mod tests {
     }
 
     #[test]
-    fn a_service_and_a_password_file_make_a_connection() {
+    fn a_password_file_makes_a_connection() {
         let place = tempfile::tempdir().unwrap();
-        let (services, passwords) = (place.path().join("s"), place.path().join("p"));
+        let passwords = place.path().join("p");
         std::fs::write(
-            &services,
-            format!(
-                "[other]\nhost=no\n\n# x\n[bench]\nhost = /tmp/here\nport=5433\ndbname=bench\nuser=u\npassfile={}\n[more]\nport=1\n",
-                passwords.display()
-            ),
+            &passwords,
+            "/tmp/here:5433:other:u:secret
+",
         )
         .unwrap();
-        std::fs::write(&passwords, "/tmp/here:5433:other:u:secret\n").unwrap();
         std::fs::set_permissions(&passwords, std::fs::Permissions::from_mode(0o600)).unwrap();
         let text = format!(
-            "service=bench dbname=other servicefile={}",
-            services.display()
+            "host=/tmp/here port=5433 dbname=other user=u passfile={}",
+            passwords.display()
         );
         let (config, peer) = resolve(&text).unwrap();
         let own = rustix::process::geteuid().as_raw();
         let socket = "/tmp/here/.s.PGSQL.5433".into();
         assert_eq!(peer, Some(Peer { socket, uid: own }));
         assert_eq!(config.get_password(), Some(&b"secret"[..]));
-        assert_eq!(config.get_dbname(), Some("other"));
-        assert_eq!(config.get_ports(), [5433]);
 
         std::fs::set_permissions(&passwords, std::fs::Permissions::from_mode(0o640)).unwrap();
         let refusal = resolve(&text).unwrap_err();
         assert!(refusal.hint.is_some());
         assert!(refusal.message.contains("open to others"), "{refusal}");
-        let refusal = resolve(&text.replace("service=bench", "service=none")).unwrap_err();
-        assert!(refusal.detail.is_some() && refusal.hint.is_some());
     }
 }

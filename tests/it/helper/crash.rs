@@ -239,7 +239,6 @@ fn forget_wal(scene: &Scene) {
 }
 
 #[test]
-#[ignore = "`make soak` has it"]
 fn a_run_that_is_cancelled_during_the_crash_leaves_nothing() {
     let test = "a_run_that_is_cancelled_during_the_crash_leaves_nothing";
     let Some((mut scene, run)) = held(test, "mount_again") else {

@@ -3,7 +3,7 @@
 
 use super::bench::{Bench, ask, wait_for_job};
 use crate::common::{execute, program, row, rows};
-use pgfsbench_tests::{LONG, Signal, refusal, server_owner, wait_until};
+use pgfsbench_tests::{LONG, Signal, refusal, wait_until};
 use postgres::NoTls;
 use std::fs::{self, Permissions};
 use std::io::Read;
@@ -22,7 +22,7 @@ fn the_helper_believes_the_servers_user_only() {
     };
     who_listens_where_the_server_did_is_told_nothing(&bench);
     bench.start_anew();
-    a_service_names_the_user_of_the_server(&bench);
+    a_connection_names_the_user_of_the_server(&bench);
     bench.start_anew();
     nobody_without_rights_keeps_the_helper_from_serving(&bench);
     bench.start_anew();
@@ -347,22 +347,13 @@ fn a_database_that_is_gone_is_asked_for_ever_more_rarely_and_served_again(bench:
     assert_eq!(serving.end(Signal::TERM), Some(0));
 }
 
-/// A service file can be the place where the user behind the socket is named.
-fn a_service_names_the_user_of_the_server(bench: &Bench) {
-    let services = bench.server.data().with_file_name("services.conf");
-    let parameters = bench.connection("postgres").replace(' ', "\n");
+/// `requirepeer` names the user behind the socket.
+fn a_connection_names_the_user_of_the_server(bench: &Bench) {
     let usual = bench.lab.usual();
-    let service = format!("service=bench servicefile={}", services.display());
-    bench
-        .lab
-        .configure(&usual.replace("host=/nowhere user=postgres", &service));
     for (peer, is_served) in [("root", false), ("postgres", true)] {
-        fs::write(
-            &services,
-            format!("[bench]\n{parameters}\nrequirepeer={peer}\n"),
-        )
-        .expect("a file");
-        chown(&services, server_owner(), None).expect("chown");
+        let connection = format!("{} requirepeer={peer}", bench.connection("postgres"));
+        let configured = usual.replace("host=/nowhere user=postgres", &connection);
+        bench.lab.configure(&configured);
         let code = bench.lab.run(&["run-once"]).status.code();
         assert_eq!(code == Some(0), is_served, "{peer}");
     }

@@ -126,7 +126,6 @@ fn a_device_that_vanishes_fails_the_run_and_is_cleared_away() {
 }
 
 #[test]
-#[ignore = "`make soak` has it"]
 fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so() {
     let test = "a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so";
     let Some((scene, run)) = measuring(test, ", mount_options => 'errors=remount-ro'") else {
@@ -144,7 +143,6 @@ fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so(
 
 /// xfs says rw in mountinfo even then.
 #[test]
-#[ignore = "`make soak` has it"]
 fn a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so() {
     let test = "a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so";
     let Some(scene) = on_image(test, "") else {

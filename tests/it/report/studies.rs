@@ -29,10 +29,6 @@ pub(super) fn have_pages(client: &mut Client) {
     assert_eq!(page.matches("class=\"estimate\"").count(), 5 + 2 * 4);
     assert_eq!(page.matches("class=\"there\"").count(), 7);
     assert_eq!(page.matches("class=\"here\"").count(), 5);
-    assert!(
-        page.contains("Pair by pair") && page.contains("ext2, ext3"),
-        "pairs"
-    );
     let places = [
         "claims",
         "published",
