@@ -7,7 +7,7 @@ use pgfsbench_tests::{LONG, Signal, refusal, wait_until};
 use postgres::NoTls;
 use std::fs::{self, Permissions};
 use std::io::Read;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::thread::spawn;
 use std::time::{Duration, Instant};
