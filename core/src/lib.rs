@@ -57,7 +57,7 @@
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict
 //! allowance checkpoint difference file_attributes hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
-//! escape rows session_settings sqlstate
+//! escape rows session_settings sqlstate texts
 //! ```
 #![forbid(unsafe_code)]
 // A test may go through a long list.

@@ -19,7 +19,7 @@ pub fn say(code: &str, words: impl FnOnce() -> String) -> String {
     words()
 }
 
-/// What comes of `decide` where each sentence is replaced by its code.
+/// The result of `decide` where each sentence is replaced by its code.
 #[cfg(test)]
 pub fn without<T>(decide: impl FnOnce() -> T) -> T {
     struct Restore;

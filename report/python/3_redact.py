@@ -180,9 +180,9 @@ def sensitive(model):
     ids = [run for group in model['groups'] for run in group['runs']] + [night['run_id'] for night in model.get('nights', []) if night['marks'] or night['differs']]
     hosts, words = set(), set()
     for row in query('SELECT e.hostname, e.filesystem, e.device, e.wal_device, e.mount_point, e.wal_mount_point, e.data_directory, e.wal_directory, '
-                     'e.layers::text, e.wal_layers::text, e.storage::text, r.target_definition::text '
+                     'e.layers::text, e.wal_layers::text, e.storage::text, r.target_definition::text, (r.facts -> \'other_storage\')::text AS other_storage '
                      'FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id) WHERE r.run_id = ANY ($1)', ['bigint[]'], [ids]):
-        for key in ('layers', 'wal_layers', 'storage', 'target_definition'):
+        for key in ('layers', 'wal_layers', 'storage', 'target_definition', 'other_storage'):
             gather(json.loads(row.pop(key) or 'null'), hosts, words)
         hosts.add(row.pop('hostname'))
         none = NO_DEVICES | {row.pop('filesystem')}

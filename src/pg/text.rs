@@ -25,8 +25,8 @@ pub struct Said(pub String);
 /// An argument of type jsonb.
 pub struct Document(pub Value);
 
-/// Nothing can be cancelled while a document is read.
-const LONGEST_DOCUMENT: usize = 16 << 20;
+/// Nothing can be cancelled while a document is read. A chart of the longest run, 30 days of seconds, has 83 MB.
+const LONGEST_DOCUMENT: usize = 96 << 20;
 
 impl_sql_translatable!(Text, "text");
 impl_sql_translatable!(Document, "jsonb");

@@ -160,7 +160,7 @@ const TARGET: &[Rule] = &[
 ];
 
 /// Mount options that name a place: a container that is made anew has others.
-const PLACES: &str = "logdev lowerdir lowerdir+ datadir+ upperdir workdir uuid";
+const PLACES: &str = "logdev lowerdir lowerdir+ datadir+ upperdir workdir";
 
 /// A pattern that finds the mount options that name a place, in options with commas between them.
 pub fn pattern_of_places() -> String {

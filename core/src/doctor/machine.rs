@@ -188,10 +188,10 @@ fn device(report: &mut Report, facts: &Facts) {
     let is_virtual = virtualization.is_some_and(|kind| kind != "none")
         && layers.iter().any(|layer| layer.kind == LayerKind::Disk);
     let durability = Durability::of_layers(&facts.of_storage);
-    let is_known = durability.class() != Class::NotKnown;
+    let is_well = durability.class() >= Class::Declared;
     report.say(
         "device of data",
-        if is_known { OK } else { INFO },
+        if is_well { OK } else { INFO },
         format!(
             "{outline}{}{}",
             device

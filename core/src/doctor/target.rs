@@ -65,7 +65,7 @@ fn no_filesystem(helper: &Description, name: &str) -> Option<Refusal> {
                 line.detail.as_deref().unwrap_or("nothing of it")
             ),
             match (line.hint.unwrap_or_default(), is_there) {
-                // What is not allowed is changed in the helper's configuration, whose hint has the restart.
+                // The hint of the helper's configuration has the restart already.
                 (hint, true) => hint,
                 (hint, false) => format!("{hint} Then restart pgfsbench-helper."),
             },

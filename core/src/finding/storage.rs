@@ -36,7 +36,7 @@ pub fn properties_not_in_force(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
-/// What was left at the end of a run.
+/// Remains at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreleased {
     /// The filesystem that the helper has made for the run.

@@ -3,6 +3,7 @@
 mod prefix;
 
 use crate::escape;
+use prefix::Process;
 
 /// Bytes of a program's output that go into an error message.
 const OUTPUT: usize = 400;
@@ -77,7 +78,12 @@ pub fn lines_of_postmaster(log: &str, format: &str, postmaster: u32) -> String {
     fn begins<'a>(message: Option<&'a str>, severity: &str) -> Option<&'a str> {
         message.filter(|message| message.starts_with(severity))
     }
-    let words = |line| begins(prefix::message_of(line, format, postmaster), "LOG:  ");
+    let words = |line| {
+        begins(
+            prefix::message_of(line, format, Process::Postmaster(postmaster)),
+            "LOG:  ",
+        )
+    };
     let ended = |message: &str| {
         let (_, rest) = message.split_once(" (PID ")?;
         let (pid, how) = rest.split_once(") ")?;
@@ -86,7 +92,7 @@ pub fn lines_of_postmaster(log: &str, format: &str, postmaster: u32) -> String {
     };
     let ended: Vec<u32> = log.lines().filter_map(words).filter_map(ended).collect();
     let is_panic = |line: &str| {
-        let message = |pid| prefix::message_of(line, format, pid);
+        let message = |pid| prefix::message_of(line, format, Process::Other(pid));
         ended
             .iter()
             .any(|&pid| begins(message(pid), "PANIC:  ").is_some())

@@ -47,7 +47,7 @@ fn killed_at_a_step_nothing_is_left() {
         lab.nothing_is_left_at_once();
         machine.assert_as_before(step);
     }
-    // The same target can be prepared at once.
+    // The target can be prepared again at once.
     killed(&lab, &prepare, "--stop-after", "attach");
     lab.ok(&prepare);
     assert_eq!((lab.mounts().len(), lab.loops().len()), (1, 1));

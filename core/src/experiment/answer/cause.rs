@@ -90,7 +90,7 @@ impl Cause {
 
 #[cfg(test)]
 impl From<&str> for Cause {
-    /// What [`Cause::says`] says, for tables of tests.
+    /// The cause of a text of [`Cause::says`], for tables of tests.
     fn from(text: &str) -> Self {
         use Reason::{
             Cancelled, MaxBlocks, MaxDuration, NoReference, NoiseFloor, Running, TooNoisy,

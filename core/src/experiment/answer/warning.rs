@@ -1,4 +1,4 @@
-//! What a target's runs warn of: codes with values.
+//! Warnings of a target's runs: codes with values.
 
 use serde::Deserialize;
 
@@ -21,7 +21,7 @@ pub enum Warning {
     Changed(String),
     /// Flushes have become slower or faster, and stay so.
     Throttled(Step),
-    /// What the run before has left on the device may show.
+    /// Remains of the run before on the device may show.
     CarryOver,
 }
 

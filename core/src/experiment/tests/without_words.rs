@@ -23,7 +23,7 @@ use crate::{
     verdict::Reason,
 };
 
-/// What an experiment decides: no word of it is a sentence.
+/// Decisions of an experiment: no word of it is a sentence.
 #[derive(Debug, PartialEq)]
 struct Decisions {
     end: Discriminant<End>,

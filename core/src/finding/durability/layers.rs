@@ -148,7 +148,11 @@ fn is_volatile_by_itself(layer: &Layer) -> bool {
 pub(super) fn is_volatile(layer: &Layer) -> bool {
     let queue = layer.queue.as_ref();
     let says = queue.and_then(|queue| queue.write_cache.as_deref());
-    says == Some("write back") || layer.kind == LayerKind::Loop || is_volatile_by_itself(layer)
+    // md, dm and bcache say "write back" whatever they lie on.
+    let is_disk = layer.kind == LayerKind::Disk;
+    is_disk && says == Some("write back")
+        || layer.kind == LayerKind::Loop
+        || is_volatile_by_itself(layer)
 }
 
 fn of_layer(layer: &Layer, below: &[Layer]) -> Vec<Code> {

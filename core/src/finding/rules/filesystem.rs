@@ -81,7 +81,16 @@ pub fn barriers_off(facts: &RunFacts) -> Option<Finding> {
 
 /// The kernel drops the flushes of a device: its queue/write_cache denies a cache that is there.
 fn flushes_off(facts: &RunFacts) -> Option<Finding> {
-    let (storage, _) = facts.commit_storage();
+    // A checkpoint relies on the data's device, and a COMMIT on all of them.
+    let places = [Some(&facts.storage), facts.wal_storage.as_ref()];
+    let mut places = places.into_iter().flatten().chain(&facts.other_storage);
+    let has = |storage: &&StorageFacts| {
+        let codes = durability::of_storage(storage);
+        codes
+            .iter()
+            .any(|code| matches!(code, Code::FlushesOff { .. }))
+    };
+    let storage = places.find(has)?;
     let codes = durability::of_storage(storage);
     let is_it = |code: &&Code| matches!(code, Code::FlushesOff { .. });
     let in_memory = |code: &&Code| {

@@ -3,8 +3,16 @@
 /// Characters of the longest value of an escape that is tried.
 const LONGEST: usize = 64;
 
+/// A process of a server.
+#[derive(Clone, Copy)]
+pub enum Process {
+    /// It serves no client, so that its lines have no values of one.
+    Postmaster(u32),
+    Other(u32),
+}
+
 /// The message of a line that the process `pid` wrote; None if another process did, or if the prefix does not tell.
-pub fn message_of<'a>(line: &'a str, format: &str, pid: u32) -> Option<&'a str> {
+pub fn message_of<'a>(line: &'a str, format: &str, process: Process) -> Option<&'a str> {
     let (before_sessions, of_sessions) = match format.split_once("%q") {
         Some((before, of)) => (before, Some(of)),
         None => (format, None),
@@ -14,7 +22,7 @@ pub fn message_of<'a>(line: &'a str, format: &str, pid: u32) -> Option<&'a str> 
         .into_iter()
         .flatten();
     let mut found = formats.filter(|format| names_process(format));
-    found.find_map(|format| after(line, format, &pid.to_string()))
+    found.find_map(|format| after(line, format, process))
 }
 
 /// Whether %p stands in it.
@@ -25,41 +33,49 @@ fn names_process(format: &str) -> bool {
 }
 
 /// The rest of a line behind a format. A severity follows a prefix, so that a shorter value of an escape is tried where a longer one leaves none.
-fn after<'a>(line: &'a str, format: &str, pid: &str) -> Option<&'a str> {
+fn after<'a>(line: &'a str, format: &str, process: Process) -> Option<&'a str> {
     let Some(first) = format.chars().next() else {
         return begins_with_severity(line).then_some(line);
     };
     if first != '%' {
-        return after(line.strip_prefix(first)?, &format[first.len_utf8()..], pid);
+        return after(
+            line.strip_prefix(first)?,
+            &format[first.len_utf8()..],
+            process,
+        );
     }
     let escape = format[1..].trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
     let letter = escape.chars().next()?;
     let rest = &escape[letter.len_utf8()..];
     match letter {
-        '%' => after(line.strip_prefix('%')?, rest, pid),
+        '%' => after(line.strip_prefix('%')?, rest, process),
         'p' => {
-            let behind = line.trim_start_matches(' ').strip_prefix(pid)?;
+            let (Process::Postmaster(pid) | Process::Other(pid)) = process;
+            let behind = line
+                .trim_start_matches(' ')
+                .strip_prefix(&pid.to_string())?;
             let is_whole = !behind.starts_with(|c: char| c.is_ascii_digit());
             // It may be padded.
             let padded = behind.trim_start_matches(' ');
-            let tried = || after(behind, rest, pid).or_else(|| after(padded, rest, pid));
+            let tried = || after(behind, rest, process).or_else(|| after(padded, rest, process));
             is_whole.then(tried).flatten()
         }
         letter => {
-            // A user chooses these values. The postmaster has none, so that nothing but an empty one may stand before the process.
-            if is_of_users(letter) && names_process(rest) {
-                return after(line, rest, pid);
-            }
+            // A client chooses these values. The postmaster has none, but for padding.
+            let is_empty = is_of_clients(letter)
+                && names_process(rest)
+                && matches!(process, Process::Postmaster(_));
             let ends = line.char_indices().map(|(at, _)| at).take(LONGEST);
-            let fits = |&end: &usize| line[..end].chars().all(|c| may_hold(letter, c));
+            let may_hold = |c| may_hold(letter, c) && (!is_empty || c == ' ');
+            let fits = |&end: &usize| line[..end].chars().all(may_hold);
             ends.take_while(fits)
-                .find_map(|end| after(&line[end..], rest, pid))
+                .find_map(|end| after(&line[end..], rest, process))
         }
     }
 }
 
 /// Whether clients choose what an escape stands for: names of application, user and database, hosts, and command tags.
-fn is_of_users(letter: char) -> bool {
+fn is_of_clients(letter: char) -> bool {
     !"mtsnlxQPcveb".contains(letter)
 }
 
@@ -102,13 +118,26 @@ mod tests {
                 "%t:%r:%u@%d:[%p]: ",
                 "2026-11-28 11:42:22 UTC::@:[12]: LOG:  x",
             ),
+            ("%-6a [%p] ", "       [12] LOG:  x"),
             ("%b %a[%p] ", "postmaster [12] LOG:  x"),
             ("%n %5p %%%l%a", "1790000000.123    12 %3LOG:  x"),
             ("%-6p<%c> ", "12    <6928a1.c> LOG:  x"),
         ] {
-            assert_eq!(message_of(line, format, 12), Some("LOG:  x"), "{format}");
-            assert_eq!(message_of(line, format, 1), None, "{format}");
-            assert_eq!(message_of(line, format, 2), None, "{format}");
+            assert_eq!(
+                message_of(line, format, Process::Postmaster(12)),
+                Some("LOG:  x"),
+                "{format}"
+            );
+            assert_eq!(
+                message_of(line, format, Process::Other(1)),
+                None,
+                "{format}"
+            );
+            assert_eq!(
+                message_of(line, format, Process::Other(2)),
+                None,
+                "{format}"
+            );
         }
         for (format, line) in [
             ("", "LOG:  x"),
@@ -120,7 +149,18 @@ mod tests {
             ("%u@%d [%p] ", "a@b [12] LOG:  x"),
             ("%m [%p] %", "2026-11-28 11:42:22.123 UTC [12] LOG:  x"),
         ] {
-            assert_eq!(message_of(line, format, 12), None, "{format}");
+            assert_eq!(
+                message_of(line, format, Process::Postmaster(12)),
+                None,
+                "{format}"
+            );
         }
+        // A session that crashes has its user before its number.
+        let line = "2026-11-28 11:42:22 UTC:[local]:a@b:[12]: PANIC:  x";
+        let of = |process| message_of(line, "%t:%r:%u@%d:[%p]: ", process);
+        assert_eq!(
+            (of(Process::Other(12)), of(Process::Postmaster(12))),
+            (Some("PANIC:  x"), None)
+        );
     }
 }
