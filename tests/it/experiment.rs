@@ -272,7 +272,7 @@ fn windows_without_two_cycles_decide_nothing() {
         &mut client,
         "SELECT says FROM fsbench.recommend('e') WHERE part = 'choice'",
     );
-    assert!(choice.contains("too_short"), "{choice}");
+    assert!(choice.contains("windows too short"), "{choice}");
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
     let data = directory.join("data");
     // It was done in the order of the plan: by the ages of what each step has left.
     let left = [
-        "copy.out",
+        "cp.out",
         "sync.out",
         "data/postgresql.auto.conf",
         "memory.out",

@@ -236,7 +236,7 @@ impl<'a> Work<'a> {
                 }
                 self.held.push((part, opened));
                 self.devices.set(part, device.clone());
-                Ok(())
+                loops::have_flushed(device)
             }
             _ => Err(outcome.refusal()),
         }

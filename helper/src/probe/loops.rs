@@ -110,6 +110,26 @@ fn named_in(directory: &Path) -> Result<Option<Backing>, Refusal> {
     }
 }
 
+/// Has the kernel pass flushes of a loop device on: a "write through" that was written to its queue/write_cache stays when it gets another file.
+pub fn have_flushed(device: &Path) -> Result<(), Refusal> {
+    match device_number(device) {
+        Some(number) => flushes_in(&sysfs(number).join("queue/write_cache")),
+        None => Ok(()),
+    }
+}
+
+/// Only a word of an administrator is taken back. Without a cache that can be flushed the kernel goes on saying "write through".
+fn flushes_in(file: &Path) -> Result<(), Refusal> {
+    let says = super::line(file);
+    match says.as_deref() {
+        Some("write through") => std::fs::write(file, "write back").map_err(|e| {
+            failed("write", file, Errno::from_io_error(&e).unwrap_or(Errno::IO))
+                .hint("The kernel drops the flushes of this loop device.")
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// All loop devices that have a file. Without sysfs no loop device can be found, and the helper makes none.
 pub fn all() -> Result<Vec<(PathBuf, Backing)>, Refusal> {
     let entries = super::entries(Path::new("/sys/block"))?;
@@ -304,6 +324,19 @@ mod tests {
         let file = |inode| backing("/x/image", Some(numbers(inode, 0)));
         assert!(file(3).is_same(&file(3)) && !file(3).is_same(&file(4)));
         assert_eq!(file(3).device(), None);
+    }
+
+    #[test]
+    fn flushes_that_were_switched_off_are_passed_on_again() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("write_cache");
+        assert_eq!(flushes_in(&file), Ok(()));
+        assert!(!file.exists());
+        for (before, after) in [("write through\n", "write back"), ("write back\n", "write back\n")] {
+            std::fs::write(&file, before).unwrap();
+            assert_eq!(flushes_in(&file), Ok(()));
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), after);
+        }
     }
 
     /// A loop device is found by any name of its file, and not by the name of another file.

@@ -7,7 +7,7 @@ use pgfsbench_tests::Leaves;
 /// The example of fsbench.help() for a verb, for an image that has room in the lab.
 fn example(scene: &Scene, verb: &str) -> String {
     let sql = format!(
-        "SELECT example FROM fsbench.help() WHERE verb = '{verb}' ORDER BY example DESC LIMIT 1"
+        "SELECT example FROM fsbench.help('all') WHERE verb = '{verb}' ORDER BY example DESC LIMIT 1"
     );
     scene.value(&sql).replace("'2GB'", "'512MB'")
 }

@@ -102,7 +102,6 @@ fn the_script_of_the_laboratory_repeats_a_study() {
         "part => 'p,later', quick => true",
         "question r: it needs Linux 999.0",
         "This is of a guest",
-        "Of each two that were published:",
         "it needs data and windows of full size",
         "What it took:",
     ] {
