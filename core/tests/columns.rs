@@ -85,6 +85,7 @@ const WITHOUT_STRUCT: &[(&str, &str)] = &[
     ("imported_file", "fsbench.import() writes it, in SQL"),
     ("imported_run", "fsbench.import() writes it, in SQL"),
     ("imported_experiment", "fsbench.import() writes it, in SQL"),
+    ("script", "a statement names each column"),
     ("experiment_run", "statements name each column"),
     ("experiment_log", "a statement names each column"),
     ("study_definition", "a statement names each column"),

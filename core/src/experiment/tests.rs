@@ -12,11 +12,10 @@ mod without_value;
 use serde_json::json;
 
 use super::{
-    answer,
+    answer, conditions,
     metric::{self, Kind},
     plan,
     state::{Goal, Made, Neighbours, Outcome, State},
-    conditions,
     steps::{self, End, Next, Place},
 };
 

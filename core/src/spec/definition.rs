@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{Asked, Bound, Facts, Options, Spec, Stage, Step, check};
-use crate::{refusal::Refusal, units};
+use crate::{refusal::Refusal, units, workload::script};
 
 /// A workload. A few methods ask what it is; most have an answer that fits transactions of clients in a database.
 pub trait Definition: Sync {
@@ -251,6 +251,8 @@ pub struct Given<'a> {
     pub bound: Option<Bound>,
     /// Length of the warm-up.
     pub warmup_ms: Option<u64>,
+    /// Scripts and how they are run.
+    pub script: &'a script::Arguments,
 }
 
 impl Given<'_> {

@@ -28,12 +28,16 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
     let mut balances = None;
     let mut maintenance = Vec::new();
     let mut search = RateSearch::of(&run.spec);
+    let _kept = workload.begin(run)?;
     while let Some(act) = run.next_step() {
         match act {
             Act::Load => load(workload, run)?,
             Act::Vacuum => vacuum(workload, run)?,
             Act::Leave => return run.leave_loaded(),
-            Act::Launch => launch(run)?,
+            Act::Launch => {
+                workload.before_clients(run)?;
+                launch(run)?;
+            }
             Act::WarmUp => warm_up(run, search.is_some())?,
             Act::Measure => measure(run, search.as_mut())?,
             Act::Verify => balances = Some(verify(workload, run)?),
@@ -60,11 +64,12 @@ fn store(
 fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     let rows = workload.rows(&run.spec);
     run.enter(Phase::Load, rows);
-    run.have_done(LOAD)
+    run.have_done(LOAD)?;
+    workload.after_loading(run)
 }
 
 fn vacuum(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
-    run.enter(Phase::Vacuum, workload.after_load().len() as u64);
+    run.enter(Phase::Vacuum, workload.after_load(&run.spec).len() as u64);
     run.have_done(VACUUM)
 }
 
@@ -192,6 +197,7 @@ fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
     let slots = run.client_slots().iter();
     let committed: Vec<u64> = slots.map(|slot| slot.committed.load(Acquire)).collect();
     workload.verify(&run.spec, &found, &committed)?;
+    workload.check(run)?;
     Ok(found)
 }
 
