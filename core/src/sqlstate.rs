@@ -12,6 +12,10 @@ pub const NUMBER_TOO_LARGE: &str = "22003";
 pub const DIVISION_BY_ZERO: &str = "22012";
 /// syntax_error
 pub const SYNTAX_ERROR: &str = "42601";
+/// indeterminate_datatype
+pub const INDETERMINATE_TYPE: &str = "42P18";
+/// protocol_violation
+pub const PROTOCOL_VIOLATION: &str = "08P01";
 /// invalid_name
 pub const INVALID_NAME: &str = "42602";
 /// undefined_object

@@ -19,7 +19,7 @@ use pgfsbench_core::{
     statement::Statement,
     statistics::Counter,
     target,
-    workload::{fsync, scan},
+    workload::{fsync, scan, script},
 };
 use serde_json::{Value, to_value};
 
@@ -200,6 +200,7 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(fsync::Row::default()),
         row(scan::Row::default()),
         row(scan::Reading::default()),
+        row(script::ScriptResult::default()),
     ]
 }
 

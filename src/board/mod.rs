@@ -100,6 +100,8 @@ pub struct RunArea {
     /// Of a run of scripts: the segment with their texts, and the role whose sessions run them. Written by the coordinator, before it
     /// launches the worker.
     pub script: AtomicU32,
+    /// The segment with the counters of clients and scripts. Written by the coordinator, before it launches clients.
+    pub script_counters: AtomicU32,
     pub session_role: AtomicU32,
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
     /// coordinator.
@@ -198,6 +200,7 @@ impl RunArea {
             &self.phase,
             &self.work_database,
             &self.script,
+            &self.script_counters,
             &self.session_role,
             &self.go,
             &self.stop,

@@ -376,6 +376,16 @@ pub fn terminate(pid: i32) {
     }
 }
 
+/// Cancels the statement of a process of this server, as pg_cancel_backend does.
+pub fn cancel_statement(pid: i32) {
+    if is_alive(pid)
+        && let Some(pid) = rustix::process::Pid::from_raw(pid)
+    {
+        // It may have ended just now, which is what is wanted.
+        let _ = rustix::process::kill_process(pid, Signal::INT);
+    }
+}
+
 /// Waits until the server knows this background worker by its pid. The postmaster writes the pid down after the fork, and may be late with it: until
 /// then `pg_stat_activity` does not say what this process is, and `fsbench._check_new_run()` would take the row of its run for a copy.
 pub fn wait_until_known() {

@@ -122,10 +122,11 @@ impl ScriptSession {
         }
     }
 
-    /// Executes a prepared statement. `parameter` writes the text of a parameter, and is false for NULL.
+    /// Executes a prepared statement with so many parameters. `parameter` writes the text of one, and is false for NULL.
     pub fn execute(
         &mut self,
         prepared: &Prepared,
+        given: usize,
         mut parameter: impl FnMut(usize, &mut String) -> bool,
         keep: Keep,
     ) -> Result<Rows, Fault> {
@@ -134,6 +135,9 @@ impl ScriptSession {
         if source.is_null() {
             self.finish(false);
             return Ok(Rows::default());
+        }
+        if prepared.inputs.len() != given {
+            return Err(wrong_count(prepared.inputs.len(), given));
         }
         // SAFETY: in a transaction; the source was saved; parameters and plan belong to the portal, which is dropped here or by the
         // abort of the transaction.
@@ -392,7 +396,7 @@ unsafe fn inputs(
                 let type_ = *types.add(index);
                 if type_ == pg_sys::InvalidOid || type_ == pg_sys::UNKNOWNOID {
                     return Err(Fault::new(
-                        "42P18",
+                        sqlstate::INDETERMINATE_TYPE,
                         format!("could not determine data type of parameter ${}", index + 1),
                     ));
                 }
@@ -468,6 +472,15 @@ unsafe fn refuse_copy(tree: *mut pg_sys::RawStmt) -> Result<(), Fault> {
     )
     .detail("A script is run inside the server, where no client reads or sends rows.")
     .hint("Use INSERT, or COPY with a file of the server."))
+}
+
+fn wrong_count(wanted: usize, given: usize) -> Fault {
+    Fault::new(
+        sqlstate::PROTOCOL_VIOLATION,
+        format!("the statement has {wanted} parameters, and {given} variables stand in it"),
+    )
+    .detail("Parameters of a script are written as variables, such as :name.")
+    .hint("Write :name in place of $1.")
 }
 
 fn c_string(text: &str) -> Result<CString, Fault> {

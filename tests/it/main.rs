@@ -55,6 +55,7 @@ mod scan;
 mod scan_cache;
 mod scan_robbed;
 mod scan_table;
+mod scripts;
 mod session_settings;
 mod smoke;
 mod space;

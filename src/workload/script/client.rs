@@ -1,12 +1,20 @@
 //! A client of a run of scripts: chooses scripts, tries them again where that helps, and counts.
 
-use pgfsbench_core::{random::Stream, script::Program, spec::Spec, workload::script::Settings};
+use std::sync::atomic::Ordering::Acquire;
 
-use super::{document, runner::Runner};
+use pgfsbench_core::{
+    random::Stream,
+    script::Program,
+    spec::Spec,
+    workload::script::{Counted, Settings},
+};
+
+use super::{GRACE_NS, document, runner::Runner};
 use crate::{
+    board::Board,
     clock,
     errors::{Fault, sqlstate},
-    pg::{guc, plan::Connection, process, report, xact},
+    pg::{guc, plan::Connection, process, report, segment, xact},
     workload::{
         ClientContext,
         transactions::{Ended, Transaction},
@@ -14,10 +22,15 @@ use crate::{
 };
 
 pub struct ScriptClient<'a> {
-    context: &'a crate::board::Board,
+    board: &'a Board,
     serial: u32,
     settings: Settings,
     runner: Runner,
+    /// One for each script.
+    counters: &'static [Counted],
+    /// The script of the last transaction, and how often that was tried again.
+    script: usize,
+    retries: u64,
     /// Whether the measured window has begun: there each client begins anew, so that a warm-up changes no random number of it.
     is_measured: bool,
     /// Whether a failure was reported to the server's log.
@@ -40,7 +53,10 @@ impl<'a> Transaction<'a> for ScriptClient<'a> {
         let program = Program::compile(&document.texts(), &document.given(), settings.protocol())
             .map_err(|error| document.refusal(&error))?;
         Ok(Self {
-            context: context.board,
+            board: context.board,
+            counters: counters(context, spec, document.scripts.len())?,
+            script: 0,
+            retries: 0,
             serial: context.serial,
             settings,
             // It lives as long as the process.
@@ -62,25 +78,49 @@ impl<'a> Transaction<'a> for ScriptClient<'a> {
         }
         let script = self.runner.choose();
         let random = self.runner.client.random();
-        let mut tries = 1;
+        (self.script, self.retries) = (script, 0);
         loop {
             let Err(fault) = self.run_script(script) else {
                 return Ok(self.ended(true));
             };
             self.runner.session.roll_back();
             let can_retry = sqlstate::is_retryable(&fault.sqlstate);
-            if !can_retry && !self.settings.continue_on_error {
-                return Err(fault);
-            }
-            if !can_retry || tries >= self.settings.max_tries || self.is_stopped() {
+            if fault.is_cancel() && self.is_past_grace() {
                 self.tell(&fault);
                 return Ok(self.ended(false));
             }
-            tries += 1;
+            if !can_retry && !self.settings.continue_on_error {
+                return Err(fault);
+            }
+            if !can_retry
+                || self.retries + 1 >= u64::from(self.settings.max_tries)
+                || self.is_stopped()
+            {
+                self.tell(&fault);
+                return Ok(self.ended(false));
+            }
+            self.retries += 1;
             // The same random numbers; variables stay as they are, as in pgbench.
             self.runner.client.set_random(random);
         }
     }
+
+    #[inline]
+    fn measured(&mut self, latency_ns: Option<u64>) {
+        self.counters[self.script].count(latency_ns, self.retries);
+    }
+}
+
+/// This client's counters among those of all.
+fn counters(
+    context: &ClientContext<'_>,
+    spec: &Spec,
+    scripts: usize,
+) -> Result<&'static [Counted], Fault> {
+    let handle = context.board.run.script_counters.load(Acquire);
+    let all = segment::counters(handle, scripts * spec.clients as usize)?;
+    let first = context.index as usize * scripts;
+    Ok(&all[first..first + scripts])
 }
 
 impl ScriptClient<'_> {
@@ -91,8 +131,14 @@ impl ScriptClient<'_> {
         })
     }
 
+    /// Whether the coordinator cancels statements now, since the window is over for long.
+    fn is_past_grace(&self) -> bool {
+        let end_ns = self.board.run.end_ns.load(Acquire);
+        clock::now_ns() >= end_ns.saturating_add(GRACE_NS)
+    }
+
     fn is_stopped(&self) -> bool {
-        self.context.run.stopped(self.serial)
+        self.board.run.stopped(self.serial)
     }
 
     fn tell(&mut self, fault: &Fault) {

@@ -10,7 +10,7 @@ use pgfsbench_core::{
     quoting,
     refusal::quoted,
     spec::{Spec, Stage},
-    workload::script::{Document, ROLE_ON_TARGETS, Settings},
+    workload::script::{Document, ROLE_ON_TARGETS, ScriptResult, Settings, results},
 };
 use serde_json::{Value, json};
 
@@ -36,6 +36,9 @@ const INIT: Task = Task(6);
 /// Carry out the caller's checks.
 const CHECK: Task = Task(7);
 
+/// How long a statement may go on after the end of the window before it is cancelled.
+const GRACE_NS: u64 = 10_000_000_000;
+
 pub struct Script;
 
 /// The texts of the run that is on.
@@ -46,6 +49,11 @@ fn document(board: &Board) -> Result<Document, Fault> {
     )
 }
 
+/// One for each script of each client.
+fn count_of_counters(document: &Document, spec: &Spec) -> usize {
+    document.scripts.len() * spec.clients as usize
+}
+
 impl Transactions for Script {
     type Transaction<'a> = client::ScriptClient<'a>;
 
@@ -53,18 +61,30 @@ impl Transactions for Script {
         &["script"]
     }
 
-    fn begin(&self, run: &mut Run) -> Result<Option<Segment>, Fault> {
+    fn begin(&self, run: &mut Run) -> Result<Vec<Segment>, Fault> {
         let sha256 = Settings::of(&run.spec).sha256;
         let text = xact::transaction(|| store::script::read(&sha256))?;
-        let segment = Segment::publish(&text);
+        let document: Document = read_json("document of scripts", &text)?;
+        let texts = Segment::publish(&text);
+        let counters = Segment::of_counters(count_of_counters(&document, &run.spec));
         let area = &run.board.run;
-        area.script.store(segment.handle(), Release);
+        area.script.store(texts.handle(), Release);
+        area.script_counters.store(counters.handle(), Release);
         let role = match run.spec.stage {
             Stage::Whole => run.request.role.load(Acquire),
             Stage::WholeOfTarget | Stage::LoadOnly | Stage::OnLoaded { .. } => 0,
         };
         area.session_role.store(role, Release);
-        Ok(Some(segment))
+        Ok(vec![texts, counters])
+    }
+
+    fn results(&self, run: &Run, kept: &[Segment]) -> Result<Vec<ScriptResult>, Fault> {
+        let [texts, counters] = kept else {
+            return Ok(Vec::new());
+        };
+        let document: Document = read_json("document of scripts", &texts.text()?)?;
+        let count = count_of_counters(&document, &run.spec);
+        Ok(results(&document.scripts, counters.counters(count)))
     }
 
     fn after_loading(&self, run: &mut Run) -> Result<(), Fault> {
@@ -87,6 +107,10 @@ impl Transactions for Script {
             true => run.have_done(CHECK),
             false => Ok(()),
         }
+    }
+
+    fn grace_ns(&self) -> Option<u64> {
+        Some(GRACE_NS)
     }
 
     fn is_of_role(&self, task: Task) -> bool {

@@ -139,7 +139,9 @@ impl Runner {
         let parameter = |index: usize, text: &mut String| {
             (statement.parameters.get(index)).is_some_and(|slot| client.parameter(*slot, text))
         };
-        let rows = self.session.execute(prepared, parameter, keep)?;
+        let rows = self
+            .session
+            .execute(prepared, statement.parameters.len(), parameter, keep)?;
         match keep {
             Keep::Nothing => Ok(()),
             Keep::First => store(

@@ -299,6 +299,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
     fn count_failed(&mut self, measured: bool, now: u64) {
         self.count_work(measured);
         if measured {
+            self.transaction.measured(None);
             add(&self.slot.failed, 1);
             self.slot.last_end_ns.store(now, Relaxed);
             self.slot.finished_ns.store(now, Relaxed);
@@ -307,7 +308,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
 
     /// Counts a transaction whose COMMIT took so long.
     #[inline]
-    fn count(&self, due: Due, commit_ns: u64, end_ns: u64) {
+    fn count(&mut self, due: Due, commit_ns: u64, end_ns: u64) {
         let slot = self.slot;
         add(&slot.committed, 1);
         slot.last_end_ns.store(end_ns, Relaxed);
@@ -315,6 +316,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             return;
         }
         let latency = end_ns - due.from_ns;
+        self.transaction.measured(Some(latency));
         add(&slot.measured, 1);
         slot.latency.record(latency);
         slot.commit.record(commit_ns);

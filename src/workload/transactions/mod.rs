@@ -6,7 +6,9 @@ mod result;
 mod run;
 mod search;
 
-use pgfsbench_core::{random::Stream, run::row::Maintenance, spec::Spec};
+use pgfsbench_core::{
+    random::Stream, run::row::Maintenance, spec::Spec, workload::script::ScriptResult,
+};
 use serde_json::Value;
 
 use super::{ClientContext, Found, WorkerContext, Workload, no_such_task};
@@ -57,6 +59,10 @@ pub trait Transaction<'a>: Sized {
             is_committed: true,
         })
     }
+
+    /// Called with the latency of a measured transaction that `transact` has just carried out; None if it has failed.
+    #[inline]
+    fn measured(&mut self, _latency_ns: Option<u64>) {}
 }
 
 /// How a transaction has ended.
@@ -79,8 +85,13 @@ pub trait Transactions: Sync {
     fn names(&self) -> &'static [&'static str];
 
     /// In the coordinator, before anything is made: what the workload needs until the end of the run.
-    fn begin(&self, _run: &mut Run) -> Result<Option<Segment>, Fault> {
-        Ok(None)
+    fn begin(&self, _run: &mut Run) -> Result<Vec<Segment>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// In the coordinator, when the clients have ended: results beside those of all transactions. `kept` is what `begin` has given.
+    fn results(&self, _run: &Run, _kept: &[Segment]) -> Result<Vec<ScriptResult>, Fault> {
+        Ok(Vec::new())
     }
 
     /// In the coordinator, after the task that loads.
@@ -96,6 +107,11 @@ pub trait Transactions: Sync {
     /// In the coordinator, after the tables were verified: checks of the caller's.
     fn check(&self, _run: &mut Run) -> Result<(), Fault> {
         Ok(())
+    }
+
+    /// How long a transaction may go on after the end of the window before its statement is cancelled; None without a limit.
+    fn grace_ns(&self) -> Option<u64> {
+        None
     }
 
     /// Whether a task is done in a session of the role that has asked.

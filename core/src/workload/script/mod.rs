@@ -3,6 +3,7 @@
 //! A run refers to its texts by their hash: [`Document`] has the texts, [`Settings`] is what the specification keeps.
 
 mod arguments;
+mod counted;
 mod document;
 
 use serde::{Deserialize, Serialize};
@@ -10,11 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::{tpcb, transactions};
 use crate::{
     refusal::Refusal,
-    spec::{Act, Chosen, Definition, Given, Names, Options, Spec, Step},
+    spec::{Act, Chosen, Definition, Given, Names, Options, ResultTable, Spec, Step},
     units,
 };
 
 pub use arguments::Arguments;
+pub use counted::{Counted, ScriptResult, results};
 pub use document::{Check, Document, Named, located};
 
 /// The role whose sessions the clients are on a server that was made for the run.
@@ -153,6 +155,17 @@ impl Definition for Script {
 
     fn writes(&self) -> bool {
         true
+    }
+
+    fn tables(&self) -> &'static [ResultTable] {
+        &[ResultTable {
+            name: "script_result",
+            key: "position",
+        }]
+    }
+
+    fn details(&self, _run_id: i64) -> String {
+        "each script is in fsbench.script_result, each second in fsbench.sample".into()
     }
 
     fn steps(&self) -> &'static [Step] {

@@ -127,7 +127,16 @@ pub(super) struct Measured {
     pub(super) before_ns: u64,
 }
 
-/// The arguments of scripts; none for other workloads.
+/// The statement that starts a run there, and the arguments of scripts, which other workloads do not have.
+fn start_of(spec: &Spec) -> Result<(String, Vec<Option<String>>), Fault> {
+    let of_scripts = arguments_of_scripts(spec)?;
+    let further = match of_scripts.is_empty() {
+        true => "",
+        false => OF_SCRIPTS,
+    };
+    Ok((format!("{START}{further})"), of_scripts))
+}
+
 fn arguments_of_scripts(spec: &Spec) -> Result<Vec<Option<String>>, Fault> {
     let settings = script::Settings::of(spec);
     if settings.sha256.is_empty() {
@@ -346,11 +355,7 @@ impl Run {
             // The work database is verified after a crash, and must not be dropped before it.
             Some((loads_only || spec.options.crash).to_string()),
         ];
-        let of_scripts = arguments_of_scripts(spec)?;
-        let start = match of_scripts.is_empty() {
-            true => format!("{START})"),
-            false => format!("{START}{OF_SCRIPTS})"),
-        };
+        let (start, of_scripts) = start_of(spec)?;
         let arguments: Vec<Option<&str>> = (arguments.iter().chain(&of_scripts))
             .map(Option::as_deref)
             .collect();
