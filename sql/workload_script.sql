@@ -21,7 +21,7 @@ SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 2, transa
         COMMIT;$$,
     checks => '[{"name": "rows", "sql": "SELECT count(*) FROM seen", "expected": 20}]') \gset
 SELECT status, workload, scale, clients, transactions_total, transactions_outside, failed, commit_p50_ms > 0 AS commit FROM fsbench.result WHERE run_id = :run;
-SELECT position, script, weight, transactions, failed, retried, retries, latency_p50_ms <= latency_max_ms AS latency FROM fsbench.script_result WHERE run_id = :run;
+SELECT position, script, weight, transactions, serialization_failures + deadlock_failures + other_failures AS failed, retried, retries, latency_p50_ms <= latency_max_ms AS latency FROM fsbench.script_result WHERE run_id = :run;
 SELECT used -> 'options' -> 'script' ->> 'names' AS names, s.document::jsonb - 'scripts' AS texts
 FROM fsbench.run_log r JOIN fsbench.script s ON s.sha256 = used -> 'options' -> 'script' ->> 'sha256' WHERE run_id = :run;
 SELECT work_database FROM fsbench.result WHERE run_id = :run \gset
@@ -45,7 +45,7 @@ SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 4, transa
     scripts => E'BEGIN ISOLATION LEVEL SERIALIZABLE;\nSELECT n FROM c \\gset\nUPDATE c SET n = :n + 1;\nCOMMIT;',
     checks => '[{"sql": "SELECT n FROM c", "expected": 200}]') \gset
 SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
-SELECT transactions, failed, retried <= retries AS retries FROM fsbench.script_result WHERE run_id = :run;
+SELECT transactions, serialization_failures + deadlock_failures AS failed, retried <= retries AS retries FROM fsbench.script_result WHERE run_id = :run;
 SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 2, continue_on_error => true,
     init_script => 'CREATE TABLE t (a int);',
     scripts => E'\\startpipeline\nINSERT INTO t VALUES (1);\n\\syncpipeline\nINSERT INTO t VALUES (2);\nSELECT 1 / (SELECT 0);\n\\endpipeline',

@@ -75,7 +75,7 @@ const NO_SUCH_TABLE: &str = "42P01";
 /// index_corrupted
 const INDEX_CORRUPTED: &str = "XX002";
 /// deadlock_detected
-const DEADLOCK: &str = "40P01";
+pub const DEADLOCK: &str = "40P01";
 /// lock_not_available
 pub const LOCK_NOT_AVAILABLE: &str = "55P03";
 

@@ -16,7 +16,9 @@ CREATE TABLE fsbench.script_result (
     script            text NOT NULL,
     weight            bigint NOT NULL,
     transactions      bigint NOT NULL,
-    failed            bigint NOT NULL,
+    serialization_failures bigint NOT NULL,
+    deadlock_failures bigint NOT NULL,
+    other_failures    bigint NOT NULL,
     retried           bigint NOT NULL,
     retries           bigint NOT NULL,
     latency_avg_ms    float8,
@@ -35,7 +37,9 @@ COMMENT ON COLUMN fsbench.script_result.position IS 'Place of the script in the 
 COMMENT ON COLUMN fsbench.script_result.script IS 'Name of the script';
 COMMENT ON COLUMN fsbench.script_result.weight IS 'Weight by which it was chosen';
 COMMENT ON COLUMN fsbench.script_result.transactions IS 'Transactions that were carried out to their end';
-COMMENT ON COLUMN fsbench.script_result.failed IS 'Transactions that failed after their last try';
+COMMENT ON COLUMN fsbench.script_result.serialization_failures IS 'Transactions whose last try failed with SQLSTATE 40001';
+COMMENT ON COLUMN fsbench.script_result.deadlock_failures IS 'Transactions whose last try failed with SQLSTATE 40P01';
+COMMENT ON COLUMN fsbench.script_result.other_failures IS 'Transactions that failed with another SQLSTATE, with continue_on_error, or whose statement was cancelled after the window';
 COMMENT ON COLUMN fsbench.script_result.retried IS 'Transactions that were tried more than once';
 COMMENT ON COLUMN fsbench.script_result.retries IS 'All further tries';
 COMMENT ON COLUMN fsbench.script_result.latency_avg_ms IS 'Average latency (ms), from the first try; failed transactions have none';

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
-use super::Stage;
-use crate::workload::script;
+use super::{ScriptArguments, Stage};
 
 /// The arguments of `run` and `start`, by their names in SQL. None is NULL or not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,7 +77,7 @@ impl From<Arguments> for Asked {
             label: arguments.label,
             keep: arguments.keep.unwrap_or(false),
             force: arguments.force.unwrap_or(false),
-            script: script::Arguments {
+            script: ScriptArguments {
                 scripts: arguments.scripts,
                 variables: arguments.variables,
                 init_script: arguments.init_script,
@@ -133,8 +132,8 @@ pub struct Asked {
     /// Whether the run is done although it may harm others on this server.
     pub force: bool,
     /// Scripts and how they are run; with the run without their texts.
-    #[serde(skip_serializing_if = "script::Arguments::is_empty")]
-    pub script: script::Arguments,
+    #[serde(skip_serializing_if = "ScriptArguments::is_empty")]
+    pub script: ScriptArguments,
 }
 
 fn is_whole(stage: &Stage) -> bool {

@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, fmt, ops::Deref};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Asked, Bound, Facts, Options, Spec, Stage, Step, check};
-use crate::{refusal::Refusal, units, workload::script};
+use super::{Asked, Bound, Facts, Options, ScriptArguments, Spec, Stage, Step, check};
+use crate::{refusal::Refusal, units};
 
 /// A workload. A few methods ask what it is; most have an answer that fits transactions of clients in a database.
 pub trait Definition: Sync {
@@ -252,7 +252,7 @@ pub struct Given<'a> {
     /// Length of the warm-up.
     pub warmup_ms: Option<u64>,
     /// Scripts and how they are run.
-    pub script: &'a script::Arguments,
+    pub script: &'a ScriptArguments,
 }
 
 impl Given<'_> {

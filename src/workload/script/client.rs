@@ -6,7 +6,7 @@ use pgfsbench_core::{
     random::Stream,
     script::Program,
     spec::Spec,
-    workload::script::{Counted, Settings},
+    workload::script::{Counted, End, Settings},
 };
 
 use super::{GRACE_NS, document, runner::Runner};
@@ -31,6 +31,8 @@ pub struct ScriptClient<'a> {
     /// The script of the last transaction, and how often that was tried again.
     script: usize,
     retries: u64,
+    /// How the last transaction that failed has ended.
+    failure: End,
     /// Whether the measured window has begun: there each client begins anew, so that a warm-up changes no random number of it.
     is_measured: bool,
     /// Whether a failure was reported to the server's log.
@@ -57,6 +59,7 @@ impl<'a> Transaction<'a> for ScriptClient<'a> {
             counters: counters(context, spec, document.scripts.len())?,
             script: 0,
             retries: 0,
+            failure: End::OtherError,
             serial: context.serial,
             settings,
             // It lives as long as the process.
@@ -107,7 +110,8 @@ impl<'a> Transaction<'a> for ScriptClient<'a> {
 
     #[inline]
     fn measured(&mut self, latency_ns: Option<u64>) {
-        self.counters[self.script].count(latency_ns, self.retries);
+        let end = latency_ns.map_or(self.failure, End::Done);
+        self.counters[self.script].count(end, self.retries);
     }
 }
 
@@ -141,7 +145,9 @@ impl ScriptClient<'_> {
         self.board.run.stopped(self.serial)
     }
 
+    /// Remembers how a transaction has failed; the first failure is reported.
     fn tell(&mut self, fault: &Fault) {
+        self.failure = End::failed(&fault.sqlstate);
         if !self.is_told {
             report::log_warning(&fault.clone().context("transaction failed"));
             self.is_told = true;

@@ -12,6 +12,7 @@ use crate::{
     board::add,
     hist::{AtomicHistogram, Histogram},
     rows::Row,
+    sqlstate,
 };
 
 /// Under this many transactions there is no 99.9th percentile.
@@ -22,7 +23,8 @@ const P999_TRANSACTIONS: u64 = 10_000;
 pub struct Counted {
     /// Latencies of those that were committed.
     latency: AtomicHistogram,
-    failed: AtomicU64,
+    /// Those whose last try ended with 40001, with 40P01, and with another SQLSTATE.
+    failed: [AtomicU64; 3],
     /// Transactions that were tried more than once.
     retried: AtomicU64,
     /// All further tries.
@@ -30,12 +32,14 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Counts a transaction; `latency_ns` is None if it has failed.
+    /// Counts a transaction.
     #[inline]
-    pub fn count(&self, latency_ns: Option<u64>, retries: u64) {
-        match latency_ns {
-            Some(ns) => self.latency.record(ns),
-            None => add(&self.failed, 1),
+    pub fn count(&self, end: End, retries: u64) {
+        match end {
+            End::Done(ns) => self.latency.record(ns),
+            End::SerializationFailure => add(&self.failed[0], 1),
+            End::Deadlock => add(&self.failed[1], 1),
+            End::OtherError => add(&self.failed[2], 1),
         }
         if retries > 0 {
             add(&self.retried, 1);
@@ -45,8 +49,29 @@ impl Counted {
 
     pub fn reset(&self) {
         self.latency.reset();
-        for word in [&self.failed, &self.retried, &self.retries] {
+        for word in self.failed.iter().chain([&self.retried, &self.retries]) {
             word.store(0, Relaxed);
+        }
+    }
+}
+
+/// How a transaction has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It was carried out, and took so many nanoseconds.
+    Done(u64),
+    SerializationFailure,
+    Deadlock,
+    OtherError,
+}
+
+impl End {
+    /// The end of a transaction that failed with this SQLSTATE.
+    pub fn failed(code: &str) -> Self {
+        match code {
+            sqlstate::SERIALIZATION_FAILURE => Self::SerializationFailure,
+            sqlstate::DEADLOCK => Self::Deadlock,
+            _ => Self::OtherError,
         }
     }
 }
@@ -58,7 +83,9 @@ pub struct ScriptResult {
     pub script: String,
     pub weight: u32,
     pub transactions: u64,
-    pub failed: u64,
+    pub serialization_failures: u64,
+    pub deadlock_failures: u64,
+    pub other_failures: u64,
     pub retried: u64,
     pub retries: u64,
     pub latency_avg_ms: Option<f64>,
@@ -89,7 +116,9 @@ pub fn results(scripts: &[Named], counted: &[Counted]) -> Vec<ScriptResult> {
             script: script.name.clone(),
             weight: script.weight,
             transactions: latency.count,
-            failed: sum(|counted| &counted.failed),
+            serialization_failures: sum(|counted| &counted.failed[0]),
+            deadlock_failures: sum(|counted| &counted.failed[1]),
+            other_failures: sum(|counted| &counted.failed[2]),
             retried: sum(|counted| &counted.retried),
             retries: sum(|counted| &counted.retries),
             latency_avg_ms: ms(latency.mean_ns()),
@@ -120,22 +149,35 @@ mod tests {
         let counted: Vec<Counted> = (0..4)
             .map(|_| Counted {
                 latency: AtomicHistogram::new(),
-                failed: AtomicU64::new(7),
+                failed: [7, 7, 7].map(AtomicU64::new),
                 retried: AtomicU64::new(7),
                 retries: AtomicU64::new(7),
             })
             .collect();
         counted.iter().for_each(Counted::reset);
         // Client 0 and client 1 have a row of two scripts each.
-        counted[0].count(Some(1_000_000), 0);
-        counted[2].count(Some(3_000_000), 2);
-        counted[3].count(None, 1);
+        counted[0].count(End::Done(1_000_000), 0);
+        counted[2].count(End::Done(3_000_000), 2);
+        counted[3].count(End::failed("40001"), 1);
+        counted[3].count(End::failed("40P01"), 0);
+        counted[1].count(End::failed("22012"), 0);
         let rows = results(&scripts, &counted);
         let of = |index: usize| {
             let row: &ScriptResult = &rows[index];
-            (row.transactions, row.failed, row.retried, row.retries)
+            (row.transactions, row.retried, row.retries)
         };
-        assert_eq!((of(0), of(1)), ((2, 0, 1, 2), (0, 1, 1, 1)));
+        assert_eq!((of(0), of(1)), ((2, 1, 2), (0, 1, 1)));
+        let failures = |row: &ScriptResult| {
+            let ScriptResult {
+                serialization_failures,
+                deadlock_failures,
+                other_failures,
+                ..
+            } = *row;
+            (serialization_failures, deadlock_failures, other_failures)
+        };
+        assert_eq!(failures(&rows[0]), (0, 0, 0));
+        assert_eq!(failures(&rows[1]), (1, 1, 1));
         assert_eq!(rows[0].latency_avg_ms, Some(2.0));
         assert_eq!((rows[1].position, rows[1].latency_max_ms), (2, None));
     }

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Arguments;
 use crate::{
     refusal::{Kind, Refusal, quoted},
     script::{Program, Protocol, ScriptError, Text, builtin},
-    spec::{json, values},
+    spec::{ScriptArguments, json, values},
     sqlstate,
 };
 
@@ -72,7 +71,7 @@ fn one() -> u32 {
 
 impl Document {
     /// The document of these arguments, or why they are wrong.
-    pub fn of(arguments: &Arguments) -> Result<Self, Refusal> {
+    pub fn of(arguments: &ScriptArguments) -> Result<Self, Refusal> {
         let Some(scripts) = arguments.scripts.as_deref() else {
             return Err(Refusal::argument("workload \"script\" needs scripts")
                 .detail("The argument \"scripts\" was not given.")

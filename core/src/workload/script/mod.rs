@@ -15,8 +15,7 @@ use crate::{
     units,
 };
 
-pub use arguments::Arguments;
-pub use counted::{Counted, ScriptResult, results};
+pub use counted::{Counted, End, ScriptResult, results};
 pub use document::{Check, Document, Named, located};
 
 /// The role whose sessions the clients are on a server that was made for the run.
@@ -119,7 +118,7 @@ impl Definition for Script {
         options: &mut Options,
         _names: &mut Names,
     ) -> Result<Chosen, Refusal> {
-        let script = given.script.settings()?;
+        let script = arguments::settings(given.script)?;
         let chosen = transactions::choose(given, options, u32::MAX)?;
         let least = if script.has_init {
             1

@@ -3,8 +3,8 @@
 use super::*;
 use crate::{
     refusal::{Kind, Refusal, check},
-    spec::Cache,
-    workload::script::{Arguments, Document, Settings},
+    spec::{Cache, ScriptArguments as Arguments},
+    workload::script::{Document, Settings},
 };
 
 fn asked(script: Arguments) -> Asked {
