@@ -12,6 +12,8 @@ use crate::{sqlstate, texts};
 pub enum Kind {
     /// An argument is wrong, whatever the state of the server.
     InvalidArgument,
+    /// A text of a language is wrong.
+    Syntax,
     /// The server is not in a state in which this is done: not preloaded, busy, a standby, archiving.
     NotInThisState,
     /// Too few background worker slots.
@@ -35,6 +37,7 @@ impl Kind {
     pub fn sqlstate(self) -> &'static str {
         match self {
             Self::InvalidArgument => sqlstate::INVALID_PARAMETER,
+            Self::Syntax => sqlstate::SYNTAX_ERROR,
             Self::NotInThisState => sqlstate::NOT_IN_THIS_STATE,
             Self::NoWorkerSlot => sqlstate::NO_RESOURCES,
             Self::DiskFull => sqlstate::DISK_FULL,

@@ -8,6 +8,7 @@ mod asked;
 pub(crate) mod check;
 mod definition;
 pub(crate) mod json;
+mod script_arguments;
 pub(crate) mod values;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub use asked::{Arguments, Asked, Facts};
 pub use definition::{
     Chosen, ClientsDo, Definition, Given, Names, OwnOption, ResultTable, Workload,
 };
+pub use script_arguments::ScriptArguments;
 
 /// WAL of a transaction of pgbench's without whole pages, about.
 const RECORDS_BYTES: f64 = 500.0;

@@ -12,6 +12,10 @@ pub const NUMBER_TOO_LARGE: &str = "22003";
 pub const DIVISION_BY_ZERO: &str = "22012";
 /// syntax_error
 pub const SYNTAX_ERROR: &str = "42601";
+/// indeterminate_datatype
+pub const INDETERMINATE_TYPE: &str = "42P18";
+/// protocol_violation
+pub const PROTOCOL_VIOLATION: &str = "08P01";
 /// invalid_name
 pub const INVALID_NAME: &str = "42602";
 /// undefined_object
@@ -71,7 +75,7 @@ const NO_SUCH_TABLE: &str = "42P01";
 /// index_corrupted
 const INDEX_CORRUPTED: &str = "XX002";
 /// deadlock_detected
-const DEADLOCK: &str = "40P01";
+pub const DEADLOCK: &str = "40P01";
 /// lock_not_available
 pub const LOCK_NOT_AVAILABLE: &str = "55P03";
 

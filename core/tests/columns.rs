@@ -19,7 +19,7 @@ use pgfsbench_core::{
     statement::Statement,
     statistics::Counter,
     target,
-    workload::{fsync, scan},
+    workload::{fsync, scan, script},
 };
 use serde_json::{Value, to_value};
 
@@ -85,6 +85,7 @@ const WITHOUT_STRUCT: &[(&str, &str)] = &[
     ("imported_file", "fsbench.import() writes it, in SQL"),
     ("imported_run", "fsbench.import() writes it, in SQL"),
     ("imported_experiment", "fsbench.import() writes it, in SQL"),
+    ("script", "a statement names each column"),
     ("experiment_run", "statements name each column"),
     ("experiment_log", "a statement names each column"),
     ("study_definition", "a statement names each column"),
@@ -199,6 +200,7 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(fsync::Row::default()),
         row(scan::Row::default()),
         row(scan::Reading::default()),
+        row(script::ScriptResult::default()),
     ]
 }
 

@@ -7,7 +7,9 @@ CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL,
     workload text DEFAULT NULL, scale integer DEFAULT NULL, size text DEFAULT NULL, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
     transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate fsbench.rate DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false,
-    budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected')
+    budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected', scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
+    init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
+    continue_on_error boolean DEFAULT NULL)
     RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'fsbench_experiment_wrapper';
@@ -20,7 +22,9 @@ CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT 
     workload text DEFAULT NULL, scale integer DEFAULT NULL, size text DEFAULT NULL, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
     transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate fsbench.rate DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false,
-    budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected')
+    budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected', scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
+    init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
+    continue_on_error boolean DEFAULT NULL)
     RETURNS TABLE (part text, item text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 30
     AS 'MODULE_PATHNAME', 'fsbench_plan_experiment_wrapper';

@@ -13,7 +13,9 @@ CREATE FUNCTION fsbench.run(
     clients integer DEFAULT NULL, duration interval DEFAULT NULL, transactions bigint DEFAULT NULL,
     warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
-    keep boolean DEFAULT false, force boolean DEFAULT false)
+    keep boolean DEFAULT false, force boolean DEFAULT false, scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
+    init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
+    continue_on_error boolean DEFAULT NULL)
     RETURNS TABLE (run_id bigint, target text, tps float8, latency_p99_ms float8, latency_max_ms float8,
         commit_p99_ms float8, stall_seconds integer, findings text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
@@ -25,7 +27,9 @@ CREATE FUNCTION fsbench.start(
     clients integer DEFAULT NULL, duration interval DEFAULT NULL, transactions bigint DEFAULT NULL,
     warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
-    keep boolean DEFAULT false, force boolean DEFAULT false)
+    keep boolean DEFAULT false, force boolean DEFAULT false, scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
+    init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
+    continue_on_error boolean DEFAULT NULL)
     RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'fsbench_start_wrapper';
@@ -215,7 +219,9 @@ CREATE FUNCTION fsbench.plan(
     clients integer DEFAULT NULL, duration interval DEFAULT NULL, transactions bigint DEFAULT NULL,
     warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
-    keep boolean DEFAULT false, force boolean DEFAULT false)
+    keep boolean DEFAULT false, force boolean DEFAULT false, scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
+    init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
+    continue_on_error boolean DEFAULT NULL)
     RETURNS TABLE (step integer, who text, action text, command text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_plan_wrapper';

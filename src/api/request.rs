@@ -3,9 +3,9 @@
 mod submit;
 
 use pgfsbench_core::{
-    spec::{Arguments, Asked, Bound, DEFAULT_TARGET, Facts, Spec},
+    spec::{Arguments, Asked, Bound, DEFAULT_TARGET, Facts, Spec, Stage},
     units::whole_number,
-    workload,
+    workload::{self, script::Document},
 };
 use pgrx::pg_sys;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use super::{guard::Ready, in_use, session_settings};
 pub use submit::{CLEARING_UP, Ticket, submit};
 
 use crate::{
-    errors::{Fault, sqlstate, wrong_arguments},
+    errors::{Fault, sqlstate, to_json_text, wrong_arguments},
     host::{location, machine},
     pg::{arguments, config, session, settings, sql, xact},
     random,
@@ -97,6 +97,7 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let facts = session::with_rights_of(ready.owner, || facts(asked.target.as_deref()))?;
     let spec = workload::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
+    check_session(&spec, asked)?;
     // Settings that only a whole server can have are set where the server is made.
     let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
@@ -117,7 +118,15 @@ pub fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     let mut given: Arguments =
         serde_json::from_value(given).map_err(|e| wrong_arguments("an argument", e))?;
     given.target = Some(in_use::named(given.target)?);
-    Ok(given.into())
+    with_hash(given.into())
+}
+
+/// The same with the hash of its scripts, if they can be read.
+pub fn with_hash(mut asked: Asked) -> Result<Asked, Fault> {
+    if let Ok(document) = Document::of(&asked.script) {
+        asked.script.sha256 = Some(store::script::sha256(&to_json_text(&document)?)?);
+    }
+    Ok(asked)
 }
 
 /// The specification by the arguments alone; nothing is started for it.
@@ -130,6 +139,28 @@ pub fn planned(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
     Ok(spec)
+}
+
+/// Scripts are run in sessions of the role that asks, which it has to be allowed to have.
+fn check_session(spec: &Spec, asked: &Asked) -> Result<(), Fault> {
+    if asked.script.sha256.is_none() || !spec.is_here() || asked.stage != Stage::Whole {
+        return Ok(());
+    }
+    let role = session::role();
+    let may = sql::read(
+        "SELECT 1 FROM pg_catalog.pg_roles WHERE oid = $1::oid AND rolcanlogin",
+        &[Some(&role.to_string())],
+    )?;
+    if may.is_some() {
+        return Ok(());
+    }
+    let name = session::role_name(role);
+    Err(Fault::new(
+        sqlstate::NOT_ALLOWED,
+        format!("role \"{name}\" cannot run scripts"),
+    )
+    .detail("Scripts are run in sessions of the role that asks, and this role is not permitted to log in.")
+    .hint("Start the run as a role that may log in."))
 }
 
 /// A kept database belongs to the owner of the extension: others could neither use nor drop it.

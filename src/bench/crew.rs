@@ -154,6 +154,12 @@ impl Crew {
         all
     }
 
+    /// Cancels the statements of clients that have not ended.
+    pub fn cancel_statements(&self) {
+        let running = self.slots.iter().filter(|slot| !slot.state().is_over());
+        running.for_each(|slot| process::cancel_statement(slot.pid.load(Acquire)));
+    }
+
     /// Whether all clients have sent the server's statistics what they did before the window.
     pub fn have_reported(&self) -> bool {
         let has = |slot: &ClientSlot| slot.reported_ns.load(Acquire) != 0 || slot.state().is_over();

@@ -97,6 +97,12 @@ pub struct RunArea {
     pub total: AtomicU64,
     /// The work database. Written by the coordinator.
     pub work_database: AtomicU32,
+    /// Of a run of scripts: the segment with their texts, and the role whose sessions run them. Written by the coordinator, before it
+    /// launches the worker.
+    pub script: AtomicU32,
+    /// The segment with the counters of clients and scripts. Written by the coordinator, before it launches clients.
+    pub script_counters: AtomicU32,
+    pub session_role: AtomicU32,
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
     /// coordinator.
     pub go: AtomicU32,
@@ -193,6 +199,9 @@ impl RunArea {
         for word in [
             &self.phase,
             &self.work_database,
+            &self.script,
+            &self.script_counters,
+            &self.session_role,
             &self.go,
             &self.stop,
             &self.remote,

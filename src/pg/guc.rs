@@ -46,6 +46,12 @@ pub fn apply(name: &str, value: &str) -> Result<(), Fault> {
     set.and_then(|result| result)
 }
 
+/// Sets it in this process, with the rights of the session's role. In a transaction.
+pub fn apply_as_session(name: &str, value: &str) -> Result<(), Fault> {
+    check(name, value)?;
+    apply(name, value)
+}
+
 /// Sets it until the innermost level of settings ends (NewGUCNestLevel, AtEOXact_GUC), as the SET clause of a function does.
 fn set_until_level_ends(name: &str, value: &str) -> Result<(), Fault> {
     set(name, value, pg_sys::GucAction::GUC_ACTION_SAVE, true)

@@ -26,6 +26,8 @@ pub mod relation;
 pub mod report;
 pub mod scan;
 pub mod scan_version;
+pub mod script_session;
+pub mod segment;
 pub mod session;
 pub mod settings;
 pub mod shared_text;

@@ -201,14 +201,17 @@ pub enum Database {
     Oid(u32),
     /// This database, even if it allows no connections.
     Work(u32),
+    /// The same, in a session of that role's: with its rights and its settings.
+    WorkAs(u32, u32),
 }
 
 /// Makes a new background worker listen to signals, and connects it.
 pub fn connect(database: Database) {
-    let (oid, flags) = match database {
-        Database::None => (0, 0),
-        Database::Oid(oid) => (oid, 0),
-        Database::Work(oid) => (oid, pg_sys::BGWORKER_BYPASS_ALLOWCONN),
+    let (oid, role, flags) = match database {
+        Database::None => (0, 0, 0),
+        Database::Oid(oid) => (oid, 0, 0),
+        Database::Work(oid) => (oid, 0, pg_sys::BGWORKER_BYPASS_ALLOWCONN),
+        Database::WorkAs(oid, role) => (oid, role, pg_sys::BGWORKER_BYPASS_ALLOWCONN),
     };
     // SAFETY: once, at the start of a background worker; the handlers are the server's own. `die` can break a lock wait,
     // which a handler that only sets a flag cannot.
@@ -218,7 +221,7 @@ pub fn connect(database: Database) {
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnectionByOid(
             pg_sys::Oid::from(oid),
-            pg_sys::InvalidOid,
+            pg_sys::Oid::from(role),
             flags,
         );
     }
@@ -239,6 +242,14 @@ pub fn become_owner(owner: u32) -> Result<(), Fault> {
     unsafe { pg_sys::SetUserIdAndSecContext(pg_sys::Oid::from(owner), 0) };
     guc::apply("search_path", "pg_catalog, pg_temp")?;
     for (name, value) in READING_AND_PRINTING.iter().chain(&PLACES) {
+        guc::apply(name, value)?;
+    }
+    guc::apply("default_transaction_read_only", "off")
+}
+
+/// Keeps the tables that a script makes in the work database's own tablespace. The session keeps its role and its other settings.
+pub fn keep_places() -> Result<(), Fault> {
+    for (name, value) in &PLACES {
         guc::apply(name, value)?;
     }
     guc::apply("default_transaction_read_only", "off")
@@ -368,6 +379,16 @@ pub fn terminate(pid: i32) {
     {
         // It may have ended just now, which is what is wanted.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    }
+}
+
+/// Cancels the statement of a process of this server, as pg_cancel_backend does.
+pub fn cancel_statement(pid: i32) {
+    if is_alive(pid)
+        && let Some(pid) = rustix::process::Pid::from_raw(pid)
+    {
+        // It may have ended just now, which is what is wanted.
+        let _ = rustix::process::kill_process(pid, Signal::INT);
     }
 }
 

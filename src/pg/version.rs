@@ -41,6 +41,28 @@ pub unsafe fn pqsignal(signal: u32, handler: unsafe extern "C-unwind" fn(i32)) {
     }
 }
 
+/// Runs a portal to its end, as a statement that was sent by a client.
+///
+/// # Safety
+/// The portal was started; the receiver is valid.
+pub unsafe fn portal_run(portal: pg_sys::Portal, receiver: *mut pg_sys::DestReceiver) {
+    let all = std::ffi::c_long::MAX;
+    let mut completion = pg_sys::QueryCompletion::default();
+    // SAFETY: the caller's duty.
+    unsafe {
+        pg_sys::PortalRun(
+            portal,
+            all,
+            true,
+            #[cfg(not(feature = "pg18"))]
+            true,
+            receiver,
+            receiver,
+            &mut completion,
+        );
+    }
+}
+
 /// SLRU buffers that a checkpoint wrote; told since 18.
 pub fn slru_written(_stats: &pg_sys::CheckpointStatsData) -> Option<i32> {
     #[cfg(feature = "pg18")]

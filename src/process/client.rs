@@ -26,10 +26,17 @@ pub fn main(index: i32, serial: u32) {
     });
 }
 
+/// A run of scripts says whose sessions its clients are; the others take the owner's rights later.
 fn database(job: &Job) -> Database {
     let spec = job.board.specification(job.request);
-    match spec.is_ok_and(|spec| spec.workload.uses_database()) {
-        true => Database::Work(job.board.run.work_database.load(Acquire)),
-        false => Database::None,
+    let area = &job.board.run;
+    let work_database = area.work_database.load(Acquire);
+    match (
+        spec.is_ok_and(|spec| spec.workload.uses_database()),
+        area.session_role.load(Acquire),
+    ) {
+        (false, _) => Database::None,
+        (true, 0) => Database::Work(work_database),
+        (true, role) => Database::WorkAs(work_database, role),
     }
 }

@@ -12,6 +12,7 @@ use pgfsbench_core::{
     finding::{self, Unreleased},
     run::plan::Place,
     spec::Spec,
+    workload::script::Settings,
 };
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ use crate::{
     board::{Board, Phase, Request, outcome::Outcome},
     clock,
     errors::{Fault, sqlstate},
-    pg::{process, report, session, shmem, xact},
+    pg::{process, report, segment, session, shmem, xact},
     run::{
         cancellation,
         cleanup::{self, Left},
@@ -42,6 +43,7 @@ fn free_run_area(board: &Board, index: u32) {
 fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
     let asked = board.texts(request).map(|texts| texts.asked.get());
     let run_id = xact::transaction(|| {
+        store_scripts(request, spec)?;
         let requested_by = session::role_name(request.role.load(Acquire));
         let run_id = store::insert_run(spec, &asked.unwrap_or_default(), &requested_by, status)?;
         for (cell, half) in request.fingerprint.iter().zip(store::fingerprint(run_id)?) {
@@ -52,6 +54,15 @@ fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result
     request.run_id.store(run_id, Release);
     shmem::announce();
     Ok(run_id)
+}
+
+/// Stores the texts of scripts, which the caller has in a segment.
+fn store_scripts(request: &Request, spec: &Spec) -> Result<(), Fault> {
+    let handle = request.script.load(Acquire);
+    if handle == 0 {
+        return Ok(());
+    }
+    store::script::insert(&Settings::of(spec).sha256, &segment::read(handle)?)
 }
 
 impl Run {

@@ -24,6 +24,7 @@ use crate::{
 
 /// Main of the background worker; the argument is the number of a [`Task`].
 pub fn main(task: i32, serial: u32) {
+    let database = |job: &Job| database(Task(task), job);
     frame::run(Role::Worker, serial, database, |job| {
         let result = work(Task(task), job);
         // Statistics that are read after the task have its work.
@@ -33,14 +34,26 @@ pub fn main(task: i32, serial: u32) {
 }
 
 /// From here on the worker is missed when it ends.
-fn database(job: &Job) -> Database {
+fn database(task: Task, job: &Job) -> Database {
     job.board.run.worker.set_state(TaskState::Running);
-    Database::Work(job.board.run.work_database.load(Acquire))
+    let work_database = job.board.run.work_database.load(Acquire);
+    match is_of_role(task, job) {
+        Ok(true) => Database::WorkAs(work_database, job.board.run.session_role.load(Acquire)),
+        // An error is told by the task itself.
+        _ => Database::Work(work_database),
+    }
+}
+
+fn is_of_role(task: Task, job: &Job) -> Result<bool, Fault> {
+    let spec = job.board.specification(job.request)?;
+    Ok(workload::of(&spec)?.is_of_role(task))
 }
 
 fn work(task: Task, job: &Job) -> Result<(), Fault> {
     let spec = job.board.specification(job.request)?;
-    process::become_undisturbed_owner(job.request.owner.load(Acquire))?;
+    if !is_of_role(task, job)? {
+        process::become_undisturbed_owner(job.request.owner.load(Acquire))?;
+    }
     work_alone_where_no_parallel_worker_starts()?;
     if task == Task::CHECKPOINT {
         return checkpoint(job.board, job.request.home.load(Acquire));

@@ -8,6 +8,7 @@ mod experiment_runs;
 mod experiment_state;
 pub mod import;
 mod queued;
+pub mod script;
 mod seconds;
 pub mod study;
 

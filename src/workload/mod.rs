@@ -5,6 +5,7 @@ mod client_context;
 mod commit;
 mod fsync;
 mod scan;
+mod script;
 mod tpcb;
 mod transactions;
 mod worker_context;
@@ -22,7 +23,13 @@ pub use client_context::ClientContext;
 pub use worker_context::WorkerContext;
 
 /// The registry.
-static ALL: &[&dyn Workload] = &[&tpcb::Tpcb, &fsync::Fsync, &scan::Scans, &commit::Commit];
+static ALL: &[&dyn Workload] = &[
+    &tpcb::Tpcb,
+    &fsync::Fsync,
+    &scan::Scans,
+    &commit::Commit,
+    &script::Script,
+];
 
 /// The work of a workload, in the coordinator, in each client, and in the worker.
 pub trait Workload: Sync {
@@ -37,6 +44,11 @@ pub trait Workload: Sync {
 
     /// In the worker, with the owner's rights: one of the tasks that this workload has numbered.
     fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault>;
+
+    /// Whether a task is done in a session of the role that has asked, without the owner's rights.
+    fn is_of_role(&self, _task: Task) -> bool {
+        false
+    }
 
     /// After a crash: a transaction that writes and leaves everything as it is.
     fn first_transaction(&self) -> &'static str {

@@ -56,6 +56,7 @@ mod scan_cache;
 mod scan_robbed;
 mod scan_table;
 mod script_expressions;
+mod scripts;
 mod session_settings;
 mod smoke;
 mod space;

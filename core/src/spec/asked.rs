@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
-use super::Stage;
+use super::{ScriptArguments, Stage};
 
 /// The arguments of `run` and `start`, by their names in SQL. None is NULL or not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,15 @@ pub struct Arguments {
     pub label: Option<String>,
     pub keep: Option<bool>,
     pub force: Option<bool>,
+    pub scripts: Option<String>,
+    #[serde(deserialize_with = "any_document")]
+    pub variables: Option<Value>,
+    pub init_script: Option<String>,
+    #[serde(deserialize_with = "any_document")]
+    pub checks: Option<Value>,
+    pub protocol: Option<String>,
+    pub max_tries: Option<i32>,
+    pub continue_on_error: Option<bool>,
 }
 
 /// A number of SQL's, of which JSON does not have all: NaN and infinity come as text.
@@ -68,6 +77,16 @@ impl From<Arguments> for Asked {
             label: arguments.label,
             keep: arguments.keep.unwrap_or(false),
             force: arguments.force.unwrap_or(false),
+            script: ScriptArguments {
+                scripts: arguments.scripts,
+                variables: arguments.variables,
+                init_script: arguments.init_script,
+                checks: arguments.checks,
+                protocol: arguments.protocol,
+                max_tries: arguments.max_tries,
+                continue_on_error: arguments.continue_on_error,
+                sha256: None,
+            },
         }
     }
 }
@@ -112,6 +131,9 @@ pub struct Asked {
     pub keep: bool,
     /// Whether the run is done although it may harm others on this server.
     pub force: bool,
+    /// Scripts and how they are run; with the run without their texts.
+    #[serde(skip_serializing_if = "ScriptArguments::is_empty")]
+    pub script: ScriptArguments,
 }
 
 fn is_whole(stage: &Stage) -> bool {

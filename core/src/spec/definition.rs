@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt, ops::Deref};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Asked, Bound, Facts, Options, Spec, Stage, Step, check};
+use super::{Asked, Bound, Facts, Options, ScriptArguments, Spec, Stage, Step, check};
 use crate::{refusal::Refusal, units};
 
 /// A workload. A few methods ask what it is; most have an answer that fits transactions of clients in a database.
@@ -251,6 +251,8 @@ pub struct Given<'a> {
     pub bound: Option<Bound>,
     /// Length of the warm-up.
     pub warmup_ms: Option<u64>,
+    /// Scripts and how they are run.
+    pub script: &'a ScriptArguments,
 }
 
 impl Given<'_> {

@@ -6,6 +6,7 @@ pub mod fsync;
 mod options;
 mod resolve;
 pub mod scan;
+pub mod script;
 pub mod tpcb;
 mod transactions;
 
@@ -26,6 +27,7 @@ pub static ALL: &[Workload] = &[
     Workload::of(&fsync::Fsync),
     Workload::of(&scan::Scans),
     Workload::of(&commit::Commit),
+    Workload::of(&script::Script),
 ];
 
 impl Workload {
@@ -83,6 +85,7 @@ fn named(name: Option<&str>) -> Result<Workload, Refusal> {
 
 /// Refuses parameters that mean nothing for a workload.
 fn check_parameters(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
+    let script = &asked.script;
     let given = [
         ("scale", asked.scale.is_some()),
         ("size", asked.size.is_some()),
@@ -94,6 +97,13 @@ fn check_parameters(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
         ("latency_limit_ms", asked.latency_limit_ms.is_some()),
         ("settings", asked.settings.is_some()),
         ("keep", asked.keep),
+        ("scripts", script.scripts.is_some()),
+        ("variables", script.variables.is_some()),
+        ("init_script", script.init_script.is_some()),
+        ("checks", script.checks.is_some()),
+        ("protocol", script.protocol.is_some()),
+        ("max_tries", script.max_tries.is_some()),
+        ("continue_on_error", script.continue_on_error.is_some()),
     ];
     let wrong = given
         .into_iter()

@@ -20,9 +20,9 @@ const MOST_WAL_SEGMENTS: u64 = 65_536;
 /// It is renewed twice a second.
 const SHORTEST_LEASE_MS: u64 = 2_000;
 
-/// There is no workload of one's own.
-pub const OWN_SCRIPTS: &str = "For a script of your own, have a run keep its tables with keep => true, and give the script to \
-    pgbench on its work database.";
+/// Where scripts of one's own are run.
+pub const OWN_SCRIPTS: &str =
+    "For a script of your own, use workload => 'script' and give it as scripts.";
 
 /// The options of all workloads, in the order of their names.
 fn known() -> BTreeSet<&'static str> {

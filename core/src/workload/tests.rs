@@ -10,6 +10,7 @@ mod fsync;
 mod properties;
 mod refusals;
 mod scan;
+mod script;
 
 pub fn facts() -> Facts {
     Facts {

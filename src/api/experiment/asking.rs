@@ -31,7 +31,7 @@ use serde_json::{Map, Value};
 
 use super::{tell_conductor, too_many_homes, unknown};
 use crate::{
-    api::{guard, guard::Ready},
+    api::{guard, guard::Ready, request},
     errors::{Fault, read_stored, sqlstate, wrong_arguments},
     pg::{arguments, report, session, sql, text::Said, xact},
     random,
@@ -77,6 +77,17 @@ const OF_RUNS: [&str; 12] = [
     "force",
 ];
 
+/// Parameters of the runs that are about scripts.
+const OF_SCRIPTS: [&str; 7] = [
+    "scripts",
+    "variables",
+    "init_script",
+    "checks",
+    "protocol",
+    "max_tries",
+    "continue_on_error",
+];
+
 /// The arguments of a call of `fsbench.experiment` or `plan_experiment`. Floats come as they are, and not by way of text.
 fn asked_for(call: FunctionCallInfo) -> Result<Asked, Fault> {
     let mut given = arguments::named(call)?;
@@ -86,14 +97,22 @@ fn asked_for(call: FunctionCallInfo) -> Result<Asked, Fault> {
             run.insert(in_microseconds(name).into(), value);
         }
     }
+    let mut script = Map::new();
+    for name in OF_SCRIPTS {
+        if let Some(value) = given.remove(name) {
+            script.insert(name.into(), value);
+        }
+    }
+    run.insert("script".into(), Value::Object(script));
     for name in ["max_duration", "cycle", "budget"] {
         if let Some(value) = given.remove(name) {
             given.insert(in_microseconds(name).into(), value);
         }
     }
     given.insert("run".into(), Value::Object(run));
-    let asked: Asked = serde_json::from_value(Value::Object(given))
+    let mut asked: Asked = serde_json::from_value(Value::Object(given))
         .map_err(|e| wrong_arguments("an argument of an experiment", e))?;
+    asked.run = request::with_hash(asked.run)?;
     Ok(asked::with_rate(asked)?)
 }
 

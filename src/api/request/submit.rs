@@ -8,13 +8,14 @@ use std::{
 use pgfsbench_core::{
     spec::{Asked, Spec},
     units::{format_count, format_ids},
+    workload::script::Document,
 };
 
 use crate::{
     api::guard::Ready,
     board::{self, Board, Cancel, Errand, Phase, Request, RequestState},
     errors::{Fault, sqlstate, to_json_text},
-    pg::{process, session, settings, shmem, sql},
+    pg::{process, segment::Segment, session, settings, shmem, sql},
     process::janitor,
     run::cancellation,
     store,
@@ -31,6 +32,8 @@ pub struct Ticket {
     pub request: &'static Request,
     /// Tells this use of the place from the next.
     pub number: u64,
+    /// The texts of its scripts, until the coordinator has stored them.
+    script: Option<Segment>,
 }
 
 impl Ticket {
@@ -57,18 +60,34 @@ fn in_shared_memory(arguments: &impl serde::Serialize) -> Result<String, Fault> 
     Ok(text)
 }
 
+/// The document with the texts of scripts, JSON.
+fn texts_of_scripts(asked: &Asked) -> Result<Option<String>, Fault> {
+    match asked.script.sha256 {
+        Some(_) => to_json_text(&Document::of(&asked.script)?).map(Some),
+        None => Ok(None),
+    }
+}
+
 /// Puts the request where the janitor finds it. A run that is just ending is waited for; another one is an error unless
 /// the request may queue.
 pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<Ticket, Fault> {
     let board = ready.board;
+    let texts = texts_of_scripts(asked)?;
+    let asked = &Asked {
+        script: asked.script.without_texts(),
+        ..asked.clone()
+    };
     let (spec_json, asked_json) = (in_shared_memory(spec)?, in_shared_memory(asked)?);
-    let ticket = claim_in_time(ready, queue)?;
+    let mut ticket = claim_in_time(ready, queue)?;
     let request = ticket.request;
     request.reset();
     request.home.store(session::database(), Relaxed);
     request.role.store(session::role(), Relaxed);
     request.owner.store(ready.owner, Relaxed);
     request.extension.store(ready.extension, Relaxed);
+    ticket.script = texts.as_deref().map(Segment::publish);
+    let handle = ticket.script.as_ref().map_or(0, Segment::handle);
+    request.script.store(handle, Relaxed);
     let of_experiment = board::starts_for_experiment();
     request.of_experiment.store(of_experiment, Relaxed);
     request.waiter.store(process::my_pid(), Relaxed);
@@ -140,7 +159,11 @@ fn claim(board: &'static Board, most_queued: Option<usize>) -> Claim {
     };
     board.tickets.store(number, Relaxed);
     request.ticket.store(number, Release);
-    Claim::Claimed(Ticket { request, number })
+    Claim::Claimed(Ticket {
+        request,
+        number,
+        script: None,
+    })
 }
 
 /// The condition that keeps a run from being made at once.

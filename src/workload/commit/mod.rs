@@ -60,7 +60,7 @@ impl Transactions for Commit {
         Ok(())
     }
 
-    fn after_load(&self) -> &'static [&'static str] {
+    fn after_load(&self, _spec: &Spec) -> &'static [&'static str] {
         &["VACUUM (ANALYZE) public.fsbench_commit"]
     }
 

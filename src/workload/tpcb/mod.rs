@@ -14,6 +14,8 @@ use serde_json::Value;
 use super::{Found, WorkerContext, transactions::Transactions};
 use crate::errors::{Fault, unreadable};
 
+pub use script::TABLES;
+
 /// The workload, whichever of the scripts it is.
 pub struct Tpcb;
 
@@ -40,7 +42,7 @@ impl Transactions for Tpcb {
         script::load(spec, progress)
     }
 
-    fn after_load(&self) -> &'static [&'static str] {
+    fn after_load(&self, _spec: &Spec) -> &'static [&'static str] {
         &script::AFTER_LOAD
     }
 

@@ -71,7 +71,11 @@ pub fn run<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> 
     ran
 }
 
-fn prepare<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> Result<T, Fault> {
+/// Makes the session one of the owner of the extension, with plans that stay.
+pub fn become_owner_with_stable_plans(
+    context: &ClientContext<'_>,
+    spec: &Spec,
+) -> Result<(), Fault> {
     process::become_owner(context.request.owner.load(Acquire))?;
     for (name, value) in STABLE_PLANS {
         guc::apply(name, value)?;
@@ -79,6 +83,11 @@ fn prepare<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> 
     for (name, value) in &spec.settings {
         guc::apply(name, value)?;
     }
+    Ok(())
+}
+
+fn prepare<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> Result<T, Fault> {
+    T::begin_session(context, spec)?;
     xact::transaction(|| {
         let spi = Connection::open();
         let transaction = T::prepare(context, spec, &spi)?;
@@ -182,12 +191,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                     }
                     now = clock::now_ns();
                     let measured = current.is_some_and(|due: Due| due.measured);
-                    self.count_work(measured);
-                    if measured {
-                        add(&self.slot.failed, 1);
-                        self.slot.last_end_ns.store(now, Relaxed);
-                        self.slot.finished_ns.store(now, Relaxed);
-                    }
+                    self.count_failed(measured, now);
                 }
             }
         }
@@ -204,15 +208,14 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             } else {
                 &mut self.warmup
             };
-            xact::begin();
-            let spi = Connection::open();
-            self.transaction.run(&spi, random)?;
-            spi.close();
-            let commit_ns = clock::now_ns();
-            xact::commit();
-            *now = clock::now_ns();
-            self.count(due, commit_ns, *now);
-            self.count_work(due.measured);
+            let ended = self.transaction.transact(random, due.measured)?;
+            *now = ended.end_ns;
+            if ended.is_committed {
+                self.count(due, ended.commit_ns, *now);
+                self.count_work(due.measured);
+            } else {
+                self.count_failed(due.measured, *now);
+            }
             self.reporter.report(*now);
             process::check_interrupts();
         }
@@ -293,8 +296,19 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
     }
 
+    fn count_failed(&mut self, measured: bool, now: u64) {
+        self.count_work(measured);
+        if measured {
+            self.transaction.measured(None);
+            add(&self.slot.failed, 1);
+            self.slot.last_end_ns.store(now, Relaxed);
+            self.slot.finished_ns.store(now, Relaxed);
+        }
+    }
+
+    /// Counts a transaction whose COMMIT took so long.
     #[inline]
-    fn count(&self, due: Due, commit_ns: u64, end_ns: u64) {
+    fn count(&mut self, due: Due, commit_ns: u64, end_ns: u64) {
         let slot = self.slot;
         add(&slot.committed, 1);
         slot.last_end_ns.store(end_ns, Relaxed);
@@ -302,9 +316,10 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             return;
         }
         let latency = end_ns - due.from_ns;
+        self.transaction.measured(Some(latency));
         add(&slot.measured, 1);
         slot.latency.record(latency);
-        slot.commit.record(end_ns - commit_ns);
+        slot.commit.record(commit_ns);
         if self.pacer.is_some() {
             slot.service.record(end_ns - due.start_ns);
             if is_behind(due.from_ns, due.start_ns) {
@@ -358,7 +373,7 @@ impl Reporter<'_> {
 }
 
 /// Sleeps at most that long; the latch wakes it earlier, for the whole milliseconds of it.
-fn sleep(ns: u64) {
+pub fn sleep(ns: u64) {
     if ns > 2_000_000 {
         process::wait(Duration::from_nanos(ns - 1_000_000).min(Duration::from_secs(1)));
     } else {

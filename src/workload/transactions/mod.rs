@@ -1,20 +1,23 @@
 //! Workloads whose clients run transactions: what they have in common, from the loaded tables to the stored result. One of them says what
 //! its tables are, what a transaction is, and how the tables are verified.
 
-mod client;
+pub mod client;
 mod result;
 mod run;
 mod search;
 
-use pgfsbench_core::{random::Stream, run::row::Maintenance, spec::Spec};
+use pgfsbench_core::{
+    random::Stream, run::row::Maintenance, spec::Spec, workload::script::ScriptResult,
+};
 use serde_json::Value;
 
 use super::{ClientContext, Found, WorkerContext, Workload, no_such_task};
 use crate::{
     bench::{Run, Task},
     board::outcome::Outcome,
+    clock,
     errors::{Fault, read_json},
-    pg::{guc, plan::Connection, sql, xact},
+    pg::{guc, plan::Connection, segment::Segment, sql, xact},
     watch::surroundings,
 };
 
@@ -29,11 +32,48 @@ const MAINTAIN: Task = Task(4);
 
 /// The transaction of one client, prepared. Clients are compiled for each kind of it: nothing is looked up while they run.
 pub trait Transaction<'a>: Sized {
+    /// Gives the session its rights and settings.
+    fn begin_session(context: &ClientContext<'a>, spec: &Spec) -> Result<(), Fault> {
+        client::become_owner_with_stable_plans(context, spec)
+    }
+
     /// Prepares its statements. With SPI open.
     fn prepare(context: &ClientContext<'a>, spec: &Spec, spi: &Connection) -> Result<Self, Fault>;
 
     /// Its statements, with random values of that stream.
     fn run(&self, spi: &Connection, random: &mut Stream) -> Result<(), Fault>;
+
+    /// One transaction with its COMMIT. An error that can be tried again, and is not, counts as a failure; others end the run.
+    #[inline]
+    fn transact(&mut self, random: &mut Stream, _is_measured: bool) -> Result<Ended, Fault> {
+        xact::begin();
+        let spi = Connection::open();
+        self.run(&spi, random)?;
+        spi.close();
+        let began_ns = clock::now_ns();
+        xact::commit();
+        let end_ns = clock::now_ns();
+        Ok(Ended {
+            commit_ns: end_ns - began_ns,
+            end_ns,
+            is_committed: true,
+        })
+    }
+
+    /// Called with the latency of a measured transaction that `transact` has just carried out; None if it has failed.
+    #[inline]
+    fn measured(&mut self, _latency_ns: Option<u64>) {}
+}
+
+/// How a transaction has ended.
+#[derive(Clone, Copy)]
+pub struct Ended {
+    /// How long its COMMIT took.
+    pub commit_ns: u64,
+    /// Monotonic clock of its end.
+    pub end_ns: u64,
+    /// Whether it counts as done, and not as failed.
+    pub is_committed: bool,
 }
 
 /// A workload of transactions.
@@ -43,6 +83,46 @@ pub trait Transactions: Sync {
 
     /// Its names in SQL.
     fn names(&self) -> &'static [&'static str];
+
+    /// In the coordinator, before anything is made: what the workload needs until the end of the run.
+    fn begin(&self, _run: &mut Run) -> Result<Vec<Segment>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// In the coordinator, when the clients have ended: results beside those of all transactions. `kept` is what `begin` has given.
+    fn results(&self, _run: &Run, _kept: &[Segment]) -> Result<Vec<ScriptResult>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// In the coordinator, after the task that loads.
+    fn after_loading(&self, _run: &mut Run) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// In the coordinator, before the clients are launched.
+    fn before_clients(&self, _run: &mut Run) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// In the coordinator, after the tables were verified: checks of the caller's.
+    fn check(&self, _run: &mut Run) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// How long a transaction may go on after the end of the window before its statement is cancelled; None without a limit.
+    fn grace_ns(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether a task is done in a session of the role that has asked.
+    fn is_of_role(&self, _task: Task) -> bool {
+        false
+    }
+
+    /// A task of this workload alone.
+    fn own_task(&self, task: Task, _context: &WorkerContext) -> Result<(), Fault> {
+        Err(no_such_task(task))
+    }
 
     /// Rows that are loaded and counted.
     fn rows(&self, spec: &Spec) -> u64;
@@ -55,7 +135,7 @@ pub trait Transactions: Sync {
     ) -> Result<(), Fault>;
 
     /// Statements that are run after loading, each in a transaction of its own.
-    fn after_load(&self) -> &'static [&'static str];
+    fn after_load(&self, spec: &Spec) -> &'static [&'static str];
 
     /// Reads what the tables hold, as JSON: `run_log.balances`.
     fn question(&self) -> &'static str;
@@ -101,7 +181,7 @@ impl<T: Transactions> Workload for T {
     fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
         match task {
             LOAD => xact::transaction(|| self.load(context.spec, &mut |rows| context.done(rows))),
-            VACUUM => context.run_each(self.after_load()),
+            VACUUM => context.run_each(self.after_load(context.spec)),
             VERIFY => {
                 let found = xact::transaction(|| {
                     // To compile it takes 0.3 s.
@@ -119,8 +199,12 @@ impl<T: Transactions> Workload for T {
                 context.report(&serde_json::json!(steps).to_string());
                 Ok(())
             }
-            other => Err(no_such_task(other)),
+            other => self.own_task(other, context),
         }
+    }
+
+    fn is_of_role(&self, task: Task) -> bool {
+        Transactions::is_of_role(self, task)
     }
 
     fn first_transaction(&self) -> &'static str {

@@ -11,6 +11,7 @@ use pgfsbench_core::{
     },
     seconds, series,
     spec::Spec,
+    workload::script::ScriptResult,
 };
 use serde_json::Value;
 
@@ -95,11 +96,17 @@ impl Totals {
     }
 }
 
+/// Results beside those of transactions.
+pub struct Beside<'a> {
+    pub balances: Option<&'a Value>,
+    pub maintenance: &'a [Maintenance],
+    pub scripts: &'a [ScriptResult],
+}
+
 /// Stores everything in one transaction, the row as `done`, and gives how the run ended.
 pub fn store(
     run: &mut Run,
-    balances: Option<&Value>,
-    maintenance: &[Maintenance],
+    beside: &Beside,
     search: Option<&RateSearch>,
     phases: Value,
 ) -> Result<Outcome, Fault> {
@@ -145,7 +152,7 @@ pub fn store(
         commit_max_ms: max(&totals.commit),
         stall_seconds: stalls.map(|stalls| stalls.stall_seconds),
         zero_seconds: stalls.map(|stalls| stalls.zero_seconds),
-        balances: balances.cloned(),
+        balances: beside.balances.cloned(),
         cost: cost::of_transactions(&run.spec, slots, &run.samples, &window),
         sustainable: search.map(RateSearch::found).unwrap_or_default(),
     };
@@ -153,7 +160,8 @@ pub fn store(
         let id = run.run_id;
         store::insert_samples(id, &run.samples, true)?;
         store::insert_waits(id, &run.samples)?;
-        store::insert(id, maintenance)?;
+        store::insert(id, beside.maintenance)?;
+        store::insert(id, beside.scripts)?;
         if let Some(search) = search {
             return store::insert(id, search.probes());
         }

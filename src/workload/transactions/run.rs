@@ -12,7 +12,11 @@ use pgfsbench_core::{
 };
 use serde_json::Value;
 
-use super::{LOAD, MAINTAIN, Transactions, VACUUM, VERIFY, result, search};
+use super::{
+    LOAD, MAINTAIN, Transactions, VACUUM, VERIFY,
+    result::{self, Beside},
+    search,
+};
 use crate::{
     bench::{QUIET_NS, Run, epoch},
     board::{Phase, STOP_ALL, outcome::Outcome},
@@ -28,43 +32,51 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
     let mut balances = None;
     let mut maintenance = Vec::new();
     let mut search = RateSearch::of(&run.spec);
+    let kept = workload.begin(run)?;
     while let Some(act) = run.next_step() {
         match act {
             Act::Load => load(workload, run)?,
             Act::Vacuum => vacuum(workload, run)?,
             Act::Leave => return run.leave_loaded(),
-            Act::Launch => launch(run)?,
+            Act::Launch => {
+                workload.before_clients(run)?;
+                launch(run)?;
+            }
             Act::WarmUp => warm_up(run, search.is_some())?,
-            Act::Measure => measure(run, search.as_mut())?,
+            Act::Measure => measure(run, search.as_mut(), workload.grace_ns())?,
             Act::Verify => balances = Some(verify(workload, run)?),
             Act::Maintain => maintenance = maintain(workload, run)?,
-            Act::Store => return store(run, balances.as_ref(), &maintenance, search.as_ref()),
+            Act::Store => {
+                let scripts = workload.results(run, &kept)?;
+                let beside = Beside {
+                    balances: balances.as_ref(),
+                    maintenance: &maintenance,
+                    scripts: &scripts,
+                };
+                return store(run, &beside, search.as_ref());
+            }
             other => run.carry_out_step(other)?,
         }
     }
     Err(run.stored_nothing())
 }
 
-fn store(
-    run: &mut Run,
-    balances: Option<&Value>,
-    maintenance: &[Maintenance],
-    search: Option<&RateSearch>,
-) -> Result<Outcome, Fault> {
+fn store(run: &mut Run, beside: &Beside, search: Option<&RateSearch>) -> Result<Outcome, Fault> {
     run.enter(Phase::Collect, 0);
     run.observed.load_ms = run.load_ms();
     let phases = run.phase_times();
-    result::store(run, balances, maintenance, search, phases)
+    result::store(run, beside, search, phases)
 }
 
 fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     let rows = workload.rows(&run.spec);
     run.enter(Phase::Load, rows);
-    run.have_done(LOAD)
+    run.have_done(LOAD)?;
+    workload.after_loading(run)
 }
 
 fn vacuum(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
-    run.enter(Phase::Vacuum, workload.after_load().len() as u64);
+    run.enter(Phase::Vacuum, workload.after_load(&run.spec).len() as u64);
     run.have_done(VACUUM)
 }
 
@@ -112,7 +124,11 @@ fn warm_up(run: &mut Run, is_search: bool) -> Result<(), Fault> {
     run.wait_until(|run| Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start))
 }
 
-fn measure(run: &mut Run, search: Option<&mut RateSearch>) -> Result<(), Fault> {
+fn measure(
+    run: &mut Run,
+    search: Option<&mut RateSearch>,
+    grace_ns: Option<u64>,
+) -> Result<(), Fault> {
     let area = &run.board.run;
     let work_database = area.work_database.load(Acquire);
     let is_warm = run.spec.warmup_ms > 0;
@@ -147,11 +163,7 @@ fn measure(run: &mut Run, search: Option<&mut RateSearch>) -> Result<(), Fault> 
     run.watch_seconds();
     match search {
         Some(search) => search::carry_out(run, search, start, end)?,
-        None => run.wait_until(|run| {
-            // Under a low rate the clients know before the end that nothing more is due.
-            let over = clock::now_ns() >= run.observed.measure_end_ns.unwrap_or(0);
-            Ok(run.crew.clients_are(ClientState::Done)? && over)
-        })?,
+        None => wait_for_clients(run, end.saturating_add(grace_ns.unwrap_or(u64::MAX)))?,
     }
     run.end_window()?;
     area.stop.store(STOP_ALL, Release);
@@ -164,6 +176,21 @@ fn measure(run: &mut Run, search: Option<&mut RateSearch>) -> Result<(), Fault> 
         true => run.end_statistics(),
         false => Ok(()),
     }
+}
+
+/// Waits for the end of all clients. After that time, their statements are cancelled.
+fn wait_for_clients(run: &mut Run, cancel_ns: u64) -> Result<(), Fault> {
+    let mut is_cancelled = false;
+    run.wait_until(|run| {
+        let now = clock::now_ns();
+        if now >= cancel_ns && !is_cancelled {
+            is_cancelled = true;
+            run.crew.cancel_statements();
+        }
+        // Under a low rate the clients know before the end that nothing more is due.
+        let over = now >= run.observed.measure_end_ns.unwrap_or(0);
+        Ok(run.crew.clients_are(ClientState::Done)? && over)
+    })
 }
 
 /// Waits until the clients have sent the statistics what they did in the warm-up. They do so before their first measured
@@ -192,6 +219,7 @@ fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
     let slots = run.client_slots().iter();
     let committed: Vec<u64> = slots.map(|slot| slot.committed.load(Acquire)).collect();
     workload.verify(&run.spec, &found, &committed)?;
+    workload.check(run)?;
     Ok(found)
 }
 

@@ -65,6 +65,7 @@ fn anything() -> impl Strategy<Value = Asked> {
         label: who.1,
         keep: who.4[0],
         force: who.4[1],
+        script: crate::spec::ScriptArguments::default(),
     })
 }
 

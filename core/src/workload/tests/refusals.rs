@@ -63,7 +63,7 @@ fn names_that_do_not_exist() {
     assert_eq!(
         hint,
         format!(
-            "Use one of {}. For a script of your own, have a run keep its tables with keep => true, and give the script to pgbench on its work database.",
+            "Use one of {}. For a script of your own, use workload => 'script' and give it as scripts.",
             all.join(", ")
         )
     );
@@ -71,7 +71,7 @@ fn names_that_do_not_exist() {
         options: Some(serde_json::json!({"script": "my.sql"})),
         ..Asked::default()
     });
-    assert!(own.hint.unwrap().contains("keep => true"));
+    assert!(own.hint.unwrap().contains("workload => 'script'"));
 }
 
 #[test]

@@ -10,8 +10,9 @@ use pgfsbench_core::{
     escape::blanked_json,
     refusal::quoted,
     run::{plan::Begun, there},
-    spec::{Asked, Options, ResultTable, Stage},
+    spec::{Asked, Options, ResultTable, Spec, Stage},
     units::format_bytes,
+    workload::script,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -81,7 +82,11 @@ const SLICE: i64 = 10_000;
 const START: &str = "SELECT fsbench.start(workload => $1, scale => $2::integer, clients => $3::integer, \
       duration => $4::interval, transactions => $5::bigint, warmup => $6::interval, rate => $7::float8, \
       latency_limit_ms => $8::float8, seed => $9::bigint, settings => $10::jsonb, options => $11::jsonb, \
-      force => $12::boolean, size => $13, label => $14, keep => $15::boolean)";
+      force => $12::boolean, size => $13, label => $14, keep => $15::boolean";
+
+/// The arguments of scripts, behind those of all.
+const OF_SCRIPTS: &str = ", scripts => $16, variables => $17::jsonb, init_script => $18, checks => $19::jsonb, protocol => $20, \
+    max_tries => $21::integer, continue_on_error => $22::boolean";
 
 /// Tells the script that creates the extension from those of other builds; NULL where it is not in its usual place.
 const SCRIPT: &str = "SELECT md5(pg_read_binary_file(setting || '/extension/pgfsbench--' || $1 || '.sql', 0, 100000000, true)) \
@@ -120,6 +125,35 @@ pub(super) struct Measured {
     pub(super) is_of_another: bool,
     /// When it was started.
     pub(super) before_ns: u64,
+}
+
+/// The statement that starts a run there, and the arguments of scripts, which other workloads do not have.
+fn start_of(spec: &Spec) -> Result<(String, Vec<Option<String>>), Fault> {
+    let of_scripts = arguments_of_scripts(spec)?;
+    let further = match of_scripts.is_empty() {
+        true => "",
+        false => OF_SCRIPTS,
+    };
+    Ok((format!("{START}{further})"), of_scripts))
+}
+
+fn arguments_of_scripts(spec: &Spec) -> Result<Vec<Option<String>>, Fault> {
+    let settings = script::Settings::of(spec);
+    if settings.sha256.is_empty() {
+        return Ok(Vec::new());
+    }
+    let text = xact::transaction(|| store::script::read(&settings.sha256))?;
+    let document: script::Document = read_json("document of scripts", &text)?;
+    let given = |is_given: bool, value: Value| is_given.then(|| value.to_string());
+    Ok(vec![
+        Some(json!(document.scripts).to_string()),
+        given(!document.variables.is_empty(), json!(document.variables)),
+        document.init_script,
+        given(!document.checks.is_empty(), json!(document.checks)),
+        Some(settings.protocol),
+        Some(settings.max_tries.to_string()),
+        Some(settings.continue_on_error.to_string()),
+    ])
 }
 
 impl Run {
@@ -321,8 +355,11 @@ impl Run {
             // The work database is verified after a crash, and must not be dropped before it.
             Some((loads_only || spec.options.crash).to_string()),
         ];
-        let arguments: Vec<Option<&str>> = arguments.iter().map(Option::as_deref).collect();
-        self.ask(connection, START, &arguments)
+        let (start, of_scripts) = start_of(spec)?;
+        let arguments: Vec<Option<&str>> = (arguments.iter().chain(&of_scripts))
+            .map(Option::as_deref)
+            .collect();
+        self.ask(connection, &start, &arguments)
             .map_err(|fault| match label {
                 Some(_) => fault.context("on the target"),
                 None => fault,

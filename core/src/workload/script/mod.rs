@@ -1,0 +1,193 @@
+//! Scripts of pgbench's language, on pgbench's tables or on tables that a script of the caller's makes.
+//!
+//! A run refers to its texts by their hash: [`Document`] has the texts, [`Settings`] is what the specification keeps.
+
+mod arguments;
+mod counted;
+mod document;
+
+use serde::{Deserialize, Serialize};
+
+use super::{tpcb, transactions};
+use crate::{
+    refusal::Refusal,
+    spec::{Act, Chosen, Definition, Given, Names, Options, ResultTable, Spec, Step},
+    units,
+};
+
+pub use counted::{Counted, End, ScriptResult, results};
+pub use document::{Check, Document, Named, located};
+
+/// The role whose sessions the clients are on a server that was made for the run.
+pub const ROLE_ON_TARGETS: &str = "fsbench_script";
+/// Scale of pgbench's tables that is chosen, at least.
+const CHOSEN_SCALE: u32 = 10;
+
+pub struct Script;
+
+/// What a specification keeps of scripts, as member `script` of its options.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Hash of the document with the texts.
+    pub sha256: String,
+    /// Names of the scripts, as far as they fit into a line.
+    pub names: String,
+    /// Whether a script of the caller's makes the tables.
+    pub has_init: bool,
+    /// Whether queries of the caller's check the result.
+    pub has_checks: bool,
+    /// `prepared` or `simple`.
+    pub protocol: String,
+    pub max_tries: u32,
+    pub continue_on_error: bool,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Own {
+    script: Settings,
+}
+
+impl Settings {
+    /// The settings of a run of scripts.
+    pub fn of(spec: &Spec) -> Self {
+        spec.options.own::<Own>().script
+    }
+
+    pub fn protocol(&self) -> crate::script::Protocol {
+        match self.protocol.as_str() {
+            "simple" => crate::script::Protocol::Simple,
+            _ => crate::script::Protocol::Prepared,
+        }
+    }
+}
+
+impl Definition for Script {
+    fn name(&self) -> &'static str {
+        "script"
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &[
+            "scale",
+            "size",
+            "clients",
+            "duration",
+            "transactions",
+            "warmup",
+            "rate",
+            "latency_limit_ms",
+            "settings",
+            "keep",
+            "scripts",
+            "variables",
+            "init_script",
+            "checks",
+            "protocol",
+            "max_tries",
+            "continue_on_error",
+        ]
+    }
+
+    fn shared_options(&self) -> &'static [&'static str] {
+        &[
+            "fillfactor",
+            "unlogged",
+            "sample",
+            "data",
+            "cache",
+            "sustain",
+            "wal_segments",
+        ]
+    }
+
+    fn lacks(&self, name: &str) -> (&'static str, &'static str) {
+        match name {
+            "crash" | "maintenance" => (
+                "What scripts leave in their tables is not known.",
+                "Use workload tpcb for it.",
+            ),
+            _ => ("Other workloads have it.", "Leave it out."),
+        }
+    }
+
+    fn choose(
+        &self,
+        given: &Given,
+        options: &mut Options,
+        _names: &mut Names,
+    ) -> Result<Chosen, Refusal> {
+        let script = arguments::settings(given.script)?;
+        let chosen = transactions::choose(given, options, u32::MAX)?;
+        let least = if script.has_init {
+            1
+        } else {
+            chosen.clients.max(CHOSEN_SCALE)
+        };
+        options.set_own(&Own { script });
+        Ok(Chosen {
+            scale: given.loaded_or_given_scale().unwrap_or(least),
+            ..chosen
+        })
+    }
+
+    fn shown(&self, spec: &Spec) -> Vec<String> {
+        vec![Settings::of(spec).names]
+    }
+
+    fn data_bytes(&self, spec: &Spec) -> u64 {
+        match Settings::of(spec).has_init {
+            true => 0,
+            false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
+        }
+    }
+
+    /// Data that a script has made are another script's only if both are in the same document.
+    fn contents(&self, spec: &Spec) -> String {
+        let script = Settings::of(spec);
+        match script.has_init {
+            true => format!("script {}", script.sha256),
+            false => tpcb::Script::Tpcb.contents(spec),
+        }
+    }
+
+    fn writes(&self) -> bool {
+        true
+    }
+
+    fn tables(&self) -> &'static [ResultTable] {
+        &[ResultTable {
+            name: "script_result",
+            key: "position",
+        }]
+    }
+
+    fn details(&self, _run_id: i64) -> String {
+        "each script is in fsbench.script_result, each second in fsbench.sample".into()
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        const {
+            &[
+                Step::new(
+                    Act::Load,
+                    "create and fill the tables, as pgbench -i or the init script does",
+                ),
+                Step::new(Act::Vacuum, "VACUUM (ANALYZE) them"),
+                Step::FILL_WAL,
+                Step::CHECKPOINT,
+                Step::new(
+                    Act::Launch,
+                    "launch the sampler and the clients, and look at the server and its neighbours",
+                ),
+                Step::new(Act::WarmUp, "transactions of all clients"),
+                Step::new(Act::Measure, "transactions of all clients"),
+                Step::new(
+                    Act::Verify,
+                    "compare what the checks find with what they expect",
+                ),
+            ]
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The workload `script`: its arguments, and the document that they become.
+
+use super::*;
+use crate::{
+    refusal::{Kind, Refusal, check},
+    spec::{Cache, ScriptArguments as Arguments},
+    workload::script::{Document, Settings},
+};
+
+fn asked(script: Arguments) -> Asked {
+    Asked {
+        workload: Some("script".into()),
+        script,
+        ..Asked::default()
+    }
+}
+
+fn scripts(text: &str) -> Arguments {
+    Arguments {
+        scripts: Some(text.into()),
+        ..Arguments::default()
+    }
+}
+
+fn refused(script: Arguments) -> Refusal {
+    let refusal = resolve(&asked(script), &facts()).expect_err("it is refused");
+    check::style(&refusal);
+    refusal
+}
+
+fn named(document: &Document) -> Vec<(&str, u32)> {
+    let scripts = document.scripts.iter();
+    scripts.map(|s| (s.name.as_str(), s.weight)).collect()
+}
+
+#[test]
+fn a_text_is_one_script_and_an_array_several() {
+    let of = |text: &str| Document::of(&scripts(text)).unwrap();
+    let one = of("SELECT 1;");
+    assert_eq!(named(&one), [("script", 1)]);
+    assert_eq!(named(&of(" select-only ")), [("select-only", 1)]);
+    let several = of(
+        r#" ["tpcb-like", {"name": "simple-update", "weight": 3}, {"text": "SELECT 1;", "weight": 0}]"#,
+    );
+    assert_eq!(
+        named(&several),
+        [("tpcb-like", 1), ("simple-update", 3), ("script 3", 0)]
+    );
+    assert!(several.scripts[1].text.contains("UPDATE pgbench_accounts"));
+    // The document of a run on a target is that of the run here.
+    let again = of(&json!(several.scripts).to_string());
+    assert_eq!(again, several);
+}
+
+#[test]
+fn a_specification_keeps_the_hash_and_no_text() {
+    let spec = resolved(asked(Arguments {
+        init_script: Some("CREATE TABLE t (a int);".into()),
+        sha256: Some("abc".into()),
+        max_tries: Some(5),
+        variables: Some(json!({"a": 1, "b": "x", "c": true, "d": null})),
+        checks: Some(json!([{"sql": "SELECT 1", "expected": 1}])),
+        ..scripts(r#"["tpcb-like", "select-only"]"#)
+    }));
+    let settings = Settings::of(&spec);
+    assert_eq!(settings.names, "tpcb-like + select-only");
+    assert_eq!((settings.max_tries, settings.sha256.as_str()), (5, "abc"));
+    assert!(settings.has_init && settings.has_checks && !settings.continue_on_error);
+    assert_eq!((spec.scale, spec.data_bytes()), (1, 0));
+    assert!(!json!(spec).to_string().contains("CREATE TABLE"));
+    // Data of a script are those of that document alone; without one they are pgbench's, and shared with its workloads.
+    assert_eq!(spec.workload.contents(&spec), "script abc");
+    let on_pgbench = resolved(asked(scripts("select-only")));
+    assert_eq!(on_pgbench.workload.contents(&on_pgbench), "pgbench");
+    assert_eq!(on_pgbench.options.cache, Cache::Warm);
+    let argument = spec.options.to_argument(spec.workload);
+    assert_eq!(argument.get("script"), None);
+}
+
+#[test]
+fn wrong_texts_are_refused_with_their_place() {
+    let refusal = refused(scripts("SELECT 1;\n\\set x 1 +* 2\n"));
+    assert_eq!(refusal.kind, Kind::Syntax);
+    assert!(refusal.message.starts_with("script \"script\", line 2: "));
+    let detail = refusal.detail.unwrap();
+    assert!(detail.contains("column 11, at \"*\""), "{detail}");
+    let wrong = Arguments {
+        init_script: Some("\\nothing".into()),
+        ..scripts("SELECT 1;")
+    };
+    assert!(refused(wrong).message.contains("\"init_script\""));
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    for wrong in [
+        Arguments::default(),
+        scripts("[1]"),
+        scripts("["),
+        scripts("[]"),
+        scripts(r#"["nothing"]"#),
+        scripts(r#"["select-only", "select-only"]"#),
+        scripts(r#"[{"name": "", "text": "SELECT 1;"}]"#),
+        scripts(r#"[{"name": "a", "text": "SELECT 1;", "weight": 0}]"#),
+        Arguments {
+            protocol: Some("extended".into()),
+            ..scripts("SELECT 1;")
+        },
+        Arguments {
+            max_tries: Some(0),
+            ..scripts("SELECT 1;")
+        },
+        Arguments {
+            variables: Some(json!({"a": [1]})),
+            ..scripts("SELECT 1;")
+        },
+        Arguments {
+            checks: Some(json!({"sql": "SELECT 1"})),
+            ..scripts("SELECT 1;")
+        },
+        Arguments {
+            checks: Some(json!([{"sql": "SELECT 1"}])),
+            ..scripts("SELECT 1;")
+        },
+    ] {
+        assert_eq!(refused(wrong).kind, Kind::InvalidArgument);
+    }
+    let other = Asked {
+        workload: Some("tpcb".into()),
+        script: scripts("SELECT 1;"),
+        ..Asked::default()
+    };
+    assert!(resolve(&other, &facts()).is_err());
+}

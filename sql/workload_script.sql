@@ -1,0 +1,119 @@
+-- The workload script: pgbench's language, in sessions of the role that asks.
+SET client_min_messages = warning;
+-- Tables by a script of the caller's, which knows the scale.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 2, transactions => 10, seed => 42, scale => 3, keep => true,
+    init_script => $$CREATE TABLE seen (client int, a bigint, b text, c float8);
+        CREATE TABLE counted (n bigint);
+        \set rows 10 * :scale
+        INSERT INTO counted SELECT g FROM generate_series(1, :rows) g;$$,
+    variables => '{"most": 1000000, "word": "it''s"}',
+    scripts => $$\set a random(1, :most)
+        SELECT count(*) AS n, max(n) AS top FROM counted \gset all_
+        \if :all_n = 30
+        INSERT INTO seen VALUES (:client_id, :a, :word, :all_top * 2);
+        \else
+        INSERT INTO nowhere VALUES (1);
+        \endif
+        BEGIN;
+        SAVEPOINT s;
+        DELETE FROM counted;
+        ROLLBACK TO SAVEPOINT s;
+        COMMIT;$$,
+    checks => '[{"name": "rows", "sql": "SELECT count(*) FROM seen", "expected": 20}]') \gset
+SELECT status, workload, scale, clients, transactions_total, transactions_outside, failed, commit_p50_ms > 0 AS commit FROM fsbench.result WHERE run_id = :run;
+SELECT position, script, weight, transactions, serialization_failures + deadlock_failures + other_failures AS failed, retried, retries, latency_p50_ms <= latency_max_ms AS latency FROM fsbench.script_result WHERE run_id = :run;
+SELECT used -> 'options' -> 'script' ->> 'names' AS names, s.document::jsonb - 'scripts' AS texts
+FROM fsbench.run_log r JOIN fsbench.script s ON s.sha256 = used -> 'options' -> 'script' ->> 'sha256' WHERE run_id = :run;
+SELECT work_database FROM fsbench.result WHERE run_id = :run \gset
+\c :work_database
+-- pgbench --random-seed=42 of two clients draws these.
+SELECT client, (array_agg(a ORDER BY ctid))[1:3] AS a, min(b) AS b, min(c) AS c, count(*) FROM seen GROUP BY client ORDER BY client;
+\c contrib_regression
+SET client_min_messages = warning;
+DROP DATABASE :"work_database";
+
+-- Scripts of pgbench's own beside one of the caller's, on pgbench's tables; the simple protocol has several statements in one.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 2, transactions => 50, scale => 1, seed => 1, protocol => 'simple',
+    scripts => '[{"name": "tpcb-like", "weight": 2}, "select-only", {"name": "own", "text": "SELECT 1 AS a\\; SELECT 2 AS b \\gset\nSELECT :b / (:b - 1);"}]') \gset
+SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
+-- The choice is that of pgbench with as many threads as clients.
+SELECT position, script, weight, transactions FROM fsbench.script_result WHERE run_id = :run ORDER BY position;
+
+-- The order of serializable transactions that are tried again is one after the other; a pipeline that fails leaves nothing.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 4, transactions => 50, max_tries => 100000,
+    init_script => 'CREATE TABLE c (n int); INSERT INTO c VALUES (0);',
+    scripts => E'BEGIN ISOLATION LEVEL SERIALIZABLE;\nSELECT n FROM c \\gset\nUPDATE c SET n = :n + 1;\nCOMMIT;',
+    checks => '[{"sql": "SELECT n FROM c", "expected": 200}]') \gset
+SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
+SELECT transactions, serialization_failures + deadlock_failures AS failed, retried <= retries AS retries FROM fsbench.script_result WHERE run_id = :run;
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 2, continue_on_error => true,
+    init_script => 'CREATE TABLE t (a int);',
+    scripts => E'\\startpipeline\nINSERT INTO t VALUES (1);\n\\syncpipeline\nINSERT INTO t VALUES (2);\nSELECT 1 / (SELECT 0);\n\\endpipeline',
+    checks => '[{"sql": "SELECT string_agg(a::text, $$,$$) FROM t", "expected": "1,1"}]') \gset
+SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
+
+-- A statement that outlasts the window by 10 s is cancelled, and its transaction counts as failed.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, duration => '1 s', warmup => '0', init_script => 'SELECT 1;', scripts => 'SELECT pg_sleep(3600);') \gset
+SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
+
+-- A text that cannot be compiled is refused before anything is made.
+SELECT count(*) AS runs FROM fsbench.run_log \gset
+\set VERBOSITY default
+SELECT fsbench.start(workload => 'script');
+SELECT fsbench.start(workload => 'script', scripts => E'SELECT 1;\n\\set x 1 +* 2\nSELECT 2;');
+SELECT fsbench.start(workload => 'script', scripts => E'\\if 1\nSELECT 1;');
+SELECT fsbench.start(workload => 'script', scripts => E'SELECT 1;\n\\setshell x echo 1');
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT ''10:30'', '':x'';');
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', init_script => E'SELECT 1;\n\\nothing');
+SELECT fsbench.start(workload => 'script', scripts => '[{"name": "x"}]');
+SELECT fsbench.start(workload => 'script', scripts => '["select-only", "select-only"]');
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', variables => '{"1a": 3}');
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', checks => '[{"sql": "SELECT 1"}]');
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', protocol => 'extended');
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', max_tries => 0);
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', options => '{"crash": true}');
+SELECT fsbench.start(workload => 'tpcb', scripts => 'SELECT 1;');
+SELECT count(*) - :runs AS made FROM fsbench.run_log;
+
+-- Errors of a transaction end the run, with script and line.
+\set try 'SELECT fsbench.run(workload => ''script'', clients => 1, transactions => 1, seed => 1, init_script => ''SELECT 1;'', scripts => '
+:try E'SELECT 1;\n\nSELECT 1 / (SELECT 0);');
+:try E'\\set x 1 / 0');
+:try 'BEGIN;');
+:try E'SELECT 1 WHERE false \\gset');
+:try 'COPY pg_class TO STDOUT;');
+:try 'SELECT $1;');
+SELECT fsbench.run(workload => 'script', clients => 1, transactions => 1, scripts => 'SELECT 1;', init_script => E'SELECT 1;\nSELEC 2;');
+SELECT fsbench.run(workload => 'script', clients => 1, transactions => 1, scripts => 'SELECT 1;', init_script => 'SELECT 1;',
+    checks => '[{"name": "sum", "sql": "SELECT 3", "expected": 4}]');
+
+-- A script can do what the role that asks can do, and no more.
+CREATE ROLE regress_shopper LOGIN;
+CREATE ROLE regress_group;
+GRANT USAGE ON SCHEMA fsbench TO regress_shopper, regress_group;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fsbench TO regress_shopper, regress_group;
+SET SESSION AUTHORIZATION regress_group;
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;');
+SET SESSION AUTHORIZATION regress_shopper;
+SELECT run_id > 0 AS done FROM fsbench.run(workload => 'script', clients => 2, transactions => 5, scale => 1, scripts => 'tpcb-like');
+SELECT run_id > 0 AS done FROM fsbench.run(workload => 'script', clients => 1, transactions => 1,
+    init_script => 'CREATE TABLE who (who text);', scripts => E'RESET ROLE;\nRESET SESSION AUTHORIZATION;\nINSERT INTO who SELECT session_user || current_user;',
+    checks => '[{"sql": "SELECT who FROM who", "expected": "regress_shopperregress_shopper"}]');
+SELECT run_id > 0 AS done FROM fsbench.run(workload => 'script', clients => 1, transactions => 1, scripts => 'SELECT 1;',
+    init_script => E'RESET ROLE;\nRESET SESSION AUTHORIZATION;\nCREATE FUNCTION who() RETURNS text LANGUAGE sql SECURITY DEFINER RETURN session_user || current_user;',
+    checks => '[{"sql": "SELECT who()", "expected": "regress_shopperregress_shopper"}]');
+-- Insufficient privilege, whatever a version of PostgreSQL says of it.
+\set VERBOSITY sqlstate
+:try 'SET ROLE regress_group;');
+:try $$COPY (SELECT 1) TO PROGRAM 'id';$$);
+:try $$LOAD 'auto_explain';$$);
+:try $$ALTER SYSTEM SET work_mem = '1MB';$$);
+:try $$SELECT pg_read_file('/etc/passwd');$$);
+:try $$SELECT lo_export(0, '/tmp/x');$$);
+:try $$SET session_replication_role = 'replica';$$);
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', settings => '{"session_replication_role": "replica"}');
+\set VERBOSITY default
+RESET SESSION AUTHORIZATION;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA fsbench FROM regress_shopper, regress_group;
+REVOKE ALL ON SCHEMA fsbench FROM regress_shopper, regress_group;
+DROP ROLE regress_shopper, regress_group;

@@ -1,0 +1,276 @@
+//! Scripts of pgbench's language: each client is a session of the role that has asked for the run, and can do what that role could do in
+//! a session of its own.
+
+mod client;
+mod runner;
+
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use pgfsbench_core::{
+    quoting,
+    refusal::quoted,
+    spec::{Spec, Stage},
+    workload::script::{Document, ROLE_ON_TARGETS, ScriptResult, Settings, results},
+};
+use serde_json::{Value, json};
+
+use super::{Found, WorkerContext, no_such_task, tpcb, transactions::Transactions};
+use crate::{
+    bench::{Run, Task},
+    board::Board,
+    errors::{Fault, read_json, sqlstate},
+    pg::{
+        process,
+        script_session::{Keep, ScriptSession},
+        segment::{self, Segment},
+        sql, xact,
+    },
+    store,
+};
+use runner::Runner;
+
+/// Make the role, and grant it what is there.
+const GRANT: Task = Task(5);
+/// Carry out the script that makes the tables.
+const INIT: Task = Task(6);
+/// Carry out the caller's checks.
+const CHECK: Task = Task(7);
+
+/// How long a statement may go on after the end of the window before it is cancelled.
+const GRACE_NS: u64 = 10_000_000_000;
+
+pub struct Script;
+
+/// The texts of the run that is on.
+fn document(board: &Board) -> Result<Document, Fault> {
+    read_json(
+        "document of scripts",
+        &segment::read(board.run.script.load(Acquire))?,
+    )
+}
+
+/// One for each script of each client.
+fn count_of_counters(document: &Document, spec: &Spec) -> usize {
+    document.scripts.len() * spec.clients as usize
+}
+
+impl Transactions for Script {
+    type Transaction<'a> = client::ScriptClient<'a>;
+
+    fn names(&self) -> &'static [&'static str] {
+        &["script"]
+    }
+
+    fn begin(&self, run: &mut Run) -> Result<Vec<Segment>, Fault> {
+        let sha256 = Settings::of(&run.spec).sha256;
+        let text = xact::transaction(|| store::script::read(&sha256))?;
+        let document: Document = read_json("document of scripts", &text)?;
+        let texts = Segment::publish(&text);
+        let counters = Segment::of_counters(count_of_counters(&document, &run.spec));
+        let area = &run.board.run;
+        area.script.store(texts.handle(), Release);
+        area.script_counters.store(counters.handle(), Release);
+        let role = match run.spec.stage {
+            Stage::Whole => run.request.role.load(Acquire),
+            Stage::WholeOfTarget | Stage::LoadOnly | Stage::OnLoaded { .. } => 0,
+        };
+        area.session_role.store(role, Release);
+        Ok(vec![texts, counters])
+    }
+
+    fn results(&self, run: &Run, kept: &[Segment]) -> Result<Vec<ScriptResult>, Fault> {
+        let [texts, counters] = kept else {
+            return Ok(Vec::new());
+        };
+        let document: Document = read_json("document of scripts", &texts.text()?)?;
+        let count = count_of_counters(&document, &run.spec);
+        Ok(results(&document.scripts, counters.counters(count)))
+    }
+
+    fn after_loading(&self, run: &mut Run) -> Result<(), Fault> {
+        grant(run)?;
+        match Settings::of(&run.spec).has_init {
+            true => run.have_done(INIT),
+            false => Ok(()),
+        }
+    }
+
+    fn before_clients(&self, run: &mut Run) -> Result<(), Fault> {
+        match run.spec.stage {
+            Stage::OnLoaded { .. } => grant(run),
+            _ => Ok(()),
+        }
+    }
+
+    fn check(&self, run: &mut Run) -> Result<(), Fault> {
+        match Settings::of(&run.spec).has_checks {
+            true => run.have_done(CHECK),
+            false => Ok(()),
+        }
+    }
+
+    fn grace_ns(&self) -> Option<u64> {
+        Some(GRACE_NS)
+    }
+
+    fn is_of_role(&self, task: Task) -> bool {
+        [INIT, CHECK].contains(&task)
+    }
+
+    fn own_task(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
+        match task {
+            GRANT => make_role_and_grant(context),
+            INIT => init(context),
+            CHECK => check(context),
+            other => Err(no_such_task(other)),
+        }
+    }
+
+    fn rows(&self, spec: &Spec) -> u64 {
+        match Settings::of(spec).has_init {
+            true => 0,
+            false => tpcb::Tpcb.rows(spec),
+        }
+    }
+
+    fn load(
+        &self,
+        spec: &Spec,
+        progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        match Settings::of(spec).has_init {
+            true => Ok(()),
+            false => tpcb::Tpcb.load(spec, progress),
+        }
+    }
+
+    fn after_load(&self, spec: &Spec) -> &'static [&'static str] {
+        match Settings::of(spec).has_init {
+            true => &["VACUUM (ANALYZE)"],
+            false => tpcb::Tpcb.after_load(spec),
+        }
+    }
+
+    fn question(&self) -> &'static str {
+        "SELECT '{}'"
+    }
+
+    fn verify(&self, _spec: &Spec, _found: &Value, _committed: &[u64]) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn first_transaction(&self) -> &'static str {
+        "SELECT 1"
+    }
+
+    fn compare(&self, _spec: &Spec, _found: &Value, _committed: u64) -> Result<Found, Fault> {
+        Ok(Found::default())
+    }
+}
+
+/// Has the role made, where the server is one of our own, and what is there granted to it.
+fn grant(run: &mut Run) -> Result<(), Fault> {
+    run.have_done(GRANT)?;
+    let report: Value = read_json("report", &run.board.run.worker.report.get())?;
+    let role = report["role"].as_u64().unwrap_or_default() as u32;
+    run.board.run.session_role.store(role, Release);
+    Ok(())
+}
+
+const ROLE: &str = "SELECT oid FROM pg_catalog.pg_roles WHERE rolname = $1";
+const NAME: &str = "SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $1::oid";
+
+fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
+    let has_init = Settings::of(context.spec).has_init;
+    let role = xact::transaction(|| {
+        let role = match context.board.run.session_role.load(Acquire) {
+            0 => role_on_target()?,
+            asking => asking.to_string(),
+        };
+        let name = sql::read_latest(NAME, &[Some(&role)])?.ok_or_else(role_is_gone)?;
+        let name = quoting::sql_identifier(&name);
+        let database = sql::read("SELECT current_database()", &[])?.unwrap_or_default();
+        let database = quoting::sql_identifier(&database);
+        sql::write(
+            &format!("GRANT CREATE, TEMPORARY, CONNECT ON DATABASE {database} TO {name}"),
+            &[],
+        )?;
+        sql::write(&format!("GRANT ALL ON SCHEMA public TO {name}"), &[])?;
+        if !has_init {
+            let tables = tpcb::TABLES
+                .map(|table| format!("public.{table}"))
+                .join(", ");
+            sql::write(&format!("GRANT ALL ON TABLE {tables} TO {name}"), &[])?;
+        }
+        Ok(role)
+    })?;
+    let role: u32 = role.parse().unwrap_or_default();
+    context.report(&json!({ "role": role }).to_string());
+    Ok(())
+}
+
+/// The role on a server of our own: there the asking role does not exist, and a superuser's script could act as the operating system's user.
+fn role_on_target() -> Result<String, Fault> {
+    let name = quoting::sql_identifier(ROLE_ON_TARGETS);
+    if sql::read(ROLE, &[Some(ROLE_ON_TARGETS)])?.is_none() {
+        sql::write(&format!("CREATE ROLE {name} LOGIN"), &[])?;
+    }
+    sql::read_latest(ROLE, &[Some(ROLE_ON_TARGETS)])?.ok_or_else(role_is_gone)
+}
+
+fn role_is_gone() -> Fault {
+    Fault::new(
+        sqlstate::NO_SUCH_OBJECT,
+        "the role that asked for the run was dropped",
+    )
+    .detail("Scripts are run in its sessions.")
+    .hint("Start the run again as another role.")
+}
+
+/// In a session of the role.
+fn init(context: &WorkerContext) -> Result<(), Fault> {
+    let document = document(context.board)?;
+    process::keep_places()?;
+    let Some(program) = document.init()? else {
+        return Ok(());
+    };
+    let mut runner = Runner::new(Box::leak(Box::new(program)), context.spec, 0);
+    let mut done = 0;
+    runner.run_and_catch(0, || {
+        done += 1;
+        context.done(done)
+    })
+}
+
+/// In a session of the role.
+fn check(context: &WorkerContext) -> Result<(), Fault> {
+    let document = document(context.board)?;
+    let mut session = ScriptSession::new();
+    for (done, check) in (0..).zip(&document.checks) {
+        context.done(done)?;
+        let mut found = None;
+        session
+            .execute_text(&check.sql, Keep::First, |rows| {
+                found = rows.kept.into_iter().next().flatten();
+                Ok(())
+            })
+            .map_err(|fault| fault.context(&format!("check {}", quoted(&check.name))))?;
+        if found != check.expected {
+            let shown = |value: &Option<String>| match value {
+                Some(text) => quoted(text),
+                None => "NULL".to_owned(),
+            };
+            return Err(Fault::new(
+                sqlstate::CORRUPTED,
+                format!("check {} has failed", quoted(&check.name)),
+            )
+            .detail(format!(
+                "It expected {}, and found {}.",
+                shown(&check.expected),
+                shown(&found)
+            ))
+            .hint("See whether the scripts keep what the check expects."));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! Carries scripts out, command by command, in the session of this process.
+
+use pgfsbench_core::{
+    script::{Client, EvalError, Event, Generator, Program, Protocol, Seeds, Statement, Store},
+    spec::Spec,
+    workload::script::located,
+};
+
+use crate::{
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{
+        process,
+        script_session::{Keep, Prepared, Rows, ScriptSession},
+        xact,
+    },
+    workload::transactions::client::sleep,
+};
+
+/// A client that carries scripts out.
+pub struct Runner {
+    program: &'static Program,
+    seeds: Seeds,
+    id: u32,
+    scale: i64,
+    pub client: Client,
+    /// Chooses scripts.
+    choice: Generator,
+    /// The script and the command that are carried out.
+    at: (usize, usize),
+    pub session: ScriptSession,
+    /// The prepared statement of each command of each script, once it was reached.
+    prepared: Vec<Vec<Option<Prepared>>>,
+    /// A statement with values in it; kept for its memory.
+    text: String,
+}
+
+impl Runner {
+    /// Client number `id` of a run, from 0.
+    pub fn new(program: &'static Program, spec: &Spec, id: u32) -> Self {
+        let clients = spec.clients.max(id + 1);
+        // One thread for each client, as `pgbench -j` with as many threads as clients: a client depends on no other.
+        let seeds = Seeds::new(program, spec.seed, clients, clients);
+        let scale = i64::from(spec.scale);
+        let client = Client::new(program, &seeds, id, scale, pause);
+        let prepared = program.scripts.iter();
+        Self {
+            program,
+            id,
+            scale,
+            client,
+            choice: seeds.thread(id).choice,
+            at: (0, 0),
+            seeds,
+            session: ScriptSession::new(),
+            prepared: prepared
+                .map(|script| script.commands.iter().map(|_| None).collect())
+                .collect(),
+            text: String::new(),
+        }
+    }
+
+    /// Begins anew with the values and random numbers of a client that has done nothing. What is prepared stays.
+    pub fn begin_again(&mut self) {
+        self.client = Client::new(self.program, &self.seeds, self.id, self.scale, pause);
+        self.choice = self.seeds.thread(self.id).choice;
+    }
+
+    /// The script of the next transaction.
+    pub fn choose(&mut self) -> usize {
+        self.program.choose(&mut self.choice)
+    }
+
+    /// Carries a script out; `each` is called before each command.
+    fn run(
+        &mut self,
+        script: usize,
+        mut each: impl FnMut() -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.client.begin(script);
+        loop {
+            let number = self.client.next();
+            self.at = (script, number);
+            each()?;
+            if !self.step(script, number)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Carries a script out; an error has the script and the line where it happened, whether the server or a command has raised it.
+    pub fn run_and_catch(
+        &mut self,
+        script: usize,
+        each: impl FnMut() -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        xact::catch(|| self.run(script, each))
+            .and_then(|result| result)
+            .map_err(|fault| self.located(fault))
+    }
+
+    /// Carries one command out; false at the end of the script.
+    fn step(&mut self, script: usize, number: usize) -> Result<bool, Fault> {
+        let program = self.program;
+        match self.client.step(program).map_err(evaluation)? {
+            Event::Statement(statement) => self.statement(script, number, statement)?,
+            Event::Sleep(microseconds) => sleep_for(microseconds),
+            Event::StartPipeline => self.session.start_pipeline(),
+            Event::SyncPipeline => self.session.sync(),
+            Event::EndPipeline => self.session.end_pipeline(),
+            Event::Done => {}
+            Event::End if self.session.is_in_block() => return Err(block_is_open()),
+            Event::End => return Ok(false),
+        }
+        self.client.machine.debugged.clear();
+        Ok(true)
+    }
+
+    fn statement(
+        &mut self,
+        script: usize,
+        number: usize,
+        statement: &Statement,
+    ) -> Result<(), Fault> {
+        let keep = match statement.store {
+            Store::Nothing => Keep::Nothing,
+            Store::One(_) => Keep::First,
+            Store::Last(_) => Keep::Last,
+        };
+        if self.program.protocol == Protocol::Simple {
+            return self.statement_as_text(statement, keep);
+        }
+        let place = &mut self.prepared[script][number];
+        let prepared = match place {
+            Some(prepared) => prepared,
+            None => place.insert(self.session.prepare(&statement.prepared)?),
+        };
+        let client = &self.client;
+        let parameter = |index: usize, text: &mut String| {
+            (statement.parameters.get(index)).is_some_and(|slot| client.parameter(*slot, text))
+        };
+        let rows = self
+            .session
+            .execute(prepared, statement.parameters.len(), parameter, keep)?;
+        match keep {
+            Keep::Nothing => Ok(()),
+            Keep::First => store(
+                &mut self.client,
+                self.program,
+                &statement.store,
+                &rows,
+                true,
+            ),
+            Keep::Last => store(
+                &mut self.client,
+                self.program,
+                &statement.store,
+                &rows,
+                false,
+            ),
+        }
+    }
+
+    /// By the simple protocol: `\gset` takes the row of the last statement, `\aset` the last row of each.
+    fn statement_as_text(&mut self, statement: &Statement, keep: Keep) -> Result<(), Fault> {
+        self.text.clear();
+        statement.write_simple(&self.client.machine.variables, &mut self.text);
+        let (client, program) = (&mut self.client, self.program);
+        let mut last = Rows::default();
+        self.session.execute_text(&self.text, keep, |rows| {
+            match keep {
+                Keep::Nothing => {}
+                Keep::First => last = rows,
+                Keep::Last => store(client, program, &statement.store, &rows, false)?,
+            }
+            Ok(())
+        })?;
+        match keep {
+            Keep::First => store(client, program, &statement.store, &last, true),
+            Keep::Nothing | Keep::Last => Ok(()),
+        }
+    }
+
+    /// A fault with the script and the line where it happened.
+    fn located(&self, fault: Fault) -> Fault {
+        let script = &self.program.scripts[self.at.0];
+        let line = (script.commands.get(self.at.1).or(script.commands.last()))
+            .map_or(0, |command| command.line);
+        Fault {
+            message: located(&script.name, line, &fault.message),
+            ..fault
+        }
+    }
+}
+
+/// Puts a row into variables.
+fn store(
+    client: &mut Client,
+    program: &Program,
+    store: &Store,
+    rows: &Rows,
+    is_one: bool,
+) -> Result<(), Fault> {
+    if is_one {
+        store.check_rows(rows.count).map_err(evaluation)?;
+    }
+    for (column, value) in rows.columns.iter().zip(&rows.kept) {
+        client
+            .store(program, store, column, value.as_deref())
+            .map_err(evaluation)?;
+    }
+    Ok(())
+}
+
+fn evaluation(error: EvalError) -> Fault {
+    let fault = Fault::new(error.sqlstate(), error.to_string());
+    match error.hint() {
+        Some(hint) => fault.hint(hint),
+        None => fault,
+    }
+}
+
+fn block_is_open() -> Fault {
+    Fault::new(
+        sqlstate::IN_TRANSACTION,
+        "end of script reached without completing the last transaction",
+    )
+    .detail("The script has begun a transaction block and has not ended it.")
+    .hint("End it with COMMIT or ROLLBACK.")
+}
+
+/// Called by loops that may draw many random numbers.
+fn pause() {
+    process::check_interrupts();
+}
+
+fn sleep_for(microseconds: i64) {
+    let until = clock::now_ns().saturating_add(microseconds.max(0) as u64 * 1000);
+    loop {
+        let left = until.saturating_sub(clock::now_ns());
+        if left == 0 {
+            return;
+        }
+        sleep(left);
+    }
+}
