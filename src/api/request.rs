@@ -121,7 +121,7 @@ pub fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     with_hash(given.into())
 }
 
-/// The same with the hash of its scripts, if they can be read.
+/// The specification with the hash of its scripts, if they can be read.
 pub fn with_hash(mut asked: Asked) -> Result<Asked, Fault> {
     if let Ok(document) = Document::of(&asked.script) {
         asked.script.sha256 = Some(store::script::sha256(&to_json_text(&document)?)?);

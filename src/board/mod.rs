@@ -97,7 +97,7 @@ pub struct RunArea {
     pub total: AtomicU64,
     /// The work database. Written by the coordinator.
     pub work_database: AtomicU32,
-    /// Of a run of scripts: the segment with their texts, and the role whose sessions run them. Written by the coordinator, before it
+    /// The segment with the texts of a run of scripts, and the role whose sessions run them. Written by the coordinator, before it
     /// launches the worker.
     pub script: AtomicU32,
     /// The segment with the counters of clients and scripts. Written by the coordinator, before it launches clients.

@@ -201,7 +201,7 @@ pub enum Database {
     Oid(u32),
     /// This database, even if it allows no connections.
     Work(u32),
-    /// The same, in a session of that role's: with its rights and its settings.
+    /// The work database, in a session of that role: with its rights and its settings.
     WorkAs(u32, u32),
 }
 

@@ -13,7 +13,7 @@ use crate::{
 
 /// The session of a client.
 pub struct ScriptSession {
-    /// What a statement allocates; emptied before the next one.
+    /// Memory of one statement; emptied before the next one.
     memory: pg_sys::MemoryContext,
     /// Whether StartTransactionCommand was called for the statement, or for the pipeline.
     is_started: bool,

@@ -332,7 +332,10 @@ mod tests {
         let file = place.path().join("write_cache");
         assert_eq!(flushes_in(&file), Ok(()));
         assert!(!file.exists());
-        for (before, after) in [("write through\n", "write back"), ("write back\n", "write back\n")] {
+        for (before, after) in [
+            ("write through\n", "write back"),
+            ("write back\n", "write back\n"),
+        ] {
             std::fs::write(&file, before).unwrap();
             assert_eq!(flushes_in(&file), Ok(()));
             assert_eq!(std::fs::read_to_string(&file).unwrap(), after);

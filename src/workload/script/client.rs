@@ -103,7 +103,7 @@ impl<'a> Transaction<'a> for ScriptClient<'a> {
                 return Ok(self.ended(false));
             }
             self.retries += 1;
-            // The same random numbers; variables stay as they are, as in pgbench.
+            // Random numbers begin again as in the first try; variables stay as they are, as in pgbench.
             self.runner.client.set_random(random);
         }
     }

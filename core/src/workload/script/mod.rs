@@ -25,7 +25,7 @@ const CHOSEN_SCALE: u32 = 10;
 
 pub struct Script;
 
-/// What a specification keeps of scripts, as member `script` of its options.
+/// Settings of scripts in a specification, as member `script` of its options.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
