@@ -77,7 +77,7 @@ SELECT fsbench.chart_experiment('nothing');
 SELECT fsbench.chart_experiment(NULL);
 SELECT fsbench.chart_experiment('charted', width => 20);
 SELECT fsbench._draw('{"bars": 1}', 80, 8, true);
-SELECT fsbench._draw(jsonb_build_array(repeat('x', 17000000)), 80, 8, true);
+SELECT fsbench._draw(jsonb_build_array(repeat('x', 101000000)), 80, 8, true);
 SELECT fsbench.drop_experiment(experiment) FROM fsbench.experiments WHERE experiment LIKE 'charted%';
 SELECT fsbench.drop_target(name) FROM unnest('{ext4,xfs,btrfs,ext2}'::text[]) AS name;
 DELETE FROM fsbench.run_log WHERE run_id BETWEEN 101 AND 121;

@@ -594,7 +594,11 @@ BEGIN
         WHEN bad_copy_file_format OR feature_not_supported OR duplicate_object OR insufficient_privilege THEN
             RAISE;
         WHEN data_exception OR data_corrupted OR integrity_constraint_violation OR invalid_parameter_value OR internal_error OR undefined_object OR program_limit_exceeded THEN
-            GET STACKED DIAGNOSTICS bad = PG_EXCEPTION_DETAIL;
+            -- The reason why stored facts cannot be read is in the detail.
+            bad := NULL;
+            IF SQLSTATE = 'XX001' THEN
+                GET STACKED DIAGNOSTICS bad = PG_EXCEPTION_DETAIL;
+            END IF;
             PERFORM fsbench._import_problem(met, concat_ws(' ', upper(left(SQLERRM, 1)) || substr(left(SQLERRM, 300), 2) || '.', nullif(left(bad, 300), '')));
     END;
     RETURN NEXT;
