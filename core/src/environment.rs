@@ -55,9 +55,27 @@ pub struct Environment {
     pub of_device: Device,
 }
 
-/// Takes over what the work database says of some settings: clients have its values, and not those of the home database. Null: the default.
-pub fn settings_of_clients(settings: &mut Value, there: &Value) {
-    let (Some(settings), Some(there)) = (settings.as_object_mut(), there.as_object()) else {
+/// The text of a worker's report, within the bytes that its place has: without `settings` if it would be longer. These alone have no limit. Also whether
+/// they were left out.
+pub fn report_within(mut report: Value, capacity: usize) -> (String, bool) {
+    let text = report.to_string();
+    if text.len() <= capacity {
+        return (text, false);
+    }
+    let members = report.as_object_mut();
+    let is_left_out = members.is_some_and(|members| members.remove("settings").is_some());
+    (report.to_string(), is_left_out)
+}
+
+/// Takes over what the work database says of some settings: clients have its values, and not those of the home database. A setting that is null has
+/// its default there. If the report has no settings at all, those of the clients are not known.
+pub fn settings_of_clients(settings: &mut Option<Value>, report: &Value) {
+    let Some(there) = report.get("settings") else {
+        *settings = None;
+        return;
+    };
+    let settings = settings.as_mut().and_then(Value::as_object_mut);
+    let (Some(settings), Some(there)) = (settings, there.as_object()) else {
         return;
     };
     for (name, value) in there {
@@ -134,23 +152,41 @@ mod tests {
             "random_page_cost": {"setting": "7", "source": "database user"},
             "work_mem": {"setting": "8MB", "source": "configuration file"},
         });
-        let mut settings = at_home.clone();
+        let mut settings = Some(at_home.clone());
         let of_file = json!({"setting": "2", "source": "configuration file"});
         let there = json!({"jit": null, "random_page_cost": of_file, "seq_page_cost": {"setting": "3", "source": "database"}});
-        settings_of_clients(&mut settings, &there);
+        settings_of_clients(&mut settings, &json!({"settings": there}));
         assert_eq!(
             settings,
-            json!({
+            Some(json!({
                 "random_page_cost": of_file,
                 "seq_page_cost": {"setting": "3", "source": "database"},
                 "work_mem": {"setting": "8MB", "source": "configuration file"},
-            })
+            }))
         );
-        // A worker that has reported nothing.
+        // Neither database sets any.
+        let mut settings = Some(at_home.clone());
+        settings_of_clients(&mut settings, &json!({"settings": null}));
+        assert_eq!(settings, Some(at_home.clone()));
+        // A worker that has left them out.
+        settings_of_clients(&mut settings, &json!({"file": null}));
+        assert_eq!(settings, None);
         let mut settings = at_home.clone();
-        settings_of_clients(&mut settings, &Value::Null);
-        assert_eq!(settings, at_home);
         settings_of_all_databases(&mut settings);
         assert_eq!(settings, json!({"work_mem": at_home["work_mem"]}));
+    }
+
+    #[test]
+    fn settings_of_any_length_cost_no_other_part_of_a_report() {
+        let report = |length| json!({"promises": {"fsync": "on"}, "settings": {"search_path": "x".repeat(length)}});
+        let short = report(10);
+        let whole = short.to_string();
+        assert_eq!(
+            report_within(short.clone(), whole.len()),
+            (whole.clone(), false)
+        );
+        let rest = json!({"promises": {"fsync": "on"}}).to_string();
+        assert_eq!(report_within(short, whole.len() - 1), (rest.clone(), true));
+        assert_eq!(report_within(report(20_000), 16384), (rest, true));
     }
 }

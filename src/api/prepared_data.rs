@@ -60,18 +60,15 @@ fn fsbench_drop_prepared_data() -> Result<i64, ErrorReport> {
     let ready = guard::ready()?;
     let mut busy = || Err(prepared_data::in_use());
     let places = Place::open_all(&mut busy)?;
+    let mut data = Vec::new();
     for place in &places {
-        for (_, note) in place.all()? {
-            for file in note.needed_by() {
-                check_not_needed(&ready, file)?;
-            }
-        }
+        data.extend(place.removable()?);
     }
-    let mut bytes = 0;
-    for place in places {
-        bytes += place.drop_all()?;
+    for file in data.iter().flat_map(|(_, note)| note.needed_by()) {
+        check_not_needed(&ready, file)?;
     }
-    prepared_data::forget_directories()?;
+    let bytes = prepared_data::remove_all(data)?;
+    prepared_data::forget_empty(&places)?;
     Ok(bytes as i64)
 }
 

@@ -66,6 +66,12 @@ pub fn may_commit() -> bool {
     unsafe { pg_sys::SPI_inside_nonatomic_context() }
 }
 
+/// The identifier that initdb gave the server.
+pub fn system_identifier() -> u64 {
+    // SAFETY: reads the control file's copy in shared memory, which is there since the server's start.
+    unsafe { pg_sys::GetSystemIdentifier() }
+}
+
 /// The data directory of the server.
 pub fn data_directory() -> std::path::PathBuf {
     // SAFETY: set at server start.

@@ -2,7 +2,7 @@
 
 use std::{fs::File, sync::atomic::Ordering::Acquire};
 
-use pgfsbench_core::work_database;
+use pgfsbench_core::{environment::report_within, work_database};
 use rustix::fs::syncfs;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::{
     pg::{
         guc,
         process::{self, Database},
-        session, sql, utility, xact,
+        report, session, sql, utility, xact,
     },
     run::worker_slots,
     watch::{promises, surroundings, table_files},
@@ -98,7 +98,14 @@ fn checkpoint(board: &Board, home: u32) -> Result<(), Fault> {
     }
     // Here is the database whose settings hold for the clients.
     let report = xact::transaction(|| report_before_clients(home))?;
-    board.run.worker.report.set(&report);
+    let cell = &board.run.worker.report;
+    let (report, is_cut) = report_within(report, cell.capacity());
+    if is_cut {
+        report::log(
+            "the settings of the run are not stored: those of its database are too long".into(),
+        );
+    }
+    cell.set(&report);
     Ok(())
 }
 
@@ -106,14 +113,12 @@ fn checkpoint(board: &Board, home: u32) -> Result<(), Fault> {
 const LARGEST: &str = "SELECT pg_relation_filepath(relid) FROM pg_stat_user_tables \
     ORDER BY pg_relation_size(relid) DESC, relid LIMIT 1";
 
-/// The worker's report before the clients, JSON: the promises of a COMMIT, the tables of the run, the file of the largest one, and
+/// The worker's report before the clients: the promises of a COMMIT, the tables of the run, the file of the largest one, and
 /// the settings that are unlike those of the home database.
-fn report_before_clients(home: u32) -> Result<String, Fault> {
+fn report_before_clients(home: u32) -> Result<Value, Fault> {
     let promises: Value = read_json("answer", &promises::read()?)?;
     let tables: Value = read_json("answer", &surroundings::tables()?)?;
     let file = sql::read(LARGEST, &[])?;
     let settings = environment::settings_unlike(home)?;
-    let report =
-        json!({"promises": promises, "tables": tables, "file": file, "settings": settings});
-    Ok(report.to_string())
+    Ok(json!({"promises": promises, "tables": tables, "file": file, "settings": settings}))
 }

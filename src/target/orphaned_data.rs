@@ -1,4 +1,4 @@
-//! Prepared data that are no longer wanted: they are removed at a start of the server if no database has had the extension for
+//! Prepared data of this server that are no longer wanted: they are removed at a start of the server if no database has had the extension for
 //! a day. The time of an empty file in the data directory tells since when.
 
 use std::{
@@ -28,7 +28,7 @@ fn since_file() -> PathBuf {
 
 /// At the start of the server: notes that no database has the extension, or removes the data when it was noted a day ago.
 pub fn look(somebody_has_it: bool) -> Result<(), Fault> {
-    if somebody_has_it || prepared_data::list()?.is_empty() {
+    if somebody_has_it || !prepared_data::has_own()? {
         return forget();
     }
     match step(false, since(), seconds(SystemTime::now())) {
@@ -72,11 +72,13 @@ fn note() -> Result<(), Fault> {
 
 fn remove() -> Result<(), Fault> {
     let mut in_use = || Err(prepared_data::in_use());
-    let mut bytes = 0;
-    for place in Place::open_all(&mut in_use)? {
-        bytes += place.drop_all()?;
+    let places = Place::open_all(&mut in_use)?;
+    let mut data = Vec::new();
+    for place in &places {
+        data.extend(place.own()?);
     }
-    prepared_data::forget_directories()?;
+    let bytes = prepared_data::remove_all(data)?;
+    prepared_data::forget_empty(&places)?;
     report::log(format!(
         "prepared data of {} are removed: no database has had the extension pgfsbench for a day",
         format_bytes(bytes)

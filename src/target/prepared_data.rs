@@ -15,7 +15,10 @@ use std::{
 pub use pgfsbench_core::target::prepared_data::{Note, Wanted, bytes_to_load};
 use pgfsbench_core::{
     spec::Spec,
-    target::prepared_data::{Copied, MadeBy, Room, is_ours},
+    target::prepared_data::{
+        Copied, MadeBy, Room, is_ours,
+        places::{Directory, Identity, Role, each_once, still_remembered},
+    },
 };
 use rustix::fs::{FlockOperation, flock};
 
@@ -32,6 +35,8 @@ const LOADED: &str = "loaded";
 const REMOVED: &str = "removed";
 /// The note in each of them.
 const NOTE: &str = "note.json";
+/// The file in each place that its user locks.
+const LOCK: &str = "lock";
 /// The directory, unless the setting names another. Backups leave out what begins with pgsql_tmp.
 const IN_DATA_DIRECTORY: &str = "pgfsbench/pgsql_tmp_prepared_data";
 
@@ -59,6 +64,7 @@ fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
 /// The place of all prepared data, which is this process's alone as long as it lives.
 pub struct Place {
     directory: PathBuf,
+    role: Role,
     _lock: File,
 }
 
@@ -93,14 +99,8 @@ fn remembered() -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Notes a directory that the setting names.
-fn remember(directory: &Path) -> Result<(), Fault> {
-    let path = directory.display().to_string();
-    let mut known = remembered();
-    if settings::prepared_data_directory().is_none() || known.contains(&path) {
-        return Ok(());
-    }
-    known.push(path);
+/// Writes that file.
+fn write_remembered(known: &[String]) -> Result<(), Fault> {
     let file = session::data_directory().join(PLACES);
     let temporary = file.with_extension("tmp");
     let write = || {
@@ -113,27 +113,64 @@ fn remember(directory: &Path) -> Result<(), Fault> {
     write().map_err(|e| of_file("write", &file, &e))
 }
 
-/// After all data were removed: a directory that is used again is noted again.
-pub fn forget_directories() -> Result<(), Fault> {
-    let file = session::data_directory().join(PLACES);
-    match fs::remove_file(&file) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(of_file("remove", &file, &e)),
-        _ => Ok(()),
+/// Notes a directory that the setting names.
+fn remember(directory: &Path) -> Result<(), Fault> {
+    let path = directory.display().to_string();
+    let mut known = remembered();
+    if settings::prepared_data_directory().is_none() || known.contains(&path) {
+        return Ok(());
+    }
+    known.push(path);
+    write_remembered(&known)
+}
+
+/// Forgets those of these places that hold no data. One that is used again is noted again.
+pub fn forget_empty(places: &[Place]) -> Result<(), Fault> {
+    let mut emptied = Vec::new();
+    for place in places {
+        if place.all()?.is_empty() {
+            emptied.extend(identity_of_directory(&place.directory));
+        }
+    }
+    let known = remembered();
+    let count = known.len();
+    let identified = known.into_iter().map(|path| {
+        let usable = target::check_directory(&path).ok();
+        let identity = usable.and_then(|path| identity_of_directory(Path::new(&path)));
+        (path, identity)
+    });
+    let stay = still_remembered(identified.collect(), &emptied);
+    match stay.len() == count {
+        true => Ok(()),
+        false => write_remembered(&stay),
     }
 }
 
-/// All directories that may hold data: the present one first. Others that cannot be used any more are left out.
-fn directories() -> Result<Vec<PathBuf>, Fault> {
-    let mut all = vec![directory()?];
+fn identity_of_directory(path: &Path) -> Option<Identity> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+/// All directories that may hold data: the present one first. A remembered one counts if it can be used and was used: the mount point of a disk that
+/// is not mounted has no lock.
+fn directories() -> Result<Vec<Directory>, Fault> {
+    let inside = session::data_directory().join(IN_DATA_DIRECTORY);
+    let present = directory()?;
+    let role = match present == inside {
+        true => Role::Inside,
+        false => Role::Named,
+    };
     let others = remembered().into_iter();
     let others = others.filter_map(|path| target::check_directory(&path).ok().map(PathBuf::from));
-    let own = session::data_directory().join(IN_DATA_DIRECTORY);
-    for other in others.chain([own]) {
-        if !all.contains(&other) {
-            all.push(other);
-        }
-    }
-    Ok(all)
+    let others = others.filter(|path| path.join(LOCK).exists());
+    let others = others.map(|path| (path, Role::Remembered));
+    let all = [(present, role), (inside, Role::Inside)];
+    let all = all.into_iter().chain(others).map(|(path, role)| Directory {
+        identity: identity_of_directory(&path),
+        path,
+        role,
+    });
+    Ok(each_once(all.collect()))
 }
 
 impl Place {
@@ -141,27 +178,27 @@ impl Place {
     pub fn open(look: Look) -> Result<Self, Fault> {
         let directory = directory()?;
         remember(&directory)?;
-        Self::open_at(directory, look)
+        Self::open_at(directory, Role::Named, look)
     }
 
-    /// The same of each directory that holds data.
+    /// Opens each directory that may hold data.
     pub fn open_all(look: Look) -> Result<Vec<Self>, Fault> {
         let mut places = Vec::new();
         for directory in directories()? {
-            if directory.exists() {
-                places.push(Self::open_at(directory, look)?);
+            if directory.identity.is_some() {
+                places.push(Self::open_at(directory.path, directory.role, look)?);
             }
         }
         Ok(places)
     }
 
-    fn open_at(directory: PathBuf, look: Look) -> Result<Self, Fault> {
+    fn open_at(directory: PathBuf, role: Role, look: Look) -> Result<Self, Fault> {
         DirBuilder::new()
             .mode(0o700)
             .recursive(true)
             .create(&directory)
             .map_err(|e| of_file("create directory", &directory, &e))?;
-        let lock = directory.join("lock");
+        let lock = directory.join(LOCK);
         let file = File::options()
             .create(true)
             .truncate(false)
@@ -174,6 +211,7 @@ impl Place {
         }
         Ok(Self {
             directory,
+            role,
             _lock: file,
         })
     }
@@ -246,6 +284,7 @@ impl Place {
             wanted,
             database: loaded.database,
             script: loaded.script,
+            made_by: Some(session::system_identifier()),
             bytes: bytes_of(data).map_err(|e| of_file("read", data, &e))?,
             created_at: now(),
             used_at: now(),
@@ -257,15 +296,34 @@ impl Place {
         sync(&self.directory)
     }
 
-    /// Removes all of them; gives their bytes.
-    pub fn drop_all(&self) -> Result<u64, Fault> {
-        let mut bytes = 0;
-        for (path, note) in self.all()? {
-            remove(&path)?;
-            bytes += note.bytes;
-        }
-        Ok(bytes)
+    /// The data that an operator may remove: all of them where the setting names the place, else those of this server.
+    pub fn removable(&self) -> Result<Vec<(PathBuf, Note)>, Fault> {
+        let this = session::system_identifier();
+        let mut all = self.all()?;
+        all.retain(|(_, note)| self.role.is_removable(note.made_by, this));
+        Ok(all)
     }
+
+    /// The data that this server has made.
+    pub fn own(&self) -> Result<Vec<(PathBuf, Note)>, Fault> {
+        let mut all = self.all()?;
+        all.retain(|(_, note)| is_own(self.role, note));
+        Ok(all)
+    }
+}
+
+fn is_own(role: Role, note: &Note) -> bool {
+    role.is_own(note.made_by, session::system_identifier())
+}
+
+/// Removes data of places that are open; gives their bytes.
+pub fn remove_all(data: Vec<(PathBuf, Note)>) -> Result<u64, Fault> {
+    let mut bytes = 0;
+    for (path, note) in data {
+        remove(&path)?;
+        bytes += note.bytes;
+    }
+    Ok(bytes)
 }
 
 fn free(directory: &Path) -> u64 {
@@ -318,9 +376,20 @@ pub fn in_use() -> Fault {
 pub fn list() -> Result<Vec<(PathBuf, Note)>, Fault> {
     let mut all = Vec::new();
     for directory in directories()? {
-        all.extend(list_in(&directory)?);
+        all.extend(list_in(&directory.path)?);
     }
     Ok(all)
+}
+
+/// Whether this server has made data that are there; nothing is waited for or removed.
+pub fn has_own() -> Result<bool, Fault> {
+    for directory in directories()? {
+        let all = list_in(&directory.path)?;
+        if all.iter().any(|(_, note)| is_own(directory.role, note)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn list_in(directory: &Path) -> Result<Vec<(PathBuf, Note)>, Fault> {

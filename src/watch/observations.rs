@@ -103,10 +103,8 @@ impl Observations {
 
     /// Takes the worker's report: the promises of a COMMIT, the tables of the run, and the file of the largest one.
     pub fn of_work_database(&mut self, report: &str) -> Result<(), Fault> {
-        let report: Value = serde_json::from_str(report).unwrap_or_default();
-        if let Some(settings) = &mut self.environment.settings {
-            environment::settings_of_clients(settings, &report["settings"]);
-        }
+        let report: Value = read_json("report", report)?;
+        environment::settings_of_clients(&mut self.environment.settings, &report);
         self.in_force_before = Some(promises::in_force()?);
         self.promises = Promises::deserialize(&report["promises"]).ok();
         let file = report["file"].as_str();

@@ -1,7 +1,7 @@
 //! The environment of a run is stored as the system itself reports it, and the same machine and configuration are known again.
 
 use crate::common::{QUICK, execute, row, run, server, server_on_disk};
-use pgfsbench_tests::{Stop, assert_columns, on_disk, on_tmpfs, skip};
+use pgfsbench_tests::{SHOWN, Stop, assert_columns, on_disk, on_tmpfs, skip};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -206,4 +206,27 @@ fn the_filesystem_of_a_run_is_that_of_its_tables() {
     );
     drop(client);
     server.stop(Stop::Fast);
+}
+
+/// The worker reports settings of the work database together with the promises of a COMMIT, in a place of limited size.
+#[test]
+fn a_setting_of_any_length_costs_a_run_only_its_settings() {
+    let long = "f".repeat(20_000);
+    let server = server(&[("backtrace_functions", &long)]);
+    let mut client = server.connect("postgres");
+    let of_home = "ALTER DATABASE postgres SET backtrace_functions = 'f'";
+    execute(&mut client, of_home);
+    let id = run(&mut client, QUICK);
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.environment WHERE run_id = {id}"),
+        &[
+            ("settings IS NULL", "t"),
+            ("durability", SHOWN),
+            ("durability_codes IS NOT NULL", "t"),
+        ],
+    );
+    let log = server.log();
+    let told = "the settings of the run are not stored";
+    assert!(log.contains(told), "{log}");
 }

@@ -1,28 +1,26 @@
-//! A long queue, and what becomes of those that wait: 500 runs, and in `make soak` 4000, the most that may wait.
+//! A long queue, and what becomes of those that wait: 500 runs, and in `make soak` 4000, the most that may wait. And what needs no long queue.
 
 use crate::common::{
     QUICK, assert_ended, assert_refused, execute, row, rows, server, wait_for_window,
 };
-use pgfsbench_tests::{LONG, TestServer, ending, is_soak, wait_for_phase, wait_until};
+use pgfsbench_tests::{LONG, TestServer, ending, wait_for_phase, wait_until};
 use postgres::{Client, SimpleQueryMessage};
 use std::time::Duration;
 
-/// The number of runs that may wait here.
-fn many() -> usize {
-    if is_soak() { 4000 } else { 500 }
-}
+/// The most runs that may wait.
+const MOST: usize = 4000;
 const SESSIONS: usize = 4;
 const LONG_RUN: &str = "scale => 1, clients => 1, duration => '2 h', warmup => '0', rate => 1";
 /// For what has to be done for each of them.
 const VERY_LONG: Duration = LONG.saturating_mul(3);
 
 /// A server for that many.
-fn server_for_many() -> TestServer {
-    server(&[("pgfsbench.max_queued", &many().to_string())])
+fn server_for(many: usize) -> TestServer {
+    server(&[("pgfsbench.max_queued", &many.to_string())])
 }
 
 /// Keeps the place with a long run, and fills the queue from several sessions. Gives the id of the long run.
-fn fill(server: &TestServer, client: &mut Client) -> String {
+fn fill(server: &TestServer, client: &mut Client, many: usize) -> String {
     let database = row(client, "SELECT current_database()");
     let long = row(client, &format!("SELECT fsbench.start({LONG_RUN})"));
     let sessions: Vec<_> = (0..SESSIONS)
@@ -31,7 +29,7 @@ fn fill(server: &TestServer, client: &mut Client) -> String {
                 &database,
                 &format!(
                     "SELECT count(fsbench.start({QUICK})) FROM generate_series(1, {})",
-                    many() / SESSIONS
+                    many / SESSIONS
                 ),
             )
         })
@@ -45,13 +43,21 @@ fn fill(server: &TestServer, client: &mut Client) -> String {
 const OPEN: &str = "SELECT count(*) FROM fsbench.progress";
 
 #[test]
+fn five_hundred_wait_in_their_order_and_can_be_cancelled() {
+    wait_in_their_order_and_can_be_cancelled(500);
+}
+
+#[test]
 #[ignore = "`make soak` has it"]
-fn many_wait_in_their_order_and_can_be_cancelled() {
-    let many = many();
-    let server = server_for_many();
+fn as_many_as_may_wait_in_their_order_and_can_be_cancelled() {
+    wait_in_their_order_and_can_be_cancelled(MOST);
+}
+
+fn wait_in_their_order_and_can_be_cancelled(many: usize) {
+    let server = server_for(many);
     let mut client = server.connect("postgres");
     execute(&mut client, "SET client_min_messages = warning");
-    let long = fill(&server, &mut client);
+    let long = fill(&server, &mut client, many);
     let places = "SELECT count(*), count(DISTINCT runs_before), min(runs_before), max(runs_before) \
                   FROM fsbench.progress WHERE status = 'queued'";
     let all = format!("{many}|{many}|1|{many}");
@@ -106,11 +112,11 @@ fn many_wait_in_their_order_and_can_be_cancelled() {
 #[test]
 #[ignore = "`make soak` has it"]
 fn many_that_wait_end_with_the_server_or_their_database() {
-    let many = many();
-    let server = server_for_many();
+    let many = MOST;
+    let server = server_for(many);
     let mut client = server.connect("postgres");
     execute(&mut client, "SET client_min_messages = warning");
-    fill(&server, &mut client);
+    fill(&server, &mut client, many);
     drop(client);
     server.restart();
     let mut client = server.connect("postgres");
@@ -124,7 +130,7 @@ fn many_that_wait_end_with_the_server_or_their_database() {
     execute(&mut client, "CREATE DATABASE other");
     let mut other = server.connect("other");
     execute(&mut other, "CREATE EXTENSION pgfsbench");
-    fill(&server, &mut other);
+    fill(&server, &mut other, many);
     assert_refused(
         &mut other,
         "DROP EXTENSION pgfsbench",

@@ -49,11 +49,7 @@ fn prepare_data(client: &mut Client) -> OwnedDirectory {
 }
 
 fn prepared(server: &TestServer) -> usize {
-    let place = server.data().join("pgfsbench/pgsql_tmp_prepared_data");
-    let entries = fs::read_dir(place).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| entry.path().extension().is_some_and(|end| end == "loaded"))
-        .count()
+    loaded_at(&server.data().join("pgfsbench/pgsql_tmp_prepared_data")).len()
 }
 
 #[test]
@@ -215,10 +211,62 @@ fn prepared_data_go_when_no_database_has_had_the_extension_for_a_day() {
     );
 }
 
+/// Names of directories with data at a place.
+fn loaded_at(place: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths
+        .filter(|path| path.extension().is_some_and(|end| end == "loaded"))
+        .collect()
+}
+
+#[test]
+fn a_place_stays_remembered_until_it_was_emptied_and_another_servers_data_stay() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _place = prepare_data(&mut client);
+    let inside = server.data().join("pgfsbench/pgsql_tmp_prepared_data");
+    let [made] = &loaded_at(&inside)[..] else {
+        panic!("one run, one directory");
+    };
+    // The setting has named these; the second is another server's now, and the last is on a disk that is not mounted.
+    let (own, foreign) = (owned_directory("own"), owned_directory("foreign"));
+    let missing = own.path().join("missing");
+    for place in [own.path(), foreign.path()] {
+        as_owner("cp", &[Path::new("-R"), made, place]);
+        as_owner("touch", &[place.join("lock")]);
+    }
+    let note = loaded_at(foreign.path())[0].join("note.json");
+    let text = fs::read_to_string(&note).expect("the note");
+    let mut contents: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert!(contents["made_by"].is_u64(), "{text}");
+    contents["made_by"] = 1.into();
+    write_as_owner(&note, &contents.to_string());
+    let places = server
+        .data()
+        .join("pgfsbench/pgsql_tmp_prepared_data_places");
+    let lines = |paths: &[&Path]| {
+        let lines = paths.iter().map(|path| path.display().to_string());
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    write_as_owner(&places, &lines(&[own.path(), foreign.path(), &missing]));
+    let count = "SELECT count(*) FROM fsbench.prepared_data";
+    assert_eq!(row(&mut client, count), "3");
+    row(&mut client, "SELECT fsbench.drop_prepared_data()");
+    assert_eq!(prepared(&server), 0);
+    assert_eq!(loaded_at(own.path()), [""; 0].map(PathBuf::from));
+    assert_eq!(loaded_at(foreign.path()).len(), 1);
+    let stay = fs::read_to_string(&places).expect("the file of places");
+    assert_eq!(stay, lines(&[foreign.path(), &missing]));
+}
+
 /// Has the servers' owner run a program of the system.
 fn as_owner<P: AsRef<Path>>(program: &str, arguments: &[P]) {
-    let mut command = Command::new("runuser");
-    command.args(["-u", "postgres", "--", program]);
+    let mut command = Command::new(program);
+    if rustix::process::geteuid().is_root() {
+        command = Command::new("runuser");
+        command.args(["-u", "postgres", "--", program]);
+    }
     command.args(arguments.iter().map(|argument| argument.as_ref()));
     assert!(command.output().expect("runuser").status.success());
 }

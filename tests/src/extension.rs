@@ -4,7 +4,7 @@ use crate::left::Leaves;
 use crate::server::TestServer;
 use crate::wait::{LONG, pause_briefly, wait_until, wait_with};
 use crate::{refusal, value};
-use postgres::Client;
+use postgres::{Client, error::SqlState};
 use std::fmt::{self, Display};
 
 /// How a run ended, as its row says.
@@ -118,17 +118,26 @@ impl TestServer {
             let done = client.batch_execute(sql);
             done.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
         };
+        // FORCE gives up after 5 seconds if a process does not end.
+        let run_once_unused = |client: &mut Client, sql: &str| {
+            wait_until(sql, LONG, || match client.batch_execute(sql) {
+                Err(e) if e.code() == Some(&SqlState::OBJECT_IN_USE) => None,
+                Err(error) => panic!("{sql}: {error:?}"),
+                Ok(()) => Some(()),
+            });
+        };
         // First, since a setting may keep commits waiting for a standby.
         run(&mut client, "SET synchronous_commit = off");
         run(&mut client, "ALTER SYSTEM RESET ALL");
         self.reload();
+        // The janitor may drop a work database meanwhile.
         for statements in [
-            "SELECT format('DROP DATABASE %I WITH (FORCE)', datname) FROM pg_database WHERE NOT datistemplate",
+            "SELECT format('DROP DATABASE IF EXISTS %I WITH (FORCE)', datname) FROM pg_database WHERE NOT datistemplate",
             "SELECT format('SELECT pg_drop_replication_slot(%L)', slot_name) FROM pg_replication_slots",
             "SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE oid >= 16384",
         ] {
             for row in client.query(statements, &[]).expect(statements) {
-                run(&mut client, row.get(0));
+                run_once_unused(&mut client, row.get(0));
             }
         }
         run(&mut client, "CREATE DATABASE postgres");

@@ -1,5 +1,7 @@
 //! Data that were loaded once and are copied to each target: what tells them apart, and whether there is room for more.
 
+pub mod places;
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -86,6 +88,9 @@ pub struct Note {
     /// Digest of the script that created the extension in there; empty if not known.
     #[serde(default)]
     pub script: String,
+    /// System identifier of the server that made them; none in notes of earlier versions.
+    #[serde(default)]
+    pub made_by: Option<u64>,
     /// Bytes of the whole data directory.
     pub bytes: u64,
     /// Seconds since 1970.

@@ -144,7 +144,7 @@ fn is_whole(scene: &Scene, name: &str) {
 #[test]
 #[ignore = "`make soak` has it"]
 fn after_kills_at_random_moments_an_experiment_goes_on_and_counts_no_run_twice() {
-    let (count, seed) = kills(6);
+    let (count, seed) = kills();
     let Some(mut scene) = Scene::new(TEST, &[("restart_after_crash", "on")], "") else {
         return;
     };

@@ -229,7 +229,7 @@ impl Killer {
 #[test]
 #[ignore = "`make soak` has it"]
 fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works() {
-    let (count, seed) = kills(VICTIMS.len() as u64);
+    let (count, seed) = kills();
     let test = "whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works";
     let Some(mut killer) = Killer::new(test, seed) else {
         return;
