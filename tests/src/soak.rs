@@ -1,4 +1,4 @@
-//! What `make soak` asks of tests.
+//! Settings of `make soak` for tests.
 
 use std::env;
 

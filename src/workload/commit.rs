@@ -25,7 +25,7 @@ use crate::{
 /// Without an index: nothing but the row is written.
 const COLUMNS: &str = "client int NOT NULL, number bigint NOT NULL";
 
-const ROWS: &str = include_str!("queries/rows.sql");
+const ROWS: &str = include_str!("commit/queries/rows.sql");
 
 pub struct Commit;
 

@@ -72,7 +72,7 @@ pub fn insert_run(
         requested_by: requested_by.into(),
     };
     let id = sql::write(
-        include_str!("queries/insert_run.sql"),
+        include_str!("store/queries/insert_run.sql"),
         &[Some(&to_json_text(&row)?), Some(asked)],
     )?;
     id.and_then(|id| id.parse().ok())
@@ -266,7 +266,7 @@ pub fn replace_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> 
 /// Stores what the helper was asked for and has made, with the environment of a run.
 pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
     sql::write(
-        include_str!("queries/set_storage.sql"),
+        include_str!("store/queries/set_storage.sql"),
         &[Some(&run_id.to_string()), Some(&storage.to_string())],
     )?;
     Ok(())
@@ -276,7 +276,7 @@ pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
 pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
     let of_one_server = format!("{{{}}}", difference::OF_ONE_SERVER.join(","));
     sql::write(
-        include_str!("queries/set_configuration_fingerprint.sql"),
+        include_str!("store/queries/set_configuration_fingerprint.sql"),
         &[
             Some(&run_id.to_string()),
             Some(&of_one_server),
@@ -378,7 +378,7 @@ pub fn status_of(run_id: i64) -> Result<Option<String>, Fault> {
 /// The outcome of a run, from its row; None when there is no such run. A run that is on according to its row, but has no process, counts as failed.
 pub fn outcome_of(run_id: i64) -> Result<Option<crate::board::outcome::Outcome>, Fault> {
     let text = sql::read_latest(
-        include_str!("queries/outcome.sql"),
+        include_str!("store/queries/outcome.sql"),
         &[Some(&run_id.to_string()), Some(sqlstate::NOT_IN_THIS_STATE)],
     )?;
     text.map(|text| read_stored("run", &text)).transpose()
