@@ -92,7 +92,7 @@ const PARAMETERS: &[Rule] = &[
         Much,
         "another work",
         "workload scale clients rate options.fillfactor options.unlogged options.degrees options.payload \
-         options.leader options.methods options.writers",
+         options.leader options.methods options.writers options.script.sha256 options.script.has_init",
     ),
     rule(Much, "what is cached decides what is read", "options.cache"),
     rule(
