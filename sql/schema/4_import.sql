@@ -126,7 +126,9 @@ BEGIN
                 WHEN (relation, attname) IN (('wait_event', 'samples')) THEN '1 AND 2147483647'
                 WHEN (relation, attname) IN (('scan', 'degree'), ('scan', 'repeat'), ('scan_read', 'readers')) THEN '1 AND 1024'
                 WHEN (relation, attname) IN (('scan', 'ms'), ('scan_read', 'ms')) THEN '1e-9 AND 1e18'
-                WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes')) THEN '0 AND 1e15'
+                WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes'), ('script_result', 'weight'), ('script_result', 'transactions'), ('script_result', 'serialization_failures'),
+                    ('script_result', 'deadlock_failures'), ('script_result', 'other_failures'), ('script_result', 'retried'), ('script_result', 'retries')) THEN '0 AND 1e15'
+                WHEN (relation, attname) IN (('script_result', 'position')) THEN '1 AND 2147483647'
                 WHEN (relation, attname) IN (('run_log', 'scale'), ('run_log', 'clients')) THEN '0 AND 2147483647'
                 WHEN type IN ('smallint'::regtype, 'integer'::regtype) THEN '-2147483648 AND 2147483647'
                 -- Hashes, seeds, and sizes of filesystems that have no end.

@@ -19,12 +19,15 @@ fn spec(workload: &str, target: &str, options: serde_json::Value) -> Spec {
         targets: vec!["there".into()],
         ..Facts::default()
     };
-    let asked = Asked {
+    let mut asked = Asked {
         target: Some(target.into()),
         workload: Some(workload.into()),
         options: Some(options),
         ..Asked::default()
     };
+    if workload == "script" {
+        asked.script.scripts = Some("SELECT 1;".into());
+    }
     workload::resolve(&asked, &facts).expect(workload)
 }
 
