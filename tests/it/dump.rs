@@ -18,6 +18,7 @@ const FILL: &str = "
         has_rows boolean;
     BEGIN
         INSERT INTO fsbench.imported_file (import_id, host, format, sha256, imported_by) VALUES (1, 'db1', 1, 'x', 'x');
+        INSERT INTO fsbench.script (sha256, document) VALUES ('x', '{}');
         INSERT INTO fsbench.imported_experiment SELECT experiment_id, 1, 'x' FROM fsbench.experiment;
         FOR empty IN
             SELECT t.oid::regclass AS name, string_agg(quote_ident(a.attname), ', ') AS columns,
