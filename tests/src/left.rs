@@ -10,6 +10,7 @@ use std::fs;
 
 /// Directory of the data that are copied to targets.
 const PREPARED_DATA: &str = "pgsql_tmp_prepared_data";
+const PREPARED_DATA_PLACES: &str = "pgsql_tmp_prepared_data_places";
 
 /// Something on which runs leave traces.
 pub trait Leaves {
@@ -78,8 +79,8 @@ impl Leaves for TestServer {
             }
         }
         for name in self.names_in("pgfsbench") {
-            // Data to be copied stay, once they are complete.
-            if name != PREPARED_DATA {
+            // Data to be copied stay, once they are complete, and the list of other directories with such data.
+            if ![PREPARED_DATA, PREPARED_DATA_PLACES].contains(&name.as_str()) {
                 left.push(format!("journal entry {name}"));
             }
         }
