@@ -10,13 +10,16 @@ mod tpcb;
 mod transactions;
 mod worker_context;
 
+use std::{num::NonZeroU32, sync::atomic::Ordering::Acquire};
+
 use pgfsbench_core::spec::Spec;
 use serde_json::Value;
 
 use crate::{
     bench::{Run, Task},
-    board::outcome::Outcome,
+    board::{RunArea, outcome::Outcome},
     errors::{Fault, sqlstate},
+    pg::process::Database,
 };
 
 pub use client_context::ClientContext;
@@ -44,6 +47,11 @@ pub trait Workload: Sync {
 
     /// In the worker, with the owner's rights: one of the tasks that this workload has numbered.
     fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault>;
+
+    /// Whether clients are sessions of the role that has asked, without the owner's rights.
+    fn has_clients_of_role(&self) -> bool {
+        false
+    }
 
     /// Whether a task is done in a session of the role that has asked, without the owner's rights.
     fn is_of_role(&self, _task: Task) -> bool {
@@ -90,4 +98,16 @@ pub fn of(spec: &Spec) -> Result<&'static dyn Workload, Fault> {
 /// A task that a workload has not numbered.
 fn no_such_task(task: Task) -> Fault {
     Fault::new(sqlstate::INTERNAL, format!("there is no task {}", task.0))
+}
+
+/// The work database, in a session of the role that has asked. A session without a role would be the bootstrap superuser's.
+pub fn session_of_role(run: &RunArea) -> Result<Database, Fault> {
+    let role = NonZeroU32::new(run.session_role.load(Acquire));
+    let role = role.ok_or_else(|| {
+        Fault::new(
+            sqlstate::INTERNAL,
+            "the role whose sessions the run needs is not known",
+        )
+    })?;
+    Ok(Database::WorkAs(run.work_database.load(Acquire), role))
 }

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::{CStr, c_char},
+    num::NonZeroU32,
     os::unix::process::CommandExt,
     process::{Child, Command},
     sync::atomic::{AtomicPtr, Ordering::Relaxed},
@@ -202,7 +203,7 @@ pub enum Database {
     /// This database, even if it allows no connections.
     Work(u32),
     /// The work database, in a session of that role: with its rights and its settings.
-    WorkAs(u32, u32),
+    WorkAs(u32, NonZeroU32),
 }
 
 /// Makes a new background worker listen to signals, and connects it.
@@ -211,7 +212,7 @@ pub fn connect(database: Database) {
         Database::None => (0, 0, 0),
         Database::Oid(oid) => (oid, 0, 0),
         Database::Work(oid) => (oid, 0, pg_sys::BGWORKER_BYPASS_ALLOWCONN),
-        Database::WorkAs(oid, role) => (oid, role, pg_sys::BGWORKER_BYPASS_ALLOWCONN),
+        Database::WorkAs(oid, role) => (oid, role.get(), pg_sys::BGWORKER_BYPASS_ALLOWCONN),
     };
     // SAFETY: once, at the start of a background worker; the handlers are the server's own. `die` can break a lock wait,
     // which a handler that only sets a flag cannot.

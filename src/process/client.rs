@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::frame::{self, Job, Role};
 use crate::{
+    errors::Fault,
     pg::{process::Database, shmem, usage},
     workload::{self, ClientContext},
 };
@@ -27,16 +28,14 @@ pub fn main(index: i32, serial: u32) {
 }
 
 /// A run of scripts says whose sessions its clients are; the others take the owner's rights later.
-fn database(job: &Job) -> Database {
-    let spec = job.board.specification(job.request);
+fn database(job: &Job) -> Result<Database, Fault> {
+    let spec = job.board.specification(job.request)?;
+    if !spec.workload.uses_database() {
+        return Ok(Database::None);
+    }
     let area = &job.board.run;
-    let work_database = area.work_database.load(Acquire);
-    match (
-        spec.is_ok_and(|spec| spec.workload.uses_database()),
-        area.session_role.load(Acquire),
-    ) {
-        (false, _) => Database::None,
-        (true, 0) => Database::Work(work_database),
-        (true, role) => Database::WorkAs(work_database, role),
+    match workload::of(&spec)?.has_clients_of_role() {
+        true => workload::session_of_role(area),
+        false => Ok(Database::Work(area.work_database.load(Acquire))),
     }
 }

@@ -116,11 +116,11 @@ impl Place {
 }
 
 /// Runs the main of a process of the run with that serial number: nothing is done for a run that is over. `database` is asked before the
-/// process connects.
+/// process connects; without an answer the process ends with that fault.
 pub fn run(
     role: Role,
     serial: u32,
-    database: impl FnOnce(&Job) -> Database,
+    database: impl FnOnce(&Job) -> Result<Database, Fault>,
     work: impl FnOnce(&Job) -> Result<(), Fault>,
 ) {
     SERIAL.store(serial, Relaxed);
@@ -138,7 +138,10 @@ pub fn run(
     };
     place.pid().store(process::my_pid(), Release);
     process::on_exit(leave);
-    process::connect(database(&job));
+    match database(&job) {
+        Ok(database) => process::connect(database),
+        Err(fault) => return place.end(&Err(fault)),
+    }
     if !board.run.is_current(serial) {
         return;
     }

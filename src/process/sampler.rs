@@ -45,7 +45,7 @@ pub fn main(clients: i32, serial: u32) {
     frame::run(
         Role::Sampler,
         serial,
-        |_| Database::None,
+        |_| Ok(Database::None),
         |job| {
             let run = &job.board.run;
             run.sampler.set_state(TaskState::Running);

@@ -34,13 +34,11 @@ pub fn main(task: i32, serial: u32) {
 }
 
 /// From here on the worker is missed when it ends.
-fn database(task: Task, job: &Job) -> Database {
+fn database(task: Task, job: &Job) -> Result<Database, Fault> {
     job.board.run.worker.set_state(TaskState::Running);
-    let work_database = job.board.run.work_database.load(Acquire);
-    match is_of_role(task, job) {
-        Ok(true) => Database::WorkAs(work_database, job.board.run.session_role.load(Acquire)),
-        // An error is told by the task itself.
-        _ => Database::Work(work_database),
+    match is_of_role(task, job)? {
+        true => workload::session_of_role(&job.board.run),
+        false => Ok(Database::Work(job.board.run.work_database.load(Acquire))),
     }
 }
 

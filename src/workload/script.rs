@@ -113,6 +113,10 @@ impl Transactions for Script {
         Some(GRACE_NS)
     }
 
+    fn has_clients_of_role(&self) -> bool {
+        true
+    }
+
     fn is_of_role(&self, task: Task) -> bool {
         [INIT, CHECK].contains(&task)
     }
@@ -172,7 +176,10 @@ impl Transactions for Script {
 fn grant(run: &mut Run) -> Result<(), Fault> {
     run.have_done(GRANT)?;
     let report: Value = read_json("report", &run.board.run.worker.report.get())?;
-    let role = report["role"].as_u64().unwrap_or_default() as u32;
+    let role = report["role"].as_u64();
+    let role = role
+        .and_then(|role| u32::try_from(role).ok())
+        .ok_or_else(role_is_gone)?;
     run.board.run.session_role.store(role, Release);
     Ok(())
 }
@@ -204,7 +211,7 @@ fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
         }
         Ok(role)
     })?;
-    let role: u32 = role.parse().unwrap_or_default();
+    let role: u32 = role.parse().map_err(|_| role_is_gone())?;
     context.report(&json!({ "role": role }).to_string());
     Ok(())
 }

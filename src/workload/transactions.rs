@@ -114,6 +114,11 @@ pub trait Transactions: Sync {
         None
     }
 
+    /// Whether clients are sessions of the role that has asked.
+    fn has_clients_of_role(&self) -> bool {
+        false
+    }
+
     /// Whether a task is done in a session of the role that has asked.
     fn is_of_role(&self, _task: Task) -> bool {
         false
@@ -201,6 +206,10 @@ impl<T: Transactions> Workload for T {
             }
             other => self.own_task(other, context),
         }
+    }
+
+    fn has_clients_of_role(&self) -> bool {
+        Transactions::has_clients_of_role(self)
     }
 
     fn is_of_role(&self, task: Task) -> bool {
