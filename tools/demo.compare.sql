@@ -3,14 +3,16 @@
 \set ECHO queries
 CREATE EXTENSION pgfsbench;
 
--- The experiment makes its targets, decides the order of all runs before the first one, and ends as soon as it can decide.
+-- The experiment makes its targets, decides the order of all runs before the first one, and ends as soon as it can decide. Its first run is started below:
+-- a run uses all room that the helper may take for images, and nothing can be planned there meanwhile.
 SELECT fsbench.experiment('demo', filesystems => string_to_array(:'filesystems', ' '), image_size => '2GB', max_blocks => :blocks, margin => 0.1,
-                          workload => 'commit', clients => 4, duration => (:'seconds' || ' s')::interval, warmup => '1 s');
+                          workload => 'commit', clients => 4, duration => (:'seconds' || ' s')::interval, warmup => '1 s', start => false);
 
 -- The steps of each run.
 SELECT step, who, action, left(split_part(command, E'\n', 1), 80) AS "command (its beginning)"
   FROM fsbench.plan((SELECT min(target_name) FROM fsbench.experiment_target));
 
+SELECT fsbench.resume_experiment('demo');
 CALL fsbench.wait_experiment('demo');
 
 -- A block is one run of each target.
