@@ -11,7 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::{tpcb, transactions};
 use crate::{
     refusal::Refusal,
-    spec::{Act, Chosen, Definition, Given, Names, Options, ResultTable, Spec, Step},
+    spec::{
+        Act, Chosen, Estimate, Given, Names, Options, Parameters, Plan, ResultTable, Results, Spec,
+        Step,
+    },
     units,
 };
 
@@ -63,7 +66,7 @@ impl Settings {
     }
 }
 
-impl Definition for Script {
+impl Parameters for Script {
     fn name(&self) -> &'static str {
         "script"
     }
@@ -136,13 +139,6 @@ impl Definition for Script {
         vec![Settings::of(spec).names]
     }
 
-    fn data_bytes(&self, spec: &Spec) -> u64 {
-        match Settings::of(spec).has_init {
-            true => 0,
-            false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
-        }
-    }
-
     /// Data that a script has made are another script's only if both are in the same document.
     fn contents(&self, spec: &Spec) -> String {
         let script = Settings::of(spec);
@@ -151,20 +147,20 @@ impl Definition for Script {
             false => tpcb::Script::Tpcb.contents(spec),
         }
     }
+}
 
+impl Estimate for Script {
+    fn data_bytes(&self, spec: &Spec) -> u64 {
+        match Settings::of(spec).has_init {
+            true => 0,
+            false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
+        }
+    }
+}
+
+impl Plan for Script {
     fn writes(&self) -> bool {
         true
-    }
-
-    fn tables(&self) -> &'static [ResultTable] {
-        &[ResultTable {
-            name: "script_result",
-            key: "position",
-        }]
-    }
-
-    fn details(&self, _run_id: i64) -> String {
-        "each script is in fsbench.script_result, each second in fsbench.sample".into()
     }
 
     fn steps(&self) -> &'static [Step] {
@@ -189,5 +185,18 @@ impl Definition for Script {
                 ),
             ]
         }
+    }
+}
+
+impl Results for Script {
+    fn tables(&self) -> &'static [ResultTable] {
+        &[ResultTable {
+            name: "script_result",
+            key: "position",
+        }]
+    }
+
+    fn details(&self, _run_id: i64) -> String {
+        "each script is in fsbench.script_result, each second in fsbench.sample".into()
     }
 }
