@@ -2,6 +2,7 @@
 //!
 //! A run refers to its texts by their hash: [`Document`] has the texts, [`Settings`] is what the specification keeps.
 
+mod answers;
 mod arguments;
 mod document;
 
@@ -15,11 +16,13 @@ use super::{
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Chosen, Definition, Given, Names, Options, OwnOption, ResultTable, Spec, Step, values,
+        Act, Chosen, Estimate, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
+        ResultTable, Results, Spec, Step, values,
     },
     units,
 };
 
+pub use answers::Answers;
 pub use document::{Check, Document, Named, located};
 
 /// The role whose sessions the clients are on a server that was made for the run.
@@ -93,7 +96,7 @@ impl Settings {
     }
 }
 
-impl Definition for Script {
+impl Parameters for Script {
     fn name(&self) -> &'static str {
         "script"
     }
@@ -186,13 +189,6 @@ impl Definition for Script {
         vec![Settings::of(spec).names]
     }
 
-    fn data_bytes(&self, spec: &Spec) -> u64 {
-        match Settings::of(spec).has_init {
-            true => 0,
-            false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
-        }
-    }
-
     /// Data that a script has made are another script's only if both are in the same document.
     fn contents(&self, spec: &Spec) -> String {
         let script = Settings::of(spec);
@@ -201,30 +197,20 @@ impl Definition for Script {
             false => tpcb::Script::Tpcb.contents(spec),
         }
     }
+}
 
+impl Estimate for Script {
+    fn data_bytes(&self, spec: &Spec) -> u64 {
+        match Settings::of(spec).has_init {
+            true => 0,
+            false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
+        }
+    }
+}
+
+impl Plan for Script {
     fn writes(&self) -> bool {
         true
-    }
-
-    fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "transaction_result",
-                key: "position",
-            },
-            ResultTable {
-                name: "transaction_failure",
-                key: "position, sqlstate",
-            },
-            ResultTable {
-                name: "command_result",
-                key: "position, command",
-            },
-        ]
-    }
-
-    fn details(&self, _run_id: i64) -> String {
-        "each script is in fsbench.transaction_result, each command in fsbench.command_result, each second in fsbench.sample".into()
     }
 
     fn steps(&self) -> &'static [Step] {
@@ -249,6 +235,41 @@ impl Definition for Script {
                 ),
             ]
         }
+    }
+}
+
+impl Results for Script {
+    fn tables(&self) -> &'static [ResultTable] {
+        const {
+            &[
+                ResultTable::new("transaction_result", "position").limits(&[
+                    ("committed", Limit::COUNT),
+                    ("failed", Limit::COUNT),
+                    ("late", Limit::COUNT),
+                    ("position", Limit::NUMBER),
+                    ("retried", Limit::COUNT),
+                    ("retries", Limit::COUNT),
+                    ("rolled_back", Limit::COUNT),
+                    ("weight", Limit::COUNT),
+                ]),
+                ResultTable::new("transaction_failure", "position, sqlstate").limits(&[
+                    ("position", Limit::NUMBER),
+                    ("retries", Limit::COUNT),
+                    ("transactions", Limit::COUNT),
+                ]),
+                ResultTable::new("command_result", "position, command").limits(&[
+                    ("command", Limit::NUMBER),
+                    ("executions", Limit::COUNT),
+                    ("failures", Limit::COUNT),
+                    ("line", Limit::NUMBER),
+                    ("position", Limit::NUMBER),
+                ]),
+            ]
+        }
+    }
+
+    fn details(&self, _run_id: i64) -> String {
+        "each script is in fsbench.transaction_result, each command in fsbench.command_result, each second in fsbench.sample".into()
     }
 }
 

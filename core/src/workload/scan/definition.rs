@@ -6,8 +6,8 @@ use super::{Own, Payload, cache, options};
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Bound, Cache, Chosen, ClientsDo, Definition, Facts, Given, Names, Options,
-        OwnOption, ResultTable, Spec, Step,
+        Act, Asked, Bound, Cache, Chosen, ClientsDo, Estimate, Facts, Given, Limit, Names, Options,
+        OwnOption, Parameters, Plan, ResultTable, Results, Spec, Step,
     },
     units,
 };
@@ -17,7 +17,7 @@ const CHOSEN_SCALE: u32 = 10;
 
 pub struct Scans;
 
-impl Definition for Scans {
+impl Parameters for Scans {
     fn name(&self) -> &'static str {
         "scan"
     }
@@ -82,12 +82,6 @@ impl Definition for Scans {
         })
     }
 
-    fn workers(&self, spec: &Spec) -> u32 {
-        let own: Own = spec.options.own();
-        let (workers, beside) = own.workers(spec.options.sample);
-        workers + beside
-    }
-
     fn shown(&self, spec: &Spec) -> Vec<String> {
         let own: Own = spec.options.own();
         let mut parts = Vec::new();
@@ -109,6 +103,18 @@ impl Definition for Scans {
         parts
     }
 
+    fn contents(&self, spec: &Spec) -> String {
+        format!("scan, {}", spec.options.own::<Own>().payload().name())
+    }
+}
+
+impl Estimate for Scans {
+    fn workers(&self, spec: &Spec) -> u32 {
+        let own: Own = spec.options.own();
+        let (workers, beside) = own.workers(spec.options.sample);
+        workers + beside
+    }
+
     fn data_bytes(&self, spec: &Spec) -> u64 {
         spec.options.own::<Own>().payload().bytes(spec.scale)
     }
@@ -117,11 +123,9 @@ impl Definition for Scans {
         let payload: Option<Payload> = serde_json::from_value(options["payload"].clone()).ok();
         payload.unwrap_or_default().bytes(scale)
     }
+}
 
-    fn contents(&self, spec: &Spec) -> String {
-        format!("scan, {}", spec.options.own::<Own>().payload().name())
-    }
-
+impl Plan for Scans {
     fn writes(&self) -> bool {
         false
     }
@@ -166,34 +170,6 @@ impl Definition for Scans {
         vec![("max_parallel_workers", own.largest().to_string())]
     }
 
-    fn when_saturated(&self) -> &'static str {
-        "The processors were the limit, not the storage: look at the lower degrees, and at fsbench.scan_read."
-    }
-
-    fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "scan",
-                key: "scan",
-            },
-            ResultTable {
-                name: "scan_read",
-                key: "readers, block_bytes",
-            },
-        ]
-    }
-
-    fn metric(&self) -> Option<&'static str> {
-        Some("scan_bytes_per_s")
-    }
-
-    fn details(&self, run_id: i64) -> String {
-        format!(
-            "each scan is in fsbench.scan, the curve is fsbench.scan_curve({run_id}), \
-             and its knee fsbench.scan_knee({run_id})"
-        )
-    }
-
     fn steps(&self) -> &'static [Step] {
         const {
             &[
@@ -214,5 +190,44 @@ impl Definition for Scans {
                 ),
             ]
         }
+    }
+}
+
+impl Results for Scans {
+    fn when_saturated(&self) -> &'static str {
+        "The processors were the limit, not the storage: look at the lower degrees, and at fsbench.scan_read."
+    }
+
+    fn tables(&self) -> &'static [ResultTable] {
+        const DEGREE: Limit = Limit::Range("1", "1024");
+        const MS: Limit = Limit::Range("1e-9", "1e18");
+        const {
+            &[
+                ResultTable::new("scan", "scan").limits(&[
+                    ("bytes", Limit::COUNT),
+                    ("degree", DEGREE),
+                    ("ms", MS),
+                    ("plan", Limit::Document),
+                    ("repeat", DEGREE),
+                    ("wait_events", Limit::Document),
+                ]),
+                ResultTable::new("scan_read", "readers, block_bytes").limits(&[
+                    ("bytes", Limit::COUNT),
+                    ("ms", MS),
+                    ("readers", DEGREE),
+                ]),
+            ]
+        }
+    }
+
+    fn metric(&self) -> Option<&'static str> {
+        Some("scan_bytes_per_s")
+    }
+
+    fn details(&self, run_id: i64) -> String {
+        format!(
+            "each scan is in fsbench.scan, the curve is fsbench.scan_curve({run_id}), \
+             and its knee fsbench.scan_knee({run_id})"
+        )
     }
 }
