@@ -325,11 +325,15 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
     fn take_failure(&mut self, fault: Fault) -> Result<(), Fault> {
         let Some(current) = self.current else {
             xact::abort();
-            return Err(fault);
+            // The order to cancel may come when the statement has just ended.
+            return match self.is_cut_off(&fault) {
+                true => Ok(()),
+                false => Err(fault),
+            };
         };
         let fault = self.transaction.roll_back(fault);
         let can_retry = sqlstate::is_retryable(&fault.sqlstate);
-        let is_cut_off = fault.is_cancel() && self.is_past_grace();
+        let is_cut_off = self.is_cut_off(&fault);
         if !can_retry && !is_cut_off && !self.tries.continue_on_error {
             return Err(fault);
         }
@@ -366,10 +370,10 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         });
     }
 
-    /// Whether the coordinator cancels statements now, since the window is over for longer than the grace.
-    fn is_past_grace(&self) -> bool {
-        self.grace_ns
-            .is_some_and(|grace_ns| clock::now_ns() >= self.end_ns.saturating_add(grace_ns))
+    /// Whether the coordinator has cancelled a statement, since the window is over for longer than the grace.
+    fn is_cut_off(&self, fault: &Fault) -> bool {
+        let is_past = |grace_ns| clock::now_ns() >= self.end_ns.saturating_add(grace_ns);
+        fault.is_cancel() && self.grace_ns.is_some_and(is_past)
     }
 
     /// The next transaction, waited for under a rate; None at the end.
