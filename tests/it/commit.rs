@@ -77,5 +77,16 @@ fn what_was_committed_on_a_target_is_there_after_a_crash() {
         "SELECT measure, transactions FROM fsbench.histogram WHERE run_id = {id} ORDER BY 1"
     );
     assert_eq!(rows(&mut client, &stored), ["commit|120", "latency|120"]);
+    let checks = format!(
+        "SELECT moment, name, passed, note IS NULL FROM fsbench.verification WHERE run_id = {id} ORDER BY position"
+    );
+    assert_eq!(
+        rows(&mut client, &checks),
+        [
+            "crash|rows|t|t",
+            "crash|clients_with_wrong_numbers|t|t",
+            "crash|rows_by_client||f",
+        ]
+    );
     server.nothing_is_left_at_once();
 }
