@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fmt, ops::Deref};
 
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Asked, Bound, Facts, Options, ScriptArguments, Spec, Stage, Step, check};
 use crate::{refusal::Refusal, units};
@@ -189,6 +189,21 @@ pub trait Definition: Sync {
         None
     }
 
+    /// Names of the kinds of transactions that a run with these arguments measures; empty if all are alike.
+    fn transaction_names(&self, _asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Refuses an experiment that varies these parameters, if its runs would then not do comparable work.
+    fn check_varied(&self, _asked: &Asked, _varied: &[&str]) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Remarks about the arguments that are no errors, told before the run.
+    fn remarks(&self, _asked: &Asked) -> Vec<Remark> {
+        Vec::new()
+    }
+
     /// The place of a run's details, in half a sentence.
     fn details(&self, _run_id: i64) -> String {
         "each second is in fsbench.sample".into()
@@ -225,6 +240,13 @@ pub struct OwnOption {
     pub depends_on_machine: bool,
     /// Checks a value that is given, and puts it in order.
     pub check: fn(&str, &Value) -> Result<Value, Refusal>,
+}
+
+/// A remark about arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    pub message: String,
+    pub hint: &'static str,
 }
 
 /// A table with rows of a run, beside `run_log`.

@@ -5,13 +5,17 @@
 mod arguments;
 mod counted;
 mod document;
+mod remarks;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{tpcb, transactions};
 use crate::{
     refusal::Refusal,
-    spec::{Act, Chosen, Definition, Given, Names, Options, ResultTable, Spec, Step},
+    spec::{
+        Act, Asked, Chosen, Definition, Given, Names, Options, Remark, ResultTable, Spec, Step,
+    },
     units,
 };
 
@@ -161,6 +165,21 @@ impl Definition for Script {
             name: "script_result",
             key: "position",
         }]
+    }
+
+    fn transaction_names(&self, asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
+        // A wrong argument is refused by the specification of a run.
+        let document = Document::of(&asked.script).unwrap_or_default();
+        let chosen = document.scripts.into_iter().filter(|s| s.weight > 0);
+        chosen.map(|script| script.name).collect()
+    }
+
+    fn check_varied(&self, asked: &Asked, varied: &[&str]) -> Result<(), Refusal> {
+        remarks::check_varied(&asked.script, varied)
+    }
+
+    fn remarks(&self, asked: &Asked) -> Vec<Remark> {
+        remarks::of(&asked.script)
     }
 
     fn details(&self, _run_id: i64) -> String {
