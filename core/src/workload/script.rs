@@ -16,8 +16,8 @@ use super::{
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Chosen, Definition, Given, Names, Options, OwnOption, Remark, ResultTable, Spec,
-        Step, values,
+        Act, Asked, Chosen, Definition, Given, Names, Options, OwnOption, Remark, ResultTable,
+        Spec, Step, values,
     },
     units,
 };
