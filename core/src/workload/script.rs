@@ -16,8 +16,8 @@ use super::{
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Chosen, Definition, Given, Names, Options, OwnOption, Remark, ResultTable,
-        Spec, Step, values,
+        Act, Asked, Chosen, Estimate, Given, Names, Options, OwnOption, Parameters, Plan, Remark,
+        ResultTable, Results, Spec, Step, values,
     },
     units,
 };
@@ -95,7 +95,7 @@ impl Settings {
     }
 }
 
-impl Definition for Script {
+impl Parameters for Script {
     fn name(&self) -> &'static str {
         "script"
     }
@@ -188,50 +188,7 @@ impl Definition for Script {
         vec![Settings::of(spec).names]
     }
 
-    fn data_bytes(&self, spec: &Spec) -> u64 {
-        match Settings::of(spec).has_init {
-            true => 0,
-            false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
-        }
-    }
-
     /// Data that a script has made are another script's only if both are in the same document.
-    fn contents(&self, spec: &Spec) -> String {
-        let script = Settings::of(spec);
-        match script.has_init {
-            true => format!("script {}", script.sha256),
-            false => tpcb::Script::Tpcb.contents(spec),
-        }
-    }
-
-    fn writes(&self) -> bool {
-        true
-    }
-
-    fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "transaction_result",
-                key: "position",
-            },
-            ResultTable {
-                name: "transaction_failure",
-                key: "position, sqlstate",
-            },
-            ResultTable {
-                name: "command_result",
-                key: "position, command",
-            },
-        ]
-    }
-
-    fn transaction_names(&self, asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
-        // A wrong argument is refused by the specification of a run.
-        let document = Document::of(&asked.script).unwrap_or_default();
-        let chosen = document.scripts.into_iter().filter(|s| s.weight > 0);
-        chosen.map(|script| script.name).collect()
-    }
-
     fn check_varied(&self, asked: &Asked, varied: &[&str]) -> Result<(), Refusal> {
         remarks::check_varied(&asked.script, varied)
     }
@@ -240,8 +197,27 @@ impl Definition for Script {
         remarks::of(&asked.script)
     }
 
-    fn details(&self, _run_id: i64) -> String {
-        "each script is in fsbench.transaction_result, each command in fsbench.command_result, each second in fsbench.sample".into()
+    fn contents(&self, spec: &Spec) -> String {
+        let script = Settings::of(spec);
+        match script.has_init {
+            true => format!("script {}", script.sha256),
+            false => tpcb::Script::Tpcb.contents(spec),
+        }
+    }
+}
+
+impl Estimate for Script {
+    fn data_bytes(&self, spec: &Spec) -> u64 {
+        match Settings::of(spec).has_init {
+            true => 0,
+            false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
+        }
+    }
+}
+
+impl Plan for Script {
+    fn writes(&self) -> bool {
+        true
     }
 
     fn steps(&self) -> &'static [Step] {
@@ -266,6 +242,36 @@ impl Definition for Script {
                 ),
             ]
         }
+    }
+}
+
+impl Results for Script {
+    fn tables(&self) -> &'static [ResultTable] {
+        &[
+            ResultTable {
+                name: "transaction_result",
+                key: "position",
+            },
+            ResultTable {
+                name: "transaction_failure",
+                key: "position, sqlstate",
+            },
+            ResultTable {
+                name: "command_result",
+                key: "position, command",
+            },
+        ]
+    }
+
+    fn transaction_names(&self, asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
+        // A wrong argument is refused by the specification of a run.
+        let document = Document::of(&asked.script).unwrap_or_default();
+        let chosen = document.scripts.into_iter().filter(|s| s.weight > 0);
+        chosen.map(|script| script.name).collect()
+    }
+
+    fn details(&self, _run_id: i64) -> String {
+        "each script is in fsbench.transaction_result, each command in fsbench.command_result, each second in fsbench.sample".into()
     }
 }
 
