@@ -188,7 +188,6 @@ impl Parameters for Script {
         vec![Settings::of(spec).names]
     }
 
-    /// Data that a script has made are another script's only if both are in the same document.
     fn check_varied(&self, asked: &Asked, varied: &[&str]) -> Result<(), Refusal> {
         remarks::check_varied(&asked.script, varied)
     }
@@ -197,6 +196,7 @@ impl Parameters for Script {
         remarks::of(&asked.script)
     }
 
+    /// Data that a script has made are another script's only if both are in the same document.
     fn contents(&self, spec: &Spec) -> String {
         let script = Settings::of(spec);
         match script.has_init {
