@@ -91,6 +91,12 @@ SELECT run_id AS search, rate > 0 AS found FROM fsbench.sustainable_rate(latency
 SELECT status, (SELECT count(*) > 0 FROM fsbench.script s WHERE s.sha256 = r.used #>> '{options,script,sha256}') AS texts, sustainable_rate > 0 AS found
 FROM fsbench.run_log r WHERE run_id = :search;
 
+-- A run that waits for its turn keeps its texts.
+SELECT fsbench.start(workload => 'script', clients => 1, transactions => 20, scripts => 'SELECT pg_sleep(0.05);', init_script => 'SELECT 1;') AS first,
+    fsbench.start(workload => 'script', clients => 1, transactions => 3, scripts => :'scripts', init_script => 'CREATE TABLE shop (sold int);') AS second \gset
+CALL fsbench.wait(:first, :second);
+SELECT status, transactions_total FROM fsbench.result WHERE run_id IN (:first, :second) ORDER BY run_id;
+
 -- Without texts: names stay.
 SELECT count(*) FILTER (WHERE line ~ 'UPDATE shop|SELECT sold|CREATE TABLE|secret|"statement"') AS texts, count(*) FILTER (WHERE line LIKE '%order + stock%') > 0 AS names
 FROM fsbench.export('shop', texts => false) line;
