@@ -28,7 +28,7 @@ SELECT count(*) FROM fsbench.compare('shop', 'tps of stock');
 SELECT * FROM fsbench.compare('shop', 'tps of nobody');
 SELECT * FROM fsbench.compare('shop', 'load_ms of order');
 
--- What is refused before an experiment.
+-- Wrong arguments are refused before an experiment begins.
 \set of_shop 'SELECT fsbench.experiment(''e'', ''{a,b}'', workload => ''script'', start => false, scripts => :''scripts'', '
 :of_shop metric => 'tps of nobody');
 :of_shop metric => 'latency_p99_ms of stock');
@@ -80,6 +80,7 @@ SELECT fsbench.drop_imported('shop1');
 -- A text that no run refers to is not kept.
 BEGIN;
 DELETE FROM fsbench.script WHERE sha256 = :'sha256';
+UPDATE fsbench.run_log SET used = used #- '{options,script}' WHERE run_id = :run;
 UPDATE incoming SET line = replace(line, :'sha256', repeat('0', 64)) WHERE line::jsonb ->> 'table' = 'run_log';
 SELECT pg_temp.imported();
 SELECT count(*) FROM fsbench.script WHERE sha256 = :'sha256';
@@ -98,6 +99,8 @@ CALL fsbench.wait(:first, :second);
 SELECT status, transactions_total FROM fsbench.result WHERE run_id IN (:first, :second) ORDER BY run_id;
 
 -- Without texts: names stay.
+INSERT INTO fsbench.statement (run_id, queryid, toplevel, query) VALUES (:run, 1, true, 'SELECT sold FROM shop');
+SELECT count(*) FROM fsbench.export('shop') line WHERE line LIKE '%"statement"%';
 SELECT count(*) FILTER (WHERE line ~ 'UPDATE shop|SELECT sold|CREATE TABLE|secret|"statement"') AS texts, count(*) FILTER (WHERE line LIKE '%order + stock%') > 0 AS names
 FROM fsbench.export('shop', texts => false) line;
 DELETE FROM fsbench.experiment WHERE experiment = 'shop';

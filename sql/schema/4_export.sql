@@ -9,7 +9,7 @@ CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name,
     AS $$
     SELECT row_number() OVER ()::integer, v.* FROM (VALUES
         ('run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
-        -- Of the runs above, by its hash.
+        -- Documents of the runs above, by their hashes.
         ('script', 'sha256', 'sha256', '{}'),
         ('environment', 'run_id', 'run_id', '{}'),
         ('finding', 'run_id, code', 'run_id', '{}'),

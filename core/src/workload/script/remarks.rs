@@ -1,4 +1,4 @@
-//! What is allowed in a script, and may not do what its author expects.
+//! Remarks about constructs of scripts that are allowed, and may not do what the author expects.
 
 use super::{Document, arguments, located};
 use crate::{
