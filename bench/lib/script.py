@@ -12,7 +12,7 @@ CLIENTS = 8
 # The least ratio of each comparison: of the script to that side.
 TARGETS = {"pgbench": 3.0, "builtin": 0.80, "select": 4.0, "commands": 0.98, "functions": 1.0}
 FLUSH_RANGE = (0.95, 1.05)
-# What a million evaluations are made of.
+# Functions of which a million evaluations are timed.
 FUNCTIONS = {
     "random": "random(1, 1000000)",
     "gaussian": "random_gaussian(1, 1000000, 2.5)",
