@@ -7,31 +7,16 @@
 CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name, key text, parent text, left_out name[])
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20
     AS $$
-    SELECT row_number() OVER ()::integer, v.* FROM (VALUES
-        ('run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
+    SELECT row_number() OVER (ORDER BY v.place)::integer, v.relation, v.key, v.parent, v.left_out FROM (VALUES
+        (0, 'run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
         -- Documents of the runs above, by their hashes.
-        ('script', 'sha256', 'sha256', '{}'),
-        ('environment', 'run_id', 'run_id', '{}'),
-        ('finding', 'run_id, code', 'run_id', '{}'),
-        ('histogram', 'run_id, transaction, measure', 'run_id', '{}'),
-        ('sample', 'run_id, second', 'run_id', '{}'),
-        ('wait_event', 'run_id, second, wait_event_type, wait_event', 'run_id', '{}'),
-        ('checkpoint', 'run_id, number', 'run_id', '{}'),
-        ('statistic', 'run_id, view, object, counter', 'run_id', '{}'),
-        ('statement', 'run_id, queryid, toplevel', 'run_id', '{}'),
-        ('maintenance', 'run_id, position', 'run_id', '{}'),
-        ('probe', 'run_id, number', 'run_id', '{}'),
-        ('recovery', 'run_id', 'run_id', '{}'),
-        ('fsync', 'run_id, position', 'run_id', '{}'),
-        ('scan', 'run_id, scan', 'run_id', '{}'),
-        ('scan_read', 'run_id, readers, block_bytes', 'run_id', '{}'),
-        ('transaction_result', 'run_id, position', 'run_id', '{}'),
-        ('transaction_failure', 'run_id, position, sqlstate', 'run_id', '{}'),
-        ('command_result', 'run_id, position, command', 'run_id', '{}'),
-        ('experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_step}'),
-        ('experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
-        ('experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
-        ('experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}')) AS v
+        (1000, 'script', 'sha256', 'sha256', '{}'),
+        (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_step}'),
+        (1002, 'experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
+        (1003, 'experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
+        (1004, 'experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}')
+        UNION ALL SELECT t.place, t.relation, CASE t.key WHEN 'run_id' THEN t.key ELSE 'run_id, ' || t.key END, 'run_id', '{}'
+        FROM fsbench._result_tables() t) AS v (place, relation, key, parent, left_out)
     $$;
 COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() hold, in their order, and columns that they do not hold. Private';
 
@@ -130,7 +115,7 @@ BEGIN
     FOR part IN SELECT 0 AS place, NULL::name AS relation, NULL::text AS key, NULL::text AS parent, NULL::name[] AS left_out
                 UNION ALL SELECT x.* FROM fsbench._exported() x ORDER BY place
     LOOP
-        CONTINUE WHEN part.relation = 'statement' AND $4 IS FALSE;
+        CONTINUE WHEN part.relation IN ('statement', 'verification') AND $4 IS FALSE;
         IF part.relation IS NULL THEN
             SELECT format('"pgfsbench_export": %s', jsonb_build_object('format', 1, 'pgfsbench', fsbench.version(), 'exported_at', clock_timestamp(),
                 'hostname', max(e.hostname), 'host_fingerprints', coalesce(jsonb_agg(DISTINCT e.host_fingerprint) FILTER (WHERE e.host_fingerprint IS NOT NULL), '[]'),
@@ -173,4 +158,4 @@ BEGIN
     RETURN NEXT format('{"n": %s, "end": {"lines": %s, "sha256": "%s"}}', n + 1, n, encode(hash, 'hex'));
 END
 $$;
-COMMENT ON FUNCTION fsbench.export IS E'An experiment, runs, or all runs with a label, and all that hangs on them, as JSON lines for fsbench.import() of another database: \\copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''. Only what is over, and was measured here. texts => false leaves out what scripts and statements say: scripts, variables, init script and checks, and table statement; names of scripts, and messages of errors, stay, and so do hosts and paths';
+COMMENT ON FUNCTION fsbench.export IS E'An experiment, runs, or all runs with a label, and all that hangs on them, as JSON lines for fsbench.import() of another database: \\copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''. Only what is over, and was measured here. texts => false leaves out what scripts and statements say: scripts, variables, init script and checks, and tables statement and verification; names of scripts, and messages of errors, stay, and so do hosts and paths';
