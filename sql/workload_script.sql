@@ -113,7 +113,12 @@ SELECT count(*) - :runs AS made FROM fsbench.run_log;
 :try 'SELECT $1;');
 SELECT fsbench.run(workload => 'script', clients => 1, transactions => 1, scripts => 'SELECT 1;', init_script => E'SELECT 1;\nSELEC 2;');
 SELECT fsbench.run(workload => 'script', clients => 1, transactions => 1, scripts => 'SELECT 1;', init_script => 'SELECT 1;',
-    checks => '[{"name": "sum", "sql": "SELECT 3", "expected": 4}]');
+    checks => '[{"name": "one", "sql": "SELECT 1", "expected": 1}, {"name": "sum", "sql": "SELECT 3", "expected": 4}, {"name": "null", "sql": "SELECT NULL", "expected": null}]');
+-- The checks around the failed one are stored, too.
+SELECT position, name, moment, expected, found, passed, note FROM fsbench.verification WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log) ORDER BY position;
+SELECT fsbench.run(workload => 'script', clients => 1, transactions => 1, scripts => 'SELECT 1;', init_script => 'SELECT 1;',
+    checks => '[{"name": "one", "sql": "SELECT 1", "expected": 1}, {"name": "gone", "sql": "SELECT 1 FROM gone", "expected": 1}, {"name": "last", "sql": "SELECT 1", "expected": 1}]');
+SELECT position, name, passed, note FROM fsbench.verification WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log) ORDER BY position;
 
 -- A script can do what the role that asks can do, and no more.
 CREATE ROLE regress_shopper LOGIN;
