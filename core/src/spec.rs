@@ -23,7 +23,7 @@ pub(crate) use asked::any_float;
 pub use asked::{Arguments, Asked, Facts};
 pub use definition::{
     Chosen, ClientsDo, Definition, Estimate, Given, Limit, Names, OwnOption, Parameters, Plan,
-    ResultTable, Results, Workload,
+    Remark, ResultTable, Results, Workload,
 };
 pub use script_arguments::ScriptArguments;
 

@@ -129,6 +129,7 @@ def read_series(model):
         "AND fsbench._is_of_all(h.run_id, h.transaction) GROUP BY 1) t, "
         "unnest('{50,75,90,95,99,99.5,99.9}'::float8[]) AS p(percentile) WHERE p.percentile < 99.5 OR t.transactions >= 10000 ORDER BY 1, 2",
         ['bigint[]'], [group['runs']])]
+    read_transactions(model)
     model['scans'] = take('SELECT * FROM fsbench.chart_scan_speed WHERE run_id = ANY ($1) ORDER BY run_id, degree', ids)
     model['fsync'] = take('SELECT * FROM fsbench.chart_fsync WHERE run_id = ANY ($1) ORDER BY run_id, method, writers, writes', ids)
     model['recovery'] = take('SELECT * FROM fsbench.chart_recovery WHERE run_id = ANY ($1) ORDER BY run_id', ids)

@@ -52,7 +52,7 @@ STRUCTURE = {'kind', 'part', 'method', 'verdict', 'code', 'severity', 'outcome',
              'claim', 'variant', 'utc'}
 NUMBERS = {'seconds', 'machine', 'checkpoints'}
 # Names that somebody has chosen stay, but for hosts in them.
-NAMES = {'target', 'name', 'against', 'baseline'}
+NAMES = {'target', 'name', 'against', 'baseline', 'transaction', 'script'}
 # Layers below a filesystem whose names are chosen by people.
 NAMED_LAYERS = {'dm', 'lvm', 'crypt', 'multipath', 'md', 'network'}
 # No devices, though they stand in their place.
@@ -132,7 +132,7 @@ def told_marks(marks):
 
 def told_argument(name, value):
     """The argument in a call that others may repeat."""
-    if PLACES.search(name):
+    if PLACES.search(name) or name in TEXTS:
         return '[removed]'
     if name == 'mount_options' and isinstance(value, str):
         return told_options(value)
@@ -226,6 +226,7 @@ def any_of(words):
 
 def redacted(model):
     """The model without hosts, serial numbers, paths and labels."""
+    model = without_texts(model)
     hosts, words = sensitive(model)
     number_of = {host: at + 1 for at, host in enumerate(sorted({host.lower() for host in hosts}))}
     known_hosts, known_words = any_of(hosts), any_of(words)

@@ -77,11 +77,11 @@ def calls(model, redact):
     if model['experiment']:
         asked = dict(model['experiment']['asked'])
         run = {name: value for name, value in (asked.get('run') or {}).items() if name not in ('target', 'label', 'keep')}
-        asked.update(run)
+        asked.update(arguments_of_scripts(run, None))
         lines.append('SELECT ' + call('experiment', model['title'], asked, redact))
     else:
-        for row in query('SELECT asked FROM fsbench.run_log WHERE run_id = ANY ($1) ORDER BY array_position($1, run_id)', ['bigint[]'], [ids]):
-            lines.append('SELECT * FROM ' + call('run', None, stored(row['asked']), redact))
+        for row in query('SELECT run_id, asked FROM fsbench.run_log WHERE run_id = ANY ($1) ORDER BY array_position($1, run_id)', ['bigint[]'], [ids]):
+            lines.append('SELECT * FROM ' + call('run', None, arguments_of_scripts(stored(row['asked']), row['run_id']), redact))
     return lines
 
 

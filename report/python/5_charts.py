@@ -86,23 +86,52 @@ def tps_by_second(model):
     return chart('tps', 'Transactions by second', '; '.join(said) + ('. Thick lines below are checkpoints' if has('checkpoints') else '') + ('. Crosses are stalls' if has('stalls') else ''), None, layout, choices)
 
 
-def latency(model, is_commit):
-    data, said = [], []
+def place_of_percentile(percentile):
+    return round(-math.log10(1 - percentile / 100), 4)
+
+
+def ticks_of_percentiles(ticks):
+    return {'tickvals': [place_of_percentile(tick) for tick in ticks], 'ticktext': ['p%g' % tick for tick in ticks]}
+
+
+def latency_layout(lines):
     ticks = [50, 75, 90, 95, 99, 99.5, 99.9]
-    place = lambda percentile: round(-math.log10(1 - percentile / 100), 4)
+    return {'xaxis': axis('percentile', tickangle=0, **ticks_of_percentiles(ticks)), 'yaxis': log_axis('ms', [value for trace in lines for value in trace['y']])}
+
+
+NARROW_LATENCY = {'xaxis': ticks_of_percentiles([50, 90, 99, 99.9])}
+
+
+def latency_lines(model, of_all):
+    """A line for each group that has some of these rows, and its median and p99 in words."""
+    data, said = [], []
     for number, group in enumerate(model['groups']):
-        rows = [row for row in model['latency'] if row['name'] == group['name'] and row['is_commit'] == is_commit and row['ms']]
+        rows = [row for row in of_all if row['name'] == group['name'] and row['ms']]
         if rows:
-            data.append(line(group['name'], number, x=[place(row['percentile']) for row in rows], y=three_digits([row['ms'] for row in rows]),
+            data.append(line(group['name'], number, x=[place_of_percentile(row['percentile']) for row in rows], y=three_digits([row['ms'] for row in rows]),
                              mode='lines+markers', marker={'symbol': SYMBOLS[number % 8]}))
             by = {row['percentile']: row['ms'] for row in rows}
             said.append('%s: half took at most %s, 99 %% at most %s' % (group['name'], milliseconds(by.get(50)), milliseconds(by.get(99))))
-    if not data:
+    return data, said
+
+
+def latency(model, is_commit):
+    data, said = latency_lines(model, [row for row in model['latency'] if row['is_commit'] == is_commit])
+    return data and chart('commit' if is_commit else 'latency', 'Duration of COMMIT' if is_commit else 'Latency of transactions',
+                          '; '.join(said), data, latency_layout(data), narrow=NARROW_LATENCY)
+
+
+def latency_by_type(model):
+    """The latencies of each type of transactions, to be chosen from; one type is all."""
+    choices, said = [], []
+    for name in dict.fromkeys(row['transaction'] for row in model['latency_by_type']):
+        data, words = latency_lines(model, [row for row in model['latency_by_type'] if row['transaction'] == name])
+        if data:
+            choices.append({'name': name, 'data': data})
+            said.append('%s, %s' % (name, '; '.join(words)))
+    if len(choices) < 2:
         return None
-    shown = lambda ticks: {'tickvals': [place(tick) for tick in ticks], 'ticktext': ['p%g' % tick for tick in ticks]}
-    layout = {'xaxis': axis('percentile', tickangle=0, **shown(ticks)), 'yaxis': log_axis('ms', [value for trace in data for value in trace['y']])}
-    return chart('commit' if is_commit else 'latency', 'Duration of COMMIT' if is_commit else 'Latency of transactions',
-                 '; '.join(said), data, layout, narrow={'xaxis': shown([50, 90, 99, 99.9])})
+    return chart('types', 'Latency by transaction', '. '.join(said), None, latency_layout([trace for choice in choices for trace in choice['data']]), choices, narrow=NARROW_LATENCY)
 
 
 def order(model):
@@ -274,7 +303,7 @@ def recovery(model):
 
 
 def charts(model):
-    drawn = [night_by_night(model) if 'nights' in model else None, tps_by_second(model), latency(model, False), latency(model, True), order(model), waits(model), machine(model), scans(model), fsync(model),
+    drawn = [night_by_night(model) if 'nights' in model else None, tps_by_second(model), latency(model, False), latency(model, True), latency_by_type(model), order(model), waits(model), machine(model), scans(model), fsync(model),
              recovery(model)]
     drawn = [one for one in drawn if one]
     for one in drawn:

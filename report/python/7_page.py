@@ -87,6 +87,8 @@ def sections(model, drawn):
                 + advice_list(model, PARTS)),
         section('seconds', 'Second by second', figure_of(of['tps']) if 'tps' in of else ''),
         section('latencies', 'Latencies', together('latency', 'commit')),
+        section('transactions', 'Transactions by type', transactions_section(model, of)),
+        section('commands', 'Commands of scripts', commands_section(model)),
         section('runs', 'Runs and drift', figure_of(of['order']) if 'order' in of else ''),
         section('inside', 'Inside a run', together('waits', 'machine')),
         section('scans', 'Parallel scans', figure_of(of['scans']) if 'scans' in of else ''),
@@ -94,6 +96,7 @@ def sections(model, drawn):
         section('recovery', 'Recovery after a crash', figure_of(of['recovery']) if 'recovery' in of else ''),
         section('findings', 'What can mislead', findings_section(model)),
         section('environment', 'Machine and settings', environment_section(model)),
+        section('scripts', 'Scripts', documents_section(model)),
         section('paste', 'To be pasted', listing(paste) if paste else ''),
         section('repeat', 'How to repeat it', listing(model['calls']) if model['calls'] else '')] if part]
 

@@ -39,7 +39,9 @@ CREATE FUNCTION fsbench.sustainable_rate(
     target text DEFAULT 'default', latency_limit_ms float8 DEFAULT NULL, percentile float8 DEFAULT 99, workload text DEFAULT 'tpcb',
     scale integer DEFAULT NULL, size text DEFAULT NULL, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
     warmup interval DEFAULT NULL, seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL,
-    label text DEFAULT NULL, force boolean DEFAULT false)
+    label text DEFAULT NULL, force boolean DEFAULT false, scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
+    init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
+    continue_on_error boolean DEFAULT NULL)
     RETURNS TABLE (run_id bigint, target text, rate float8, low float8, high float8, probes integer, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
     AS 'MODULE_PATHNAME', 'fsbench_sustainable_rate_wrapper';

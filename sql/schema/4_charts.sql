@@ -23,6 +23,13 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
             WHEN starts_with($2, 'fsync_ops_')
             THEN (SELECT f.ops_per_second FROM fsbench.fsync f
                 WHERE f.run_id = r.run_id AND f.writes = 1 AND f.method = substr($2, 11) ORDER BY f.writers LIMIT 1)
+            -- Figures of one kind of transaction: tps of NAME, latency_p99_ms of NAME.
+            WHEN strpos($2, ' of ') > 0
+            THEN (SELECT CASE WHEN starts_with($2, 'tps ') THEN 1000 * h.transactions / nullif(r.measured_ms, 0)
+                    WHEN h.transactions >= 10000 OR $2 !~ '^[a-z]+_p999_ms '
+                    THEN fsbench.percentile(('0.' || substring($2 FROM '^[a-z]+_p([0-9]+)_ms '))::float8, h.run_id, h.measure, h.transaction) END
+                FROM fsbench.histogram h WHERE h.run_id = r.run_id AND h.transaction = substr($2, strpos($2, ' of ') + 4)
+                AND h.measure = CASE WHEN starts_with($2, 'commit_') THEN 'commit' ELSE 'latency' END)
             ELSE (to_jsonb(r) ->> $2)::float8 END END
         FROM fsbench.run_log r WHERE r.run_id = $1);
 COMMENT ON FUNCTION fsbench._metric IS 'A figure of a run by which experiments can decide. Private';

@@ -9,6 +9,8 @@ CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name,
     AS $$
     SELECT row_number() OVER (ORDER BY v.place)::integer, v.relation, v.key, v.parent, v.left_out FROM (VALUES
         (0, 'run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
+        -- Documents of the runs above, by their hashes.
+        (1000, 'script', 'sha256', 'sha256', '{}'),
         (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_step}'),
         (1002, 'experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
         (1003, 'experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
@@ -34,7 +36,7 @@ CREATE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS bytea
     $$;
 COMMENT ON FUNCTION fsbench._line_hash IS 'The checksum of a file up to this line: SHA-256 of the one up to the line before, and of the line. Private';
 
-CREATE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL) RETURNS SETOF text
+CREATE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL, texts boolean DEFAULT true) RETURNS SETOF text
     -- Reads one snapshot: data that are removed meanwhile are in the file whole, or not at all.
     LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000
     SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'GMT' SET intervalstyle = 'postgres' SET extra_float_digits = 1
@@ -51,6 +53,7 @@ DECLARE
     part record;
     expression text;
     names jsonb;
+    hashes text[];              -- of texts of scripts
 BEGIN
     IF num_nonnulls($1, $2, $3) <> 1 THEN
         RAISE EXCEPTION 'one of experiment, run_ids and history must be given'
@@ -100,9 +103,19 @@ BEGIN
                   HINT = 'Take the file that it came from; fsbench.imported says of which host.';
     END IF;
 
+    SELECT array_agg(s.sha256) FILTER (WHERE s.fits), fsbench._some_runs(array_agg(DISTINCT s.run_id) FILTER (WHERE NOT s.fits)) INTO hashes, problem
+    FROM (SELECT r.run_id, d.sha256, octet_length(fsbench._export_line(jsonb_build_array(d.sha256, d.document)::text)) <= 100000 AS fits
+          FROM fsbench.run_log r JOIN fsbench.script d ON d.sha256 = r.used #>> '{options,script,sha256}' WHERE r.run_id = ANY (ids)) s
+    WHERE $4 IS NOT FALSE;
+    IF problem IS NOT NULL THEN
+        RAISE WARNING 'the texts of the scripts of run % are not in the file', problem
+            USING DETAIL = 'fsbench.import() reads at most 100000 bytes of them.', HINT = 'Keep the scripts in files of their own.';
+    END IF;
+
     FOR part IN SELECT 0 AS place, NULL::name AS relation, NULL::text AS key, NULL::text AS parent, NULL::name[] AS left_out
                 UNION ALL SELECT x.* FROM fsbench._exported() x ORDER BY place
     LOOP
+        CONTINUE WHEN part.relation IN ('statement', 'verification') AND $4 IS FALSE;
         IF part.relation IS NULL THEN
             SELECT format('"pgfsbench_export": %s', jsonb_build_object('format', 1, 'pgfsbench', fsbench.version(), 'exported_at', clock_timestamp(),
                 'hostname', max(e.hostname), 'host_fingerprints', coalesce(jsonb_agg(DISTINCT e.host_fingerprint) FILTER (WHERE e.host_fingerprint IS NOT NULL), '[]'),
@@ -116,16 +129,20 @@ BEGIN
         END IF;
         -- A function takes a hundred arguments, and a run has more columns.
         SELECT jsonb_agg(p.names ORDER BY p.g), string_agg(format('jsonb_build_array(%s)', p.list), ' || ' ORDER BY p.g) INTO names, expression
-        FROM (SELECT (a.attnum / 90) AS g, jsonb_agg(a.attname ORDER BY a.attnum) AS names, string_agg(format('t.%I', a.attname), ', ' ORDER BY a.attnum) AS list
+        FROM (SELECT (a.attnum / 90) AS g, jsonb_agg(a.attname ORDER BY a.attnum) AS names, string_agg(CASE
+                  -- The texts of scripts are in the file once, or not at all.
+                  WHEN (part.relation, a.attname) = ('experiment', 'asked') THEN 't.asked #- ''{run,script,scripts}'' #- ''{run,script,variables}'' #- ''{run,script,init_script}'' #- ''{run,script,checks}'''
+                  WHEN (part.relation, a.attname) = ('experiment', 'parameters') THEN 't.parameters #- ''{script,scripts}'' #- ''{script,variables}'' #- ''{script,init_script}'' #- ''{script,checks}'''
+                  ELSE format('t.%I', a.attname) END, ', ' ORDER BY a.attnum) AS list
               FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped
                 AND a.attname <> ALL (part.left_out) GROUP BY 1) p;
         SELECT jsonb_agg(c.name) INTO names FROM jsonb_array_elements(names) g, jsonb_array_elements(g) c (name);
         -- At most 200 rows, and few bytes: fsbench.import() takes a line and a row apart in memory.
         FOR line, longest IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text, max(CASE WHEN r.bytes > 33000 THEN octet_length(fsbench._export_line(r.row::text)) END) FROM ('
                 'SELECT s.*, s.nr / 200 AS place, sum(s.bytes) OVER (ORDER BY s.nr) / 150000 AS piece FROM ('
-                'SELECT x.row, octet_length(x.row::text) AS bytes, row_number() OVER (ORDER BY %s) - 1 AS nr FROM (SELECT %s AS row, t.* FROM fsbench.%I t WHERE t.%I = ANY ($1)) x) s) r '
-            'GROUP BY r.place, r.piece ORDER BY min(r.nr)', part.key, expression, part.relation, part.parent)
-            USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END
+                'SELECT x.row, octet_length(x.row::text) AS bytes, row_number() OVER (ORDER BY %s) - 1 AS nr FROM (SELECT %s AS row, t.* FROM fsbench.%I t WHERE t.%I = ANY (%s)) x) s) r '
+            'GROUP BY r.place, r.piece ORDER BY min(r.nr)', part.key, expression, part.relation, part.parent, CASE part.parent WHEN 'sha256' THEN '$2' ELSE '$1' END)
+            USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END, hashes
         LOOP
             IF longest > 100000 THEN
                 RAISE EXCEPTION 'a row of table "%" is too long for a file', part.relation
@@ -141,4 +158,4 @@ BEGIN
     RETURN NEXT format('{"n": %s, "end": {"lines": %s, "sha256": "%s"}}', n + 1, n, encode(hash, 'hex'));
 END
 $$;
-COMMENT ON FUNCTION fsbench.export IS E'An experiment, runs, or all runs with a label, and all that hangs on them, as JSON lines for fsbench.import() of another database: \\copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''. Only what is over, and was measured here';
+COMMENT ON FUNCTION fsbench.export IS E'An experiment, runs, or all runs with a label, and all that hangs on them, as JSON lines for fsbench.import() of another database: \\copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''. Only what is over, and was measured here. texts => false leaves out what scripts and statements say: scripts, variables, init script and checks, and tables statement and verification; names of scripts, and messages of errors, stay, and so do hosts and paths';

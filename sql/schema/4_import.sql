@@ -249,6 +249,39 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._import_whole IS 'Refuses a file that lacks rows of runs that are here, or has more of them. Private';
 
+-- Texts are found by their hash, so that nothing of them is changed: pages show characters that are not seen by their numbers.
+CREATE FUNCTION fsbench._import_scripts(rows jsonb[], attributes jsonb, line integer) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    hash text;
+    words text;
+    is_script boolean;
+BEGIN
+    FOR hash, words IN SELECT max(v.value) FILTER (WHERE a.name = 'sha256'), max(v.value) FILTER (WHERE a.name = 'document')
+        FROM unnest(rows) WITH ORDINALITY r (part, o), jsonb_array_elements_text(r.part) WITH ORDINALITY v (value, o)
+        JOIN jsonb_array_elements_text(attributes) WITH ORDINALITY a (name, o) ON a.o = v.o GROUP BY r.o ORDER BY r.o
+    LOOP
+        IF hash IS NULL OR words IS NULL OR hash <> encode(sha256(convert_to(words, 'UTF8')), 'hex') THEN
+            PERFORM fsbench._import_problem(line, 'The texts of scripts have another hash than the file says.');
+        END IF;
+        BEGIN
+            is_script := jsonb_typeof(words::jsonb -> 'scripts') IS NOT DISTINCT FROM 'array';
+        EXCEPTION WHEN data_exception OR program_limit_exceeded OR statement_too_complex THEN
+            is_script := false;
+        END;
+        IF NOT is_script THEN
+            PERFORM fsbench._import_problem(line, 'The texts of scripts are no document of scripts.');
+        END IF;
+        -- A text that no run refers to is not kept.
+        INSERT INTO fsbench.script (sha256, document)
+        SELECT hash, words WHERE EXISTS (SELECT FROM fsbench.run_log r WHERE r.used #>> '{options,script,sha256}' = hash)
+        ON CONFLICT (sha256) DO NOTHING;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_scripts IS 'Stores texts of scripts of a file. Private';
+
 -- Called with the rights of the extension's owner: nobody else changes results. Whatever the file says, its rows say that they were imported, are over, belong to
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
 CREATE FUNCTION fsbench._import(file text, host text, caller name) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
@@ -457,6 +490,10 @@ BEGIN
             EXECUTE format('SELECT max(CASE %s END) FROM unnest($1) r', wrong) INTO bad USING rows;
             IF bad IS NOT NULL THEN
                 PERFORM fsbench._import_problem(n, format('A value of column %s of table %s is of a wrong kind, too long, or cannot be.', bad, part.relation));
+            END IF;
+            IF part.relation = 'script' THEN
+                PERFORM fsbench._import_scripts(rows, attributes, n);
+                CONTINUE;
             END IF;
             IF part.relation IN ('run_log', 'experiment') THEN
                 names := ARRAY(SELECT c.name FROM jsonb_array_elements_text(attributes) WITH ORDINALITY c (name, o) ORDER BY c.o);

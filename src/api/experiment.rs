@@ -130,6 +130,9 @@ fn compare(experiment: Option<Text>, metric: Option<String>) -> Result<Vec<answe
     session::with_rights_of(owner, || {
         let state = store::state(found.experiment_id, metric.map(|m| m.name))?
             .ok_or_else(|| unknown(&found.experiment))?;
+        if let Some(metric) = metric {
+            metric.is_among(&store::transactions(found.experiment_id)?)?;
+        }
         let metric = metric.unwrap_or_else(|| steps::declared(&state));
         experiment::said(&state, metric)
     })

@@ -8,7 +8,7 @@ use pgfsbench_core::{
     workload::{self, script::Document},
 };
 use pgrx::pg_sys;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{guard::Ready, in_use, session_settings};
 pub use submit::{CLEARING_UP, Ticket, submit};
@@ -114,9 +114,13 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
 
 /// The request that the arguments of a call describe.
 pub fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
-    let given = Value::Object(arguments::named(call)?);
-    let mut given: Arguments =
-        serde_json::from_value(given).map_err(|e| wrong_arguments("an argument", e))?;
+    of_arguments(arguments::named(call)?)
+}
+
+/// The request that these arguments describe.
+pub fn of_arguments(given: Map<String, Value>) -> Result<Asked, Fault> {
+    let mut given: Arguments = serde_json::from_value(Value::Object(given))
+        .map_err(|e| wrong_arguments("an argument", e))?;
     given.target = Some(in_use::named(given.target)?);
     with_hash(given.into())
 }

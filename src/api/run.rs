@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::{spec::Asked, units::format_count};
+use pgfsbench_core::{
+    spec::{Asked, Workload},
+    units::format_count,
+};
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
 
 use super::{
@@ -62,6 +65,7 @@ pub fn run(function: &'static CStr, asked: &Asked) -> Result<crate::board::outco
     let ticket = request::submit(&ready, asked, &spec, spec.options.wait_turn)?;
     let guard = CancelOnDrop(&ticket);
     let run_id = await_id(ready.board, &ticket)?;
+    tell_remarks(spec.workload, asked);
     report::notice(
         format!(
             "run {run_id} on target \"{}\": {}",
@@ -95,6 +99,13 @@ pub fn run(function: &'static CStr, asked: &Asked) -> Result<crate::board::outco
     }
 }
 
+/// Tells the session what its arguments may do against its expectation.
+pub fn tell_remarks(workload: Workload, asked: &Asked) {
+    for remark in workload.remarks(asked) {
+        report::notice(remark.message, Some(remark.hint.into()));
+    }
+}
+
 /// Tells a waiting session how many runs come before its own.
 fn tell_turn(board: &Board, ticket: &Ticket, run_id: i64) {
     if !ticket.request.waits_for_its_turn() {
@@ -120,6 +131,7 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
     let guard = CancelOnDrop(&ticket);
     let run_id = await_id(ready.board, &ticket)?;
     std::mem::forget(guard);
+    tell_remarks(spec.workload, asked);
     started::remember(run_id);
     // From here on no session waits for it.
     ticket.request.renew_lease();

@@ -1,16 +1,13 @@
 //! `sustainable_rate`: a run that searches for the highest rate under a limit of latency.
 
-use pgfsbench_core::{
-    run::rate_search,
-    spec::{Arguments, Asked},
-};
+use pgfsbench_core::{run::rate_search, spec::Asked};
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{guard, in_use, run};
+use super::{guard, request, run};
 use crate::{
-    errors::{Fault, read_stored, wrong_arguments},
+    errors::{Fault, read_stored},
     pg::{arguments, session, sql, xact},
 };
 
@@ -69,10 +66,7 @@ fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     if let Value::Object(options) = options {
         options.insert("sustain".into(), percentile.into());
     }
-    let mut given: Arguments = serde_json::from_value(Value::Object(given))
-        .map_err(|e| wrong_arguments("an argument", e))?;
-    given.target = Some(in_use::named(given.target)?);
-    Ok(given.into())
+    request::of_arguments(given)
 }
 
 fn search(asked: &Asked) -> Result<Found, Fault> {

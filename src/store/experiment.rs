@@ -20,7 +20,7 @@ pub use super::{
         cancelled_or_dropped, close_runs, find_run, forget_run, own_parameters, record_intent,
         repeat_before, repeat_block, set_outcome, set_run, start_run, stays_running,
     },
-    experiment_state::state,
+    experiment_state::{state, transactions},
 };
 use crate::{
     errors::{Fault, read_stored, sqlstate, to_json_text},

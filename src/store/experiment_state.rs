@@ -22,3 +22,12 @@ pub fn state(experiment_id: i64, metric: Option<&str>) -> Result<Option<State>, 
         None => Ok(state),
     }
 }
+
+/// Names of the kinds of transactions that its runs have measured.
+pub fn transactions(experiment_id: i64) -> Result<Vec<String>, Fault> {
+    let text = sql::read_latest(
+        include_str!("queries/experiment_transactions.sql"),
+        &[Some(&experiment_id.to_string())],
+    )?;
+    read_stored("histogram", &text.unwrap_or_else(|| "[]".into()))
+}

@@ -189,6 +189,7 @@ pub const READERS: &[Reader] = &[
             "scale => 100, keep => true",
             "scale => 1, clients => 2, duration => '1 s', keep => true",
         )],
+        not_run: &[("--rawfile", "it has no folder of scripts, and no helper")],
         ..NOTHING
     },
     Reader {

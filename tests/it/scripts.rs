@@ -1,7 +1,7 @@
 //! The workload `script` beside pgbench itself: the same seed draws the same parameters, client by client, and chooses the same scripts.
 
-use crate::common::{execute, program, row, rows, run, server};
-use pgfsbench_tests::{OwnedDirectory, write_as_owner};
+use crate::common::{execute, owned_directory, program, row, rows, run, server};
+use pgfsbench_tests::{OwnedDirectory, TestServer, write_as_owner};
 
 /// Every function that draws, and those whose seed is the run's.
 const DRAWS: &str = r"\set uniform random(1, :most)
@@ -111,4 +111,30 @@ fn the_memory_of_a_client_does_not_grow_with_literals_that_differ_each_time() {
 fn repeated(pairs: usize) -> String {
     let pair = "\\set a random(1, 1000000000)\nSELECT 'c :a', :a;\nSELECT ':a d' || :a::text;\n";
     pair.repeat(pairs)
+}
+
+/// Figures of scripts come home from a server that was made for the run, and from another server.
+#[test]
+fn scripts_run_on_targets() {
+    let server = TestServer::with_extension(&[]);
+    let directory = owned_directory("pgfsbench-target.");
+    let there = TestServer::with_extension(&[]);
+    server.value(&format!(
+        "SELECT fsbench.create_target('here', directory => '{}'), fsbench.create_target('there', connection => '{}')",
+        directory.path().display(),
+        there.connection("postgres")
+    ));
+    for target in ["here", "there"] {
+        let run = server.value(&format!(
+            "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'script', clients => 2, transactions => 20, seed => 1, \
+             init_script => 'CREATE TABLE t (a int); INSERT INTO t VALUES (1);', scripts => $$[{{\"name\": \"order\", \"text\": \"UPDATE t SET a = a + 1;\"}}, \
+             {{\"name\": \"stock\", \"text\": \"SELECT a FROM t;\"}}]$$, checks => '[{{\"sql\": \"SELECT a > 1 FROM t\", \"expected\": true}}]')"
+        ));
+        let figures = format!(
+            "SELECT string_agg(transaction, ' ' ORDER BY position), sum(committed), bool_and(fsbench._metric({run}, 'tps of ' || transaction) > 0), \
+             (SELECT count(*) FROM fsbench.script_command c WHERE c.run_id = {run} AND c.text IS NOT NULL) FROM fsbench.transaction_result WHERE run_id = {run}"
+        );
+        let mut client = server.connect("postgres");
+        assert_eq!(row(&mut client, &figures), "order stock|40|t|2", "{target}");
+    }
 }

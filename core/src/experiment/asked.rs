@@ -361,13 +361,17 @@ fn workload_of(name: Option<&str>) -> Option<Workload> {
     }
 }
 
-/// Refuses a metric that the runs of a candidate would not have. What is wrong with a workload or an option itself is told by the specification of a run.
+/// Refuses a metric that the runs of a candidate would not have, and factors that change the work of its runs. What is wrong with a workload or an option itself is told by the specification of a run.
 fn check_measured(
     asked: &Asked,
     metric: metric::Metric,
     candidates: &[Candidate],
 ) -> Result<(), Refusal> {
     let object = |value: Option<&Value>| value.and_then(Value::as_object).cloned();
+    let factors = asked.factors.as_ref().and_then(Value::as_object);
+    let varied: Vec<&str> = (factors.into_iter().flat_map(Map::keys))
+        .map(String::as_str)
+        .collect();
     for candidate in candidates {
         let own = candidate.own.get("workload").and_then(Value::as_str);
         let Some(workload) = workload_of(own.or(asked.run.workload.as_deref())) else {
@@ -375,11 +379,14 @@ fn check_measured(
         };
         let mut options = object(asked.run.options.as_ref()).unwrap_or_default();
         options.extend(object(candidate.own.get("options")).unwrap_or_default());
+        let transactions = workload.transaction_names(&asked.run, &options);
         metric.is_measured_by(&metric::Intended {
             workload,
             options: &options,
             target: &candidate.target,
+            transactions: &transactions,
         })?;
+        workload.check_varied(&asked.run, &varied)?;
     }
     Ok(())
 }

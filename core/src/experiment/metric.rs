@@ -2,6 +2,9 @@
 
 mod family;
 mod measured;
+mod transaction;
+
+use std::{collections::BTreeSet, sync::Mutex};
 
 use crate::{
     refusal::{Refusal, quoted},
@@ -170,9 +173,11 @@ pub fn not_declared(declared: &str, has_rate: bool) -> usize {
 /// The metric of that name.
 pub fn find(name: &str) -> Result<Metric, Refusal> {
     let known = ALL.iter().find(|metric| metric.name == name).copied();
-    known.or_else(|| family::member(name)).ok_or_else(|| {
+    let of_family = || family::member(name).or_else(|| transaction::member(name));
+    known.or_else(of_family).ok_or_else(|| {
         let names = ALL.iter().map(|metric| metric.name.to_owned());
-        let names: Vec<String> = names.chain(family::names()).collect();
+        let names = names.chain(family::names()).chain([transaction::form()]);
+        let names: Vec<String> = names.collect();
         Refusal::argument(format!("metric {} does not exist", quoted(name)))
             .detail(
                 "A metric is a figure of a run of which it is known whether more of it is better.",
@@ -181,10 +186,24 @@ pub fn find(name: &str) -> Result<Metric, Refusal> {
     })
 }
 
+/// A text that stays, each once: a session names few metrics.
+fn kept(text: &str) -> &'static str {
+    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut kept = KEPT
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(known) = kept.get(text) {
+        return known;
+    }
+    let new: &'static str = Box::leak(text.to_owned().into_boxed_str());
+    kept.insert(new);
+    new
+}
+
 impl Metric {
     /// The unit of its figures for people, and how many of its own unit are one of these; None of a number or a count.
     pub fn unit(self) -> Option<(&'static str, f64)> {
-        match self.name {
+        match transaction::figure(self.name) {
             "scan_bytes_per_s" => Some(("GB/s", 1e9)),
             name if name.starts_with("scan_gb_per_s") => Some(("GB/s", 1.0)),
             name if name.ends_with("_ms") || name.contains("_ms_per_") => Some(("ms", 1.0)),

@@ -49,6 +49,26 @@ pub enum Action {
     EndPipeline,
 }
 
+impl Action {
+    /// Whether it reads this variable.
+    pub fn uses(&self, variable: Slot) -> bool {
+        match self {
+            Self::Statement(statement) => statement.parameters.contains(&variable),
+            Self::Set(_, expression)
+            | Self::If {
+                condition: expression,
+                ..
+            }
+            | Self::Elif {
+                condition: expression,
+                ..
+            } => expression.uses(variable),
+            Self::Sleep(Sleep::Variable(slot, _)) => *slot == variable,
+            _ => false,
+        }
+    }
+}
+
 /// The time of a `\sleep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sleep {

@@ -33,6 +33,13 @@ pub struct Expression {
     pub(super) steps: Vec<Step>,
 }
 
+impl Expression {
+    /// Whether it reads this variable.
+    pub fn uses(&self, variable: Slot) -> bool {
+        self.steps.contains(&Step::Variable(variable))
+    }
+}
+
 /// The state that expressions of one client read and change.
 #[derive(Clone, Debug)]
 pub struct Machine {

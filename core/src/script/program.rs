@@ -4,7 +4,7 @@ use super::command::{Command, Text};
 use super::error::ScriptError;
 use super::generator::Generator;
 use super::statement::Protocol;
-use super::variables::{Names, Slot, is_name};
+use super::variables::{DEFAULT_SEED, Names, Slot, is_name};
 use super::{compile, condition};
 use crate::sqlstate;
 
@@ -58,6 +58,13 @@ impl Program {
             protocol,
             total_weight,
         })
+    }
+
+    /// Whether an expression uses the default seed, which depends on the number of clients unless the caller gives it.
+    pub fn depends_on_clients(&self) -> bool {
+        let is_given = self.given.iter().any(|(slot, _)| *slot == DEFAULT_SEED);
+        let mut commands = self.scripts.iter().flat_map(|script| &script.commands);
+        !is_given && commands.any(|command| command.action.uses(DEFAULT_SEED))
     }
 
     /// The script of the next transaction. One script needs no draw.

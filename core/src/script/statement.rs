@@ -74,6 +74,14 @@ impl Statement {
         }
     }
 
+    /// The uses of variables behind a minus sign: in a text with values, a negative one begins a comment there.
+    pub fn behind_minus(&self) -> impl Iterator<Item = &str> {
+        let is_behind = |place: &&Span| self.text[..place.start].ends_with('-');
+        (self.places.iter())
+            .filter(is_behind)
+            .map(|place| &self.text[place.clone()])
+    }
+
     /// Appends the text with the values of variables; those that are undefined stay as they stand.
     pub fn write_simple(&self, variables: &Variables, to: &mut String) {
         let mut end = 0;

@@ -47,6 +47,13 @@ pub struct OwnOption {
     pub check: fn(&str, &Value) -> Result<Value, Refusal>,
 }
 
+/// A remark about arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    pub message: String,
+    pub hint: &'static str,
+}
+
 /// A table with rows of a run, beside `run_log`. The SQL function `fsbench._result_tables()` has the same list for triggers, export and
 /// import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

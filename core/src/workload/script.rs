@@ -5,6 +5,7 @@
 mod answers;
 mod arguments;
 mod document;
+mod remarks;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,8 +17,8 @@ use super::{
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Chosen, Estimate, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
-        ResultTable, Results, Spec, Step, values,
+        Act, Asked, Chosen, Estimate, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
+        Remark, ResultTable, Results, Spec, Step, values,
     },
     units,
 };
@@ -189,6 +190,14 @@ impl Parameters for Script {
         vec![Settings::of(spec).names]
     }
 
+    fn check_varied(&self, asked: &Asked, varied: &[&str]) -> Result<(), Refusal> {
+        remarks::check_varied(&asked.script, varied)
+    }
+
+    fn remarks(&self, asked: &Asked) -> Vec<Remark> {
+        remarks::of(&asked.script)
+    }
+
     /// Data that a script has made are another script's only if both are in the same document.
     fn contents(&self, spec: &Spec) -> String {
         let script = Settings::of(spec);
@@ -266,6 +275,13 @@ impl Results for Script {
                 ]),
             ]
         }
+    }
+
+    fn transaction_names(&self, asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
+        // A wrong argument is refused by the specification of a run.
+        let document = Document::of(&asked.script).unwrap_or_default();
+        let chosen = document.scripts.into_iter().filter(|s| s.weight > 0);
+        chosen.map(|script| script.name).collect()
     }
 
     fn details(&self, _run_id: i64) -> String {

@@ -31,7 +31,7 @@ use serde_json::{Map, Value};
 
 use super::{tell_conductor, too_many_homes, unknown};
 use crate::{
-    api::{guard, guard::Ready, request},
+    api::{guard, guard::Ready, request, run},
     errors::{Fault, read_stored, sqlstate, wrong_arguments},
     pg::{arguments, report, session, sql, text::Said, xact},
     random,
@@ -223,6 +223,9 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
     }
     let id = insert(&ready, &planned, None)?;
     planned.own_targets.tell()?;
+    if let Some(spec) = planned.specs.first() {
+        run::tell_remarks(spec.workload, &asked.run);
+    }
     let on_top = match planned.checked.neighbours.has_repeats() {
         true => {
             " A run that other programs disturb is made again, at most twice: that comes on top of the time above."

@@ -44,7 +44,7 @@ const WORDS: [&str; 16] = [
 ];
 
 /// A page, and with an argument more that redacts it; without the program that draws their charts.
-fn both(client: &mut Client, arguments: &str) -> [String; 2] {
+pub(super) fn both(client: &mut Client, arguments: &str) -> [String; 2] {
     ["", ", redact => true"].map(|more| {
         let page = row(client, &format!("SELECT fsbench.report({arguments}{more})"));
         let ours = page.split("</script><script>").next();

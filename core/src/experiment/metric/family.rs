@@ -1,10 +1,8 @@
 //! Metrics of which there is one for each degree of a scan, or for each way to sync.
 
-use std::{collections::BTreeSet, sync::Mutex};
-
 use serde_json::{Value, json};
 
-use super::{By, Metric, ratio};
+use super::{By, Metric, kept, ratio};
 use crate::workload;
 
 /// Median speed of the scans at a degree, which follows.
@@ -47,20 +45,6 @@ pub(super) fn names() -> [String; 2] {
         format!("{SCAN}N (a degree)"),
         format!("{FSYNC}METHOD (as wal_sync_method, or none)"),
     ]
-}
-
-/// A text that stays, each once: of names that are known there are not many.
-fn kept(text: &str) -> &'static str {
-    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut kept = KEPT
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some(known) = kept.get(text) {
-        return known;
-    }
-    let new: &'static str = Box::leak(text.to_owned().into_boxed_str());
-    kept.insert(new);
-    new
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ pub enum By {
     Degree(u32),
     /// Runs of syncs by this method, among others.
     Method(&'static str),
+    /// Runs with a transaction of this name, among others.
+    Transaction(&'static str),
 }
 
 /// A run that is to be made.
@@ -39,6 +41,8 @@ pub struct Intended<'a> {
     /// Its options, as given.
     pub options: &'a Map<String, Value>,
     pub target: &'a str,
+    /// Names of its kinds of transactions, if it has several.
+    pub transactions: &'a [String],
 }
 
 impl Intended<'_> {
@@ -122,6 +126,10 @@ impl Metric {
             .detail("The option \"sample\" leaves them out.")
             .hint("Leave this option out, or use another metric.")),
             By::Option(option) => self.has_option(option, run),
+            By::Transaction(_) if run.transactions.is_empty() => {
+                Err(self.not_of(run, "Its transactions have no names."))
+            }
+            By::Transaction(_) => self.is_among(run.transactions),
             // Whether there is a search is looked at for itself.
             By::Transactions | By::Seconds | By::Writes | By::Search => Ok(()),
         }
@@ -168,10 +176,15 @@ mod tests {
     use serde_json::json;
 
     fn said(metric: &str, workload: &str, options: Value, target: &str) -> Option<String> {
+        let scripts = ["order".to_owned(), "stock".to_owned()];
         let asked = Intended {
             workload: Workload::parse(workload).unwrap(),
             options: options.as_object().unwrap(),
             target,
+            transactions: match workload {
+                "script" => &scripts,
+                _ => &[],
+            },
         };
         let refusal = find(metric).unwrap().is_measured_by(&asked).err()?;
         check::style(&refusal);
@@ -253,6 +266,19 @@ mod tests {
                 json!({"methods": ["fdatasync"]}),
                 "needs option \"methods\"",
             ),
+            (
+                "tps of order",
+                "tpcb",
+                json!({}),
+                "is not measured by workload \"tpcb\"",
+            ),
+            ("tps of order", "scan", json!({}), "is not measured by"),
+            (
+                "latency_p99_ms of orders",
+                "script",
+                json!({}),
+                "is of no transaction",
+            ),
         ] {
             let said = said(metric, workload, options, "t").unwrap_or_default();
             assert!(said.contains(why), "{metric} of {workload}: {said}");
@@ -273,6 +299,8 @@ mod tests {
             ("scan_gb_per_s_at_4", "scan", json!({"degrees": [4, 8]})),
             ("fsync_ops_fsync", "fsync", json!({})),
             ("fsync_ops_fsync", "fsync", json!({"methods": ["fsync"]})),
+            ("latency_p99_ms of order", "script", json!({})),
+            ("tps of stock", "script", json!({})),
         ] {
             assert_eq!(
                 said(metric, workload, options, "t"),
@@ -292,6 +320,7 @@ mod tests {
                 workload: *workload,
                 options: &options,
                 target: "t",
+                transactions: &[],
             };
             let own = find(super::super::of_workload(Some(*workload), false)).unwrap();
             own.is_measured_by(&asked).unwrap();

@@ -1,6 +1,6 @@
 //! Parameters of a workload: which arguments it takes, and what it chooses for those that are not given.
 
-use super::{Chosen, Given, Names, OwnOption};
+use super::{Chosen, Given, Names, OwnOption, Remark};
 use crate::{
     refusal::Refusal,
     spec::{Asked, Facts, Options, Spec, check},
@@ -61,6 +61,16 @@ pub trait Parameters: Sync {
         options: &mut Options,
         names: &mut Names,
     ) -> Result<Chosen, Refusal>;
+
+    /// Refuses an experiment that varies these parameters, if its runs would then not do comparable work.
+    fn check_varied(&self, _asked: &Asked, _varied: &[&str]) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Remarks about the arguments that are no errors, told before the run.
+    fn remarks(&self, _asked: &Asked) -> Vec<Remark> {
+        Vec::new()
+    }
 
     /// Its own part of the run in one line.
     fn shown(&self, _spec: &Spec) -> Vec<String> {

@@ -1,6 +1,9 @@
 //! Results of a workload: their tables, the metric, and sentences about them.
 
+use serde_json::{Map, Value};
+
 use super::{Parameters, ResultTable};
+use crate::spec::Asked;
 
 /// Results of a workload, and what is said about them.
 pub trait Results: Parameters {
@@ -22,6 +25,11 @@ pub trait Results: Parameters {
     /// The figure that an experiment decides by, where that is not one of transactions.
     fn metric(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Names of the kinds of transactions that a run with these arguments measures; empty if all are alike.
+    fn transaction_names(&self, _asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
+        Vec::new()
     }
 
     /// The place of a run's details, in half a sentence.

@@ -33,7 +33,7 @@ pub fn settings(arguments: &ScriptArguments) -> Result<(Settings, Mix), Refusal>
     Ok((settings, document.mix(&program)))
 }
 
-fn protocol(arguments: &ScriptArguments) -> Result<(&'static str, Protocol), Refusal> {
+pub fn protocol(arguments: &ScriptArguments) -> Result<(&'static str, Protocol), Refusal> {
     match arguments.protocol.as_deref() {
         None | Some("prepared") => Ok(("prepared", Protocol::Prepared)),
         Some("simple") => Ok(("simple", Protocol::Simple)),

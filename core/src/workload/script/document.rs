@@ -332,6 +332,8 @@ fn checks(given: Option<&Value>) -> Result<Vec<Check>, Refusal> {
                 expected: match check.expected {
                     Value::Null => None,
                     Value::String(text) => Some(text),
+                    // As the server writes a boolean.
+                    Value::Bool(flag) => Some(if flag { "t" } else { "f" }.into()),
                     other => Some(other.to_string()),
                 },
             })
