@@ -24,7 +24,7 @@ CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name,
         ('scan', 'run_id, scan', 'run_id', '{}'),
         ('scan_read', 'run_id, readers, block_bytes', 'run_id', '{}'),
         ('script_result', 'run_id, position', 'run_id', '{}'),
-        ('experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_step}'),
+        ('experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_blocks}'),
         ('experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
         ('experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
         ('experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}')) AS v

@@ -9,7 +9,9 @@ use pgfsbench_core::{
     board::HOMES,
     experiment::{
         answer::{self, warning},
-        metric, recommend, steps,
+        metric,
+        recommend::{self, Advice},
+        steps,
     },
     refusal::quoted,
 };
@@ -139,9 +141,47 @@ fn compare(experiment: Option<Text>, metric: Option<String>) -> Result<Vec<answe
 fn fsbench_recommend(
     experiment: Option<Text>,
 ) -> Result<TableIterator<'static, (name!(part, Said), name!(says, Said))>, ErrorReport> {
+    let rows = recommended(experiment)?;
+    Ok(TableIterator::new(
+        rows.into_iter()
+            .map(|row| (row.part.into(), row.says.into())),
+    ))
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_advice(
+    experiment: Option<Text>,
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(part, Said),
+            name!(says, Said),
+            name!(topic, Option<Said>),
+            name!(setting, Option<Said>),
+            name!(value, Option<Said>),
+        ),
+    >,
+    ErrorReport,
+> {
+    let rows = recommended(experiment)?;
+    Ok(TableIterator::new(rows.into_iter().map(|row| {
+        let (setting, value) = row.setting.unzip();
+        (
+            row.part.into(),
+            row.says.into(),
+            row.topic.map(Said),
+            setting.map(Said),
+            value.map(Said),
+        )
+    })))
+}
+
+fn recommended(experiment: Option<Text>) -> Result<Vec<Advice>, Fault> {
     let owner = guard::extension()?.owner;
     let found = named(owner, experiment)?;
-    let rows = session::with_rights_of(owner, || -> Result<_, Fault> {
+    session::with_rights_of(owner, || {
         let state =
             store::state(found.experiment_id, None)?.ok_or_else(|| unknown(&found.experiment))?;
         let said = experiment::said(&state, steps::declared(&state))?;
@@ -151,11 +191,7 @@ fn fsbench_recommend(
             Some(host) => recommend::of_other_host(rows, &host),
             None => rows,
         })
-    })?;
-    Ok(TableIterator::new(
-        rows.into_iter()
-            .map(|row| (row.part.into(), row.says.into())),
-    ))
+    })
 }
 
 #[pg_extern(sql = false)]

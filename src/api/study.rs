@@ -143,6 +143,7 @@ fn fsbench_study_report(
             name!(high, Option<f64>),
             name!(compared, Option<Said>),
             name!(remark, Option<Said>),
+            name!(not_tested, Option<Said>),
         ),
     >,
     ErrorReport,
@@ -164,6 +165,7 @@ fn fsbench_study_report(
             row.high,
             row.order.map(Said::from),
             row.remark.map(Said),
+            row.not_tested.map(Said),
         )
     })))
 }

@@ -218,7 +218,7 @@ impl Change {
                 id,
                 &json!({"looks": looks.looks, "ended_by": null, "max_blocks": wanted.max(state.experiment.max_blocks),
                     "max_seconds": state.experiment.max_seconds_when_extended(), "status_reason": null,
-                    "open_because": null, "next_step": null, "over_at_latest": null}),
+                    "open_because": null, "next_blocks": null, "over_at_latest": null}),
             )?;
             store::log(id, "extended", None, Some(&format!("to {wanted} blocks")), Some(by))?;
             let is_on = !self.is(&["done", "cancelled"]);

@@ -14,14 +14,14 @@ use crate::{
 
 /// An experiment is paused after this many failures in a row: about five minutes, in which a full disk may have been seen to.
 const MOST_FAILURES: u32 = 10;
-/// Its reason begins so, by which it is found when it goes on again.
+/// The beginning of its reason.
 const BEGINS: &str = "it could not go on";
 
 impl Conductor {
     /// Everything that could be done was done.
     pub(super) fn is_well(&self) {
         if self.home.failures.swap(0, AcqRel) > 0 {
-            self.say(|| xact::transaction(|| store::forget_trouble(BEGINS)));
+            self.say(|| xact::transaction(store::forget_trouble));
         }
     }
 
