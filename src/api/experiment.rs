@@ -6,7 +6,7 @@ mod change;
 use std::sync::{Mutex, atomic::Ordering::AcqRel};
 
 use pgfsbench_core::{
-    board::HOMES,
+    board::EXPERIMENT_SLOTS,
     experiment::{
         answer::{self, warning},
         metric,
@@ -35,23 +35,23 @@ pub fn tell_conductor() {
     xact::on_commit(|| {
         let Some(board) = shmem::board() else { return };
         // The starting session saw a free place; another database may have taken it since.
-        if !board.homes.tell(session::database()) {
-            report::log_warning(&too_many_homes());
+        if !board.experiment_slots.tell(session::database()) {
+            report::log_warning(&too_many_databases());
         }
-        board.homes.endings.fetch_add(1, AcqRel);
+        board.experiment_slots.endings.fetch_add(1, AcqRel);
         shmem::announce();
         janitor::wake(board);
     });
 }
 
 /// The error where no further database can have experiments that go on.
-fn too_many_homes() -> Fault {
+fn too_many_databases() -> Fault {
     Fault::new(
         sqlstate::NO_RESOURCES,
         "too many databases have experiments at the same time",
     )
     .detail(format!(
-        "{HOMES} databases have experiments that are running or queued, and no more are gone on with."
+        "{EXPERIMENT_SLOTS} databases have experiments that are running or queued, and no more are gone on with."
     ))
     .hint("Wait until those of another database are over, or pause them there; then call fsbench.experiment() or fsbench.resume_experiment() again.")
 }
@@ -220,8 +220,10 @@ fn fsbench_experiment_ended(
         return Ok(false);
     }
     tell_progress(ready.owner, &status()?)?;
-    let changes = ready.board.homes.endings();
-    shmem::wait_for_change(patience, || ready.board.homes.endings() != changes);
+    let changes = ready.board.experiment_slots.endings();
+    shmem::wait_for_change(patience, || {
+        ready.board.experiment_slots.endings() != changes
+    });
     process::check_interrupts();
     Ok(is_over(&status()?)?)
 }

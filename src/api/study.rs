@@ -8,7 +8,7 @@ mod starting;
 use pgfsbench_core::{
     experiment::state::State,
     refusal::quoted,
-    study::{asked, builtin, claims, definition::Study, left_out::Here, report},
+    study::{asked, builtin, claims, definition::Study, not_tested::Here, report},
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 

@@ -113,7 +113,7 @@ pub struct Advice {
     pub says: String,
     /// Whether it is, or has, something to be pasted.
     pub is_pasted: bool,
-    /// What was not tested, in a few words.
+    /// A few words for a thing that was not tested.
     pub topic: Option<String>,
     /// The server's setting that the line is about, and its value.
     pub setting: Option<(String, String)>,

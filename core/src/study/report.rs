@@ -7,7 +7,7 @@ use super::{
     definition::{Figure, Question, Variant},
     evidence::Evidence,
     figure::{self, KNEE},
-    left_out::{Here, Why},
+    not_tested::{Here, Why},
     pairs,
 };
 
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::{
         experiment::answer,
-        study::{asked::Asked, builtin, evidence::Knee, left_out::Facts},
+        study::{asked::Asked, builtin, evidence::Knee, not_tested::Facts},
     };
 
     #[test]

@@ -135,7 +135,8 @@ impl Change {
 
     /// Whether its row says that it is on, but no conductor goes on with it: other databases had taken all places, or its row was changed by hand.
     fn is_forsaken(&self) -> bool {
-        self.is(&["queued", "running"]) && !self.ready.board.homes.has(session::database())
+        self.is(&["queued", "running"])
+            && !self.ready.board.experiment_slots.has(session::database())
     }
 
     fn resume(&self) -> Result<String, Fault> {

@@ -8,7 +8,7 @@ use super::{disturbed_by, failed, measured, state};
 use crate::{
     experiment::{
         answer::{
-            self, Beside, Cause, Warning,
+            self, Cause, TargetFacts, Warning,
             open::{self, Why},
             warning,
         },
@@ -55,7 +55,7 @@ type Measure = fn(Place) -> Made;
 struct World {
     goal: Goal,
     measure: Measure,
-    beside: fn(&mut [Beside]),
+    beside: fn(&mut [TargetFacts]),
     change: fn(&mut State),
     metric: &'static str,
 }
@@ -112,7 +112,7 @@ fn facts() -> Vec<Facts> {
 /// With the advice, whose words are looked at.
 fn decide(world: &World, is_told: bool) -> (Decisions, Vec<recommend::Advice>) {
     let (state, end, started) = play(world, is_told);
-    let mut beside = vec![Beside::default(); 3];
+    let mut beside = vec![TargetFacts::default(); 3];
     (world.beside)(&mut beside);
     let metric = metric::find(world.metric).unwrap();
     let said = answer::rows(&state, metric, &beside);
@@ -172,7 +172,7 @@ const MEASURES: [Measure; 6] = [
     |place| disturbed_by(place, 100.0, 0.5),
 ];
 
-const BESIDES: [fn(&mut [Beside]); 5] = [
+const BESIDES: [fn(&mut [TargetFacts]); 5] = [
     |_| {},
     |beside| {
         for of in beside.iter_mut() {
