@@ -65,6 +65,17 @@ RESET ROLE;
 SELECT fsbench.grant_operator('regress_fsbench_operator');
 SELECT fsbench.grant_operator('regress_fsbench_operator');
 SET ROLE regress_fsbench_operator;
+-- A run by one document is checked as any other; a part of a run is for superusers.
+SELECT fsbench._start('{"stage": "load_only"}');
+SELECT fsbench._start('{"stage": {"on_loaded": {"database": "postgres", "scale": 1}}}');
+SELECT fsbench._start('{"scale": 1');
+SELECT fsbench._start('{"scale": "1"}');
+SELECT fsbench._start('{"clients": 0}');
+SELECT fsbench._start('{"scale": -1}');
+SELECT fsbench._start('{"duration_us": -9223372036854775808}');
+SELECT fsbench._start('{"rate": "NaN"}');
+SELECT fsbench._start('{"workload": "script", "script": {"sha256": "0"}}');
+SELECT fsbench._start('{"options": []}');
 SELECT run_id AS operated FROM fsbench.run(:small, settings => '{"work_mem": "5MB"}') \gset
 SELECT requested_by, status FROM fsbench.result WHERE run_id = :operated;
 SELECT fsbench.start(:small) AS started \gset

@@ -16,7 +16,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::board::{CheckpointRing, Homes, SampleRing, TextCell};
+use pgfsbench_core::board::{CheckpointRing, ExperimentSlots, SampleRing, TextCell};
 
 pub use for_experiment::{start_for_experiment, starts_for_experiment};
 pub use pgfsbench_core::run::{
@@ -72,7 +72,7 @@ pub struct Board {
     /// The texts of those that are at hand.
     texts: [RequestTexts; AT_HAND],
     /// The databases that have experiments.
-    pub homes: Homes,
+    pub experiment_slots: ExperimentSlots,
     /// The active run.
     pub run: RunArea,
     /// The server's checkpoints. Written by the checkpointer, as long as the server lives.

@@ -7,8 +7,8 @@
 
 mod checkpoint_ring;
 mod cut;
+mod experiment_slots;
 mod figures;
-mod homes;
 pub mod place;
 mod ring;
 mod text;
@@ -24,8 +24,8 @@ use crate::hist::AtomicHistogram;
 
 pub use checkpoint_ring::{CheckpointRing, Found};
 pub use cut::cut_for_json;
+pub use experiment_slots::{EXPERIMENT_SLOTS, ExperimentSlot, ExperimentSlots};
 pub use figures::{Figure, Figures, Kind, OF_WORK};
-pub use homes::{HOMES, Home, Homes};
 pub use ring::{Sample, SampleCell, SampleRing, second_after};
 pub use text::TextCell;
 pub use waits::Waits;

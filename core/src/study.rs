@@ -11,7 +11,7 @@ pub mod claims;
 pub mod definition;
 pub mod evidence;
 pub mod figure;
-pub mod left_out;
+pub mod not_tested;
 pub mod pairs;
 pub mod plan;
 pub mod report;

@@ -62,7 +62,7 @@ const BESIDE: &[(&str, &[&str])] = &[
             "over_at_latest",
             "moved",
             "open_because",
-            "next_step",
+            "next_blocks",
         ],
     ),
     ("experiment_target", &["experiment_id", "set_aside"]),

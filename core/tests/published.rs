@@ -4,7 +4,7 @@ use pgfsbench_core::study::{
     asked::Asked,
     builtin,
     definition::Study,
-    left_out::{Facts, Here},
+    not_tested::{Facts, Here},
     report,
 };
 

@@ -47,8 +47,10 @@ pub struct Outcome {
     pub ms: f64,
     /// None if it was killed by a signal.
     pub exit_code: Option<i32>,
-    /// Both its outputs, and why it was killed.
+    /// Both its outputs.
     pub output: String,
+    /// Why it was killed, and what has become of it then.
+    pub killed: Option<String>,
 }
 
 impl Outcome {
@@ -62,7 +64,16 @@ impl Outcome {
             argv: self.argv.clone(),
             ms: self.ms,
             exit_code: self.exit_code,
-            output: self.output.clone(),
+            output: self.with_killed(&self.output),
+        }
+    }
+
+    /// Words of the program, and why it was killed behind them.
+    fn with_killed(&self, words: &str) -> String {
+        match &self.killed {
+            Some(why) if words.is_empty() => why.clone(),
+            Some(why) => format!("{}\n{why}", words.trim_end_matches('\n')),
+            None => words.to_owned(),
         }
     }
 
@@ -76,7 +87,7 @@ impl Outcome {
         Refusal::new(Kind::System, format!("{name} failed ({how})")).detail(format!(
             "{}\n{}",
             self.argv.join(" "),
-            error_excerpt(&self.output)
+            self.with_killed(&error_excerpt(&self.output))
         ))
     }
 }
@@ -172,27 +183,27 @@ fn run_with(
     };
     // Something that it left in the background may hold the pipe open. This process may have stood still: that is one of these waits.
     let waits = if status.is_some() { 100 } else { 0 };
-    let mut output = (0..=waits)
+    let output = (0..=waits)
         .find_map(|_| output.recv_timeout(Duration::from_millis(20)).ok())
         .unwrap_or_default();
-    if killed.is_some() {
-        output += &match is_stopping() {
-            true => "\nkilled: pgfsbench-helper is being stopped".to_owned(),
-            false => format!("\nkilled after {} s", deadline.as_secs()),
-        };
-    }
-    if status.is_none() {
-        // The program keeps the lock until it ends, so no other process touches the device meanwhile.
-        output += &format!(
-            "\nprocess {} has not ended since: it waits in the kernel, for a device that does not answer",
+    let why = killed.map(|_| match is_stopping() {
+        true => "killed: pgfsbench-helper is being stopped".to_owned(),
+        false => format!("killed after {} s", deadline.as_secs()),
+    });
+    // A program that has not ended keeps the lock, so no other process touches the device meanwhile.
+    let killed = why.map(|why| match status {
+        Some(_) => why,
+        None => format!(
+            "{why}\nprocess {} has not ended since: it waits in the kernel, for a device that does not answer",
             child.id()
-        );
-    }
+        ),
+    });
     Ok(Outcome {
         argv: argv.to_vec(),
         ms: began.elapsed().as_secs_f64() * 1000.0,
         exit_code: status.and_then(|status| status.code()),
         output,
+        killed,
     })
 }
 
@@ -246,11 +257,11 @@ mod tests {
     fn what_takes_too_long_is_killed_with_its_children() {
         let outcome = sh("sleep 60 | sleep 60", Duration::from_millis(100));
         assert_eq!(outcome.exit_code, None);
-        assert!(
-            outcome.output.contains("killed after"),
-            "{}",
-            outcome.output
-        );
+        assert_eq!(outcome.killed.as_deref(), Some("killed after 0 s"));
+        let argv = outcome.argv.join(" ");
+        let detail = outcome.refusal().detail;
+        assert_eq!(detail, Some(format!("{argv}\nkilled after 0 s")));
+        assert_eq!(outcome.report("step").output, "killed after 0 s");
         assert!(outcome.ms < 30_000.0);
     }
 
@@ -301,11 +312,8 @@ mod tests {
         }
         assert_eq!(kept, Err(rustix::io::Errno::WOULDBLOCK));
         assert_eq!(outcome.exit_code, None);
-        assert!(
-            outcome.output.contains("has not ended"),
-            "{}",
-            outcome.output
-        );
+        let killed = outcome.killed.unwrap_or_default();
+        assert!(killed.contains("has not ended"), "{killed}");
         assert_eq!(try_lock(), Ok(()));
     }
 

@@ -3,11 +3,13 @@
 
 def read_history(label, metric, redact):
     """The nights of a label; beside them, the last good run of each segment, and those around its last change."""
-    nights = query("SELECT h.*, to_char(h.at AT TIME ZONE $3, 'YYYY-MM-DD HH24:MI:SS') AS utc FROM fsbench.history($1, $2) h ORDER BY h.segment, h.night", ['text', 'text', 'text'], [label, metric, 'UTC'])
-    segments = {}
+    nights = query("SELECT h.*, to_char(h.at AT TIME ZONE $3, 'YYYY-MM-DD HH24:MI:SS') AS utc, EXISTS (SELECT FROM fsbench.environment e WHERE e.run_id = h.run_id) AS is_known FROM fsbench.history($1, $2) h ORDER BY h.segment, h.night", ['text', 'text', 'text'], [label, metric, 'UTC'])
+    segments, known = {}, {}
     for night in nights:
         if redact:
-            night.update(differs=None, marks=told_marks(night['marks']))
+            night.update(differs=None, marks=told_marks(known[night['segment']], night['run_id']) if night['marks'] else None)
+        if night.pop('is_known'):
+            known[night['segment']] = night['run_id']
         segments.setdefault(night['segment'], []).append(night)
     ids, said = [], []
     for rows in segments.values():

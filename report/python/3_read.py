@@ -41,7 +41,7 @@ def read_experiment(name):
         if runs:
             groups.append({'name': target['target'], 'runs': [run['run_id'] for run in runs], 'chosen': typical(runs)})
     baseline = targets[e['baseline_number']]['target'] if e['goal'] == 'baseline' else None
-    advice = query('SELECT * FROM fsbench.recommend($1)', ['text'], [name])
+    advice = query('SELECT * FROM fsbench._advice($1)', ['text'], [name])
     return {'kind': 'experiment', 'title': name, 'experiment': e, 'blocks': blocks, 'verdicts': verdicts, 'targets': targets, 'groups': groups,
             'baseline': baseline, 'advice': advice, 'metric': e['metric'], 'answer': answer_of_experiment(e, verdicts, advice)}
 
@@ -53,8 +53,8 @@ def typical(runs):
 
 
 def answer_of_experiment(e, verdicts, advice):
-    said = {part: [row['says'] for row in advice if row['part'] == part] for part in ('choice', 'open', 'next', 'not tested')}
-    untested = [text.split(':')[0].split('; ')[0] for text in said['not tested']]
+    said = {part: [row['says'] for row in advice if row['part'] == part] for part in ('choice', 'open', 'next')}
+    untested = [row['topic'] for row in advice if row['topic']]
     blocks = max([row['blocks'] or 0 for row in verdicts] or [0])
     sure = 'It rests on %s, by rules that err in at most 5 %% of experiments' % count(blocks, 'block')
     if not blocks:
@@ -90,9 +90,9 @@ def read_runs(ids):
     answer = [made[:1].upper() + made[1:] or 'These runs have no transactions',
               'Single runs decide nothing: how much such runs differ by themselves is not known; fsbench.experiment() has targets take turns']
     if len(runs) == 2:
-        for row in query('SELECT metric, says FROM fsbench.compare_runs($1, $2)', ['bigint', 'bigint'], ids):
-            # Where there is no ratio, it says nothing.
-            if ':' in row['says']:
+        for row in query('SELECT metric, ratio, says FROM fsbench.compare_runs($1, $2)', ['bigint', 'bigint'], ids):
+            # The last row has no metric. Other rows without a ratio say nothing.
+            if row['metric'] is None or row['ratio'] is not None:
                 advice.append({'part': 'why', 'says': row['says']})
     return {'kind': 'runs', 'title': ', '.join(run['target'] for run in runs[:4]) + (', ...' if len(runs) > 4 else ''), 'experiment': None,
             'blocks': [dict(run, target=run['target'], block=1, position=i + 1, outcome='measured', counts=True, value=run['metric_median'], ratio=None)

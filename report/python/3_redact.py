@@ -53,8 +53,8 @@ STRUCTURE = {'kind', 'part', 'method', 'verdict', 'code', 'severity', 'outcome',
 NUMBERS = {'seconds', 'machine', 'checkpoints'}
 # Names that somebody has chosen stay, but for hosts in them.
 NAMES = {'target', 'name', 'against', 'baseline', 'transaction', 'script'}
-# Layers below a filesystem whose names are chosen by people.
-NAMED_LAYERS = {'dm', 'lvm', 'crypt', 'multipath', 'md', 'network'}
+# Layers below a filesystem whose names are chosen by people, or hold a mount point.
+NAMED_LAYERS = {'dm', 'lvm', 'crypt', 'multipath', 'md', 'network', 'filesystem'}
 # No devices, though they stand in their place.
 NO_DEVICES = {'none', 'tmpfs', 'ramfs', 'overlay', 'rootfs'}
 
@@ -125,9 +125,10 @@ def is_told(row):
     return row['area'] == 'run' or name.split('.')[0] in TOLD or name in TOLD_LIMITS
 
 
-def told_marks(marks):
-    """Changes between two nights that may be the same on all machines."""
-    return '; '.join(re.findall(r'(?:^|; )((?:kernel|server_version): [^;]*)', marks or '')) or None
+def told_marks(before, run):
+    """Changes between the runs of two nights that may be the same on all machines."""
+    rows = query("SELECT name, a, b FROM fsbench.diff($1, $2) WHERE name IN ('kernel', 'server_version')", ['bigint', 'bigint'], [before, run])
+    return '; '.join('%s: %s, before %s' % (row['name'], row['b'] or 'none', row['a'] or 'none') for row in rows) or None
 
 
 def told_argument(name, value):
@@ -162,17 +163,10 @@ def told_environment(rows):
     return told
 
 
-# Lines of fsbench.recommend() about settings of the server: ALTER SYSTEM SET, and remarks.
-ABOUT_SETTING = re.compile(r"(?:ALTER SYSTEM SET |-- this server has no setting |-- )([\w.]+)(?: = '?(.*?)'?;| was (.*?), which|, which was (.*?) in )")
-
-
 def told_advice(rows):
-    kinds, told = kinds_of_settings(), []
-    for row in rows:
-        found = ABOUT_SETTING.match(row['says']) if row['part'] == 'postgresql.conf' else None
-        if not found or is_told_setting(found[1], found[2] or found[3] or found[4], kinds):
-            told.append(row)
-    return told
+    """Advice without the settings of the server that tell who and where."""
+    kinds = kinds_of_settings()
+    return [row for row in rows if not row.get('setting') or is_told_setting(row['setting'], row['value'], kinds)]
 
 
 def sensitive(model):
@@ -213,8 +207,6 @@ def gather(value, hosts, words):
                 hosts.update(found[0] or found[1] for found in re.findall(r"\bhost(?:addr)?\s*=\s*'?([^\s']+)|://(?:[^@/]*@)?([^/:?]+)", item))
             elif re.search('serial|wwn|uuid|pool$|dataset$|backing_file', key) or PLACES.search(key) or key == 'name' and value.get('kind') in NAMED_LAYERS:
                 words.add(item)
-            elif key == 'name' and ' on /' in item:
-                words.add(item.partition(' on ')[2])
 
 
 def any_of(words):

@@ -62,7 +62,7 @@ def answer_of_study(s, claims, questions, waiting, variants):
     why = {}
     for row in claims:
         if row['here'] == 'not tested':
-            why.setdefault(row['why'].split('; to have it')[0], []).append(row['claim'])
+            why.setdefault(row['why'], []).append(row['claim'])
     most = sorted(why, key=lambda text: len(why[text]), reverse=True)
     return ['Of the %s of %s (%s) %s' % (count(len(claims), 'claim'), definition['author'], definition['year'], ', '.join(said)),
             'It rests on %s of %s on %s%s%s. Not tested: %s' % (
@@ -81,11 +81,9 @@ def left_out(s, claims, published):
     rows = [['claim', row['claim'], row['says'], row['why']] for row in claims if row['here'] == 'not tested']
     seen = set()
     for row in published:
-        # By fsbench.study_report().
-        why = [text for text in [row['remark'] or ''] if text.startswith('not tested: ')]
-        if why and row['variant'] not in seen:
+        if row['not_tested'] and row['variant'] not in seen:
             seen.add(row['variant'])
-            rows.append(['variant', row['variant'], '', why[0][len('not tested: '):]])
+            rows.append(['variant', row['variant'], '', row['not_tested']])
     return rows
 
 

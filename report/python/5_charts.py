@@ -77,13 +77,14 @@ def tps_by_second(model):
             data = [trace for lane, run in enumerate(group['runs']) for trace in tps_of_run(model, run, 'run %s' % run, lane, lane)]
             choices.append({'name': 'all of %s' % group['name'], 'data': data})
     top = min(0.3, 0.06 + 0.04 * len(groups))
-    has = lambda what: any(trace['name'].endswith(': ' + what) for trace in first)
+    has_checkpoints = any(trace.get('yaxis') == 'y2' for trace in first)
+    has_stalls = any(trace.get('mode') == 'markers' for trace in first)
     layout = {'xaxis': axis('seconds of the measured window', rangemode='nonnegative'), 'yaxis': axis('transactions per second', rangemode='tozero'), 'hovermode': 'x unified'}
-    if any(trace.get('yaxis') == 'y2' for trace in first):
+    if has_checkpoints:
         layout['xaxis']['anchor'] = 'y2'
         layout['yaxis']['domain'] = [top, 1]
         layout['yaxis2'] = {'domain': [0, top - 0.04], 'showticklabels': False, 'fixedrange': True, 'showgrid': False, 'zeroline': False}
-    return chart('tps', 'Transactions by second', '; '.join(said) + ('. Thick lines below are checkpoints' if has('checkpoints') else '') + ('. Crosses are stalls' if has('stalls') else ''), None, layout, choices)
+    return chart('tps', 'Transactions by second', '; '.join(said) + ('. Thick lines below are checkpoints' if has_checkpoints else '') + ('. Crosses are stalls' if has_stalls else ''), None, layout, choices)
 
 
 def place_of_percentile(percentile):

@@ -63,7 +63,7 @@ CREATE TABLE fsbench.experiment (
     over_at_latest  timestamptz,
     moved           text,
     open_because    jsonb,
-    next_step       text
+    next_blocks     integer
 );
 COMMENT ON TABLE fsbench.experiment IS 'One row per experiment, as it was planned before its first run; read it through the view fsbench.experiments';
 COMMENT ON COLUMN fsbench.experiment.experiment_id IS 'Number of the experiment in this database';
@@ -105,7 +105,7 @@ COMMENT ON COLUMN fsbench.experiment.budget_seconds IS 'The budget for which che
 COMMENT ON COLUMN fsbench.experiment.over_at_latest IS 'When it is over at the latest, as reckoned before the run that is on; NULL while it is not running';
 COMMENT ON COLUMN fsbench.experiment.moved IS 'By how much that end has moved last, and why; NULL when it has not';
 COMMENT ON COLUMN fsbench.experiment.open_because IS 'Why it has left something open: an array of reasons, each with its code and values; NULL when all is decided, or while it is not over';
-COMMENT ON COLUMN fsbench.experiment.next_step IS 'The statement that makes as many further blocks as a decision takes; NULL where more blocks would not help';
+COMMENT ON COLUMN fsbench.experiment.next_blocks IS 'Number of blocks to extend it to, so that a decision is likely; NULL where more blocks would not help';
 
 CREATE TABLE fsbench.experiment_target (
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,

@@ -103,6 +103,11 @@ CREATE FUNCTION fsbench.recommend(experiment text) RETURNS TABLE (part text, say
     AS 'MODULE_PATHNAME', 'fsbench_recommend_wrapper';
 COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, to be read from top to bottom: the choice, what is open, the statement to go on (next), why, each one''s figures, what it gains and costs, under which conditions, what was not tested, findings that touch it, and lines to be pasted';
 
+CREATE FUNCTION fsbench._advice(experiment text) RETURNS TABLE (part text, says text, topic text, setting text, value text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20
+    AS 'MODULE_PATHNAME', 'fsbench_advice_wrapper';
+COMMENT ON FUNCTION fsbench._advice IS 'fsbench.recommend(), with topic, which names in a few words what was not tested, and with the server''s setting that a line is about, and its value. Private: pages read it';
+
 CREATE FUNCTION fsbench.compare_runs(run_a bigint, run_b bigint)
     RETURNS TABLE (metric text, a float8, b float8, ratio float8, says text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 12

@@ -59,6 +59,11 @@ CREATE FUNCTION fsbench.cancel(run_id bigint) RETURNS boolean
     AS 'MODULE_PATHNAME', 'fsbench_cancel_wrapper';
 COMMENT ON FUNCTION fsbench.cancel IS 'Cancels a run that is queued or running; false when there is none of that id any more';
 
+CREATE FUNCTION fsbench._start(asked text) RETURNS bigint
+    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE COST 1000000
+    AS 'MODULE_PATHNAME', 'fsbench_start_asked_wrapper';
+COMMENT ON FUNCTION fsbench._start IS 'Starts a run by its arguments as one JSON document, checked as those of fsbench.start(). Only superusers have it do a part of a run. Private: other servers call it for their runs here';
+
 CREATE FUNCTION fsbench._ended(run_id bigint, timeout_ms integer) RETURNS boolean
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_ended_wrapper';

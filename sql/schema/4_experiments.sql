@@ -39,9 +39,9 @@ CREATE VIEW fsbench.experiments AS
            p.phase, pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => CASE WHEN l.seconds IS NOT NULL THEN least(l.seconds, 1e11) END) AS over_at_latest,
            e.answer, e.status_reason, e.requested_by, e.created_at, e.started_at, e.ended_at, e.experiment_id,
            e.neighbours, e.moved, e.open_because,
-           -- It is pasted: a row of a dump could hold any statement.
-           CASE WHEN pg_catalog.regexp_replace(e.next_step, ', [0-9]{1,3}[)];$', '') = pg_catalog.format('SELECT fsbench.extend_experiment(%L', e.experiment)
-                 AND e.experiment !~ '[[:cntrl:]]' THEN e.next_step END AS next_step
+           -- It is pasted: a row of a dump could hold any name and any number.
+           CASE WHEN e.next_blocks BETWEEN 1 AND 999 AND e.experiment !~ '[[:cntrl:]]'
+                THEN pg_catalog.format('SELECT fsbench.extend_experiment(%L, %s);', e.experiment, e.next_blocks) END AS next_step
     FROM fsbench.experiment e CROSS JOIN LATERAL (
         SELECT pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
                pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'burn_in', 'pilot')) AS repeated,

@@ -11,7 +11,7 @@ CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name,
         (0, 'run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
         -- Documents of the runs above, by their hashes.
         (1000, 'script', 'sha256', 'sha256', '{}'),
-        (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_step}'),
+        (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_blocks}'),
         (1002, 'experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
         (1003, 'experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
         (1004, 'experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}')

@@ -44,10 +44,10 @@ COMMENT ON FUNCTION fsbench.study_claims IS 'Each claim of a study: what is clai
 
 CREATE FUNCTION fsbench.study_report(study text)
     RETURNS TABLE (question text, variant text, metric text, published float8, unit text, published_percent float8, measured float8,
-        measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text)
+        measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text, not_tested text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 30
     AS 'MODULE_PATHNAME', 'fsbench_study_report_wrapper';
-COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question; of figures by which its experiment does not decide of the medians, and of the ranges of their runs. A knee is a degree with its interval. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
+COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question; of figures by which its experiment does not decide of the medians, and of the ranges of their runs. A knee is a degree with its interval. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart. not_tested: why the variant was not tested here';
 
 CREATE FUNCTION fsbench.define_study(definition jsonb) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
@@ -126,7 +126,7 @@ COMMENT ON FUNCTION fsbench._claims IS 'fsbench.study_claims(), or why that cann
 
 CREATE FUNCTION fsbench._published(study text)
     RETURNS TABLE (question text, variant text, metric text, published float8, unit text, published_percent float8, measured float8,
-        measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text)
+        measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text, not_tested text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 30
     AS $$
 BEGIN
@@ -175,10 +175,10 @@ COMMENT ON COLUMN fsbench.chart_claim.why IS 'Why it is judged so';
 
 CREATE VIEW fsbench.chart_published AS
     SELECT s.study, r.number::integer AS number, r.question, r.variant, r.metric, r.published, r.unit, r.published_percent, r.measured, r.measured_percent, r.runs,
-           r.ratio, r.low, r.high, r.compared, r.remark
+           r.ratio, r.low, r.high, r.compared, r.remark, r.not_tested
     FROM fsbench.study s
     CROSS JOIN LATERAL fsbench._published(s.study) WITH ORDINALITY
-        AS r (question, variant, metric, published, unit, published_percent, measured, measured_percent, runs, ratio, low, high, compared, remark, number);
+        AS r (question, variant, metric, published, unit, published_percent, measured, measured_percent, runs, ratio, low, high, compared, remark, not_tested, number);
 COMMENT ON VIEW fsbench.chart_published IS 'Tables of fsbench.study_report() of studies that were started, to be drawn: what the author has published, with ours beside it';
 COMMENT ON COLUMN fsbench.chart_published.study IS 'Study';
 COMMENT ON COLUMN fsbench.chart_published.number IS 'Place in the table, from 1';
@@ -196,3 +196,4 @@ COMMENT ON COLUMN fsbench.chart_published.low IS 'Low end of its interval';
 COMMENT ON COLUMN fsbench.chart_published.high IS 'High end of it';
 COMMENT ON COLUMN fsbench.chart_published.compared IS 'Whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
 COMMENT ON COLUMN fsbench.chart_published.remark IS 'What is to be known about it';
+COMMENT ON COLUMN fsbench.chart_published.not_tested IS 'Why the variant was not tested here';

@@ -6,10 +6,12 @@ mod change;
 use std::sync::{Mutex, atomic::Ordering::AcqRel};
 
 use pgfsbench_core::{
-    board::HOMES,
+    board::EXPERIMENT_SLOTS,
     experiment::{
         answer::{self, warning},
-        metric, recommend, steps,
+        metric,
+        recommend::{self, Advice},
+        steps,
     },
     refusal::quoted,
 };
@@ -33,23 +35,23 @@ pub fn tell_conductor() {
     xact::on_commit(|| {
         let Some(board) = shmem::board() else { return };
         // The starting session saw a free place; another database may have taken it since.
-        if !board.homes.tell(session::database()) {
-            report::log_warning(&too_many_homes());
+        if !board.experiment_slots.tell(session::database()) {
+            report::log_warning(&too_many_databases());
         }
-        board.homes.endings.fetch_add(1, AcqRel);
+        board.experiment_slots.endings.fetch_add(1, AcqRel);
         shmem::announce();
         janitor::wake(board);
     });
 }
 
 /// The error where no further database can have experiments that go on.
-fn too_many_homes() -> Fault {
+fn too_many_databases() -> Fault {
     Fault::new(
         sqlstate::NO_RESOURCES,
         "too many databases have experiments at the same time",
     )
     .detail(format!(
-        "{HOMES} databases have experiments that are running or queued, and no more are gone on with."
+        "{EXPERIMENT_SLOTS} databases have experiments that are running or queued, and no more are gone on with."
     ))
     .hint("Wait until those of another database are over, or pause them there; then call fsbench.experiment() or fsbench.resume_experiment() again.")
 }
@@ -142,9 +144,47 @@ fn compare(experiment: Option<Text>, metric: Option<String>) -> Result<Vec<answe
 fn fsbench_recommend(
     experiment: Option<Text>,
 ) -> Result<TableIterator<'static, (name!(part, Said), name!(says, Said))>, ErrorReport> {
+    let rows = recommended(experiment)?;
+    Ok(TableIterator::new(
+        rows.into_iter()
+            .map(|row| (row.part.into(), row.says.into())),
+    ))
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_advice(
+    experiment: Option<Text>,
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(part, Said),
+            name!(says, Said),
+            name!(topic, Option<Said>),
+            name!(setting, Option<Said>),
+            name!(value, Option<Said>),
+        ),
+    >,
+    ErrorReport,
+> {
+    let rows = recommended(experiment)?;
+    Ok(TableIterator::new(rows.into_iter().map(|row| {
+        let (setting, value) = row.setting.unzip();
+        (
+            row.part.into(),
+            row.says.into(),
+            row.topic.map(Said),
+            setting.map(Said),
+            value.map(Said),
+        )
+    })))
+}
+
+fn recommended(experiment: Option<Text>) -> Result<Vec<Advice>, Fault> {
     let owner = guard::extension()?.owner;
     let found = named(owner, experiment)?;
-    let rows = session::with_rights_of(owner, || -> Result<_, Fault> {
+    session::with_rights_of(owner, || {
         let state =
             store::state(found.experiment_id, None)?.ok_or_else(|| unknown(&found.experiment))?;
         let said = experiment::said(&state, steps::declared(&state))?;
@@ -154,11 +194,7 @@ fn fsbench_recommend(
             Some(host) => recommend::of_other_host(rows, &host),
             None => rows,
         })
-    })?;
-    Ok(TableIterator::new(
-        rows.into_iter()
-            .map(|row| (row.part.into(), row.says.into())),
-    ))
+    })
 }
 
 #[pg_extern(sql = false)]
@@ -187,8 +223,10 @@ fn fsbench_experiment_ended(
         return Ok(false);
     }
     tell_progress(ready.owner, &status()?)?;
-    let changes = ready.board.homes.endings();
-    shmem::wait_for_change(patience, || ready.board.homes.endings() != changes);
+    let changes = ready.board.experiment_slots.endings();
+    shmem::wait_for_change(patience, || {
+        ready.board.experiment_slots.endings() != changes
+    });
     process::check_interrupts();
     Ok(is_over(&status()?)?)
 }

@@ -125,6 +125,23 @@ pub fn of_arguments(given: Map<String, Value>) -> Result<Asked, Fault> {
     with_hash(given.into())
 }
 
+/// The request in the document of another server, whose run this one carries out.
+pub fn asked_by_server(document: &str) -> Result<Asked, Fault> {
+    let mut asked: Asked =
+        serde_json::from_str(document).map_err(|e| wrong_arguments("the document of a run", e))?;
+    if asked.stage != Stage::Whole && !session::is_superuser() {
+        return Err(Fault::new(
+            sqlstate::NOT_ALLOWED,
+            "permission denied to do a part of a run",
+        )
+        .detail("Only superusers may load data without a run, or run on data that are loaded.")
+        .hint("Use fsbench.start()."));
+    }
+    asked.target = Some(DEFAULT_TARGET.into());
+    asked.script.sha256 = None;
+    with_hash(asked)
+}
+
 /// The specification with the hash of its scripts, if they can be read.
 pub fn with_hash(mut asked: Asked) -> Result<Asked, Fault> {
     if let Ok(document) = Document::of(&asked.script) {

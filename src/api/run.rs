@@ -20,7 +20,7 @@ use super::{
 use crate::{
     board::{Board, Cancel, RequestState, outcome::Outcome},
     errors::Fault,
-    pg::{report, settings, shmem, xact},
+    pg::{report, shmem, text::Text, xact},
 };
 
 #[allow(clippy::type_complexity)]
@@ -48,10 +48,19 @@ fn fsbench_run(
 
 #[pg_extern(sql = false)]
 fn fsbench_start(call: pg_sys::FunctionCallInfo) -> Result<i64, ErrorReport> {
-    let asked = request::asked(call)?;
+    Ok(start_told(&request::asked(call)?)?)
+}
+
+/// For a server whose run is carried out here.
+#[pg_extern(sql = false)]
+fn fsbench_start_asked(asked: Text) -> Result<i64, ErrorReport> {
+    Ok(start_told(&request::asked_by_server(&asked.0)?)?)
+}
+
+fn start_told(asked: &Asked) -> Result<i64, Fault> {
     // Also a cancel and a timeout tell which runs stay.
-    let result = xact::catch(|| start(&asked)).and_then(|result| result);
-    Ok(result.map_err(started::told)?)
+    let result = xact::catch(|| start(asked)).and_then(|result| result);
+    result.map_err(started::told)
 }
 
 /// Makes a run, and waits for it; `function` is what was called for it.
@@ -121,10 +130,6 @@ fn tell_turn(board: &Board, ticket: &Ticket, run_id: i64) {
 fn start(asked: &Asked) -> Result<i64, Fault> {
     let ready = guard::ready()?;
     xact::check_may_write(c"fsbench.start()");
-    let asked = &Asked {
-        stage: settings::stage()?,
-        ..asked.clone()
-    };
     let spec = request::specify(&ready, asked)?;
     guard::janitor_is_there(ready.board)?;
     let ticket = request::submit(&ready, asked, &spec, true)?;

@@ -8,7 +8,7 @@ mod starting;
 use pgfsbench_core::{
     experiment::state::State,
     refusal::quoted,
-    study::{asked, builtin, claims, definition::Study, left_out::Here, report},
+    study::{asked, builtin, claims, definition::Study, not_tested::Here, report},
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
@@ -143,6 +143,7 @@ fn fsbench_study_report(
             name!(high, Option<f64>),
             name!(compared, Option<Said>),
             name!(remark, Option<Said>),
+            name!(not_tested, Option<Said>),
         ),
     >,
     ErrorReport,
@@ -164,6 +165,7 @@ fn fsbench_study_report(
             row.high,
             row.order.map(Said::from),
             row.remark.map(Said),
+            row.not_tested.map(Said),
         )
     })))
 }

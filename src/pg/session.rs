@@ -30,6 +30,12 @@ pub fn role() -> u32 {
     unsafe { pg_sys::GetUserId().to_u32() }
 }
 
+/// Whether that role is a superuser.
+pub fn is_superuser() -> bool {
+    // SAFETY: in a transaction; reads this backend's state and the catalog.
+    unsafe { pg_sys::superuser() }
+}
+
 /// Name of a role, or its number when it is gone.
 pub fn role_name(role: u32) -> String {
     // SAFETY: in a transaction; the name is allocated in the current memory context.

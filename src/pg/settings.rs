@@ -2,14 +2,9 @@
 
 use std::ffi::CString;
 
-use pgfsbench_core::spec::Stage;
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 
-use crate::{
-    board::MOST_QUEUED,
-    errors::{Fault, sqlstate},
-    pg::guc,
-};
+use crate::{board::MOST_QUEUED, pg::guc};
 
 static MAX_CLIENTS: GucSetting<i32> = GucSetting::<i32>::new(128);
 static MAX_QUEUED: GucSetting<i32> = GucSetting::<i32>::new(MOST_QUEUED as i32);
@@ -17,7 +12,6 @@ static RESERVED_SPACE_MB: GucSetting<i32> = GucSetting::<i32>::new(512);
 static PREPARED_DATA_LIMIT_MB: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
 static PREPARED_DATA_DIRECTORY: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(None);
-static STAGE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// Defines them. From `_PG_init`.
@@ -73,14 +67,6 @@ pub fn define(preloading: bool) {
         GucContext::Sighup,
         GucFlags::SUPERUSER_ONLY,
     );
-    GucRegistry::define_string_guc(
-        c"pgfsbench.stage",
-        c"Sets which part of a run this server does; pgfsbench sets it in servers of its own.",
-        c"JSON.",
-        &STAGE,
-        GucContext::Suset,
-        GucFlags::NO_SHOW_ALL | GucFlags::DISALLOW_IN_FILE,
-    );
     GucRegistry::define_bool_guc(
         c"pgfsbench.progress",
         c"Sends a NOTICE with the progress of a run to the session that waits for it.",
@@ -117,20 +103,6 @@ pub fn prepared_data_limit_bytes() -> u64 {
 /// `pgfsbench.prepared_data_directory`; None when it is empty.
 pub fn prepared_data_directory() -> Option<String> {
     text_of(&PREPARED_DATA_DIRECTORY)
-}
-
-/// `pgfsbench.stage`.
-pub fn stage() -> Result<Stage, Fault> {
-    match text_of(&STAGE) {
-        None => Ok(Stage::Whole),
-        Some(text) => serde_json::from_str(&text).map_err(|e| {
-            Fault::new(
-                sqlstate::INVALID_PARAMETER,
-                format!("invalid value of pgfsbench.stage: {e}"),
-            )
-            .hint("Run RESET pgfsbench.stage.")
-        }),
-    }
 }
 
 fn text_of(setting: &GucSetting<Option<CString>>) -> Option<String> {

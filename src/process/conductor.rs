@@ -14,7 +14,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::Home,
+    board::ExperimentSlot,
     experiment::{
         state::{Made, Outcome, State},
         steps::{self, End, Next, Place},
@@ -49,17 +49,17 @@ const LATER: Duration = Duration::from_secs(10);
 pub fn main(argument: i32, _serial: u32) {
     let Some(board) = shmem::board() else { return };
     let place = argument as usize;
-    let home = &board.homes.places[place];
-    process::connect(Database::Oid(home.database.load(Acquire)));
+    let slot = &board.experiment_slots.places[place];
+    process::connect(Database::Oid(slot.database.load(Acquire)));
     process::on_exit(|| {
         if let Some(board) = shmem::board() {
             janitor::wake(board);
         }
     });
     process::report_activity("pgfsbench conductor");
-    let changes = home.changes.load(Acquire);
-    home.look_at_ns.store(0, Release);
-    let conductor = Conductor { board, place, home };
+    let changes = slot.changes.load(Acquire);
+    slot.look_at_ns.store(0, Release);
+    let conductor = Conductor { board, place, slot };
     match xact::catch(|| conductor.work()).and_then(|result| result) {
         Ok(()) => conductor.is_well(),
         Err(fault) if fault.sqlstate == sqlstate::LOCK_NOT_AVAILABLE => {
@@ -67,14 +67,14 @@ pub fn main(argument: i32, _serial: u32) {
         }
         Err(fault) => conductor.is_in_trouble(fault),
     }
-    home.heard.store(changes, Release);
-    home.is_done.store(1, Release);
+    slot.heard.store(changes, Release);
+    slot.is_done.store(1, Release);
 }
 
 struct Conductor {
     board: &'static Board,
     place: usize,
-    home: &'static Home,
+    slot: &'static ExperimentSlot,
 }
 
 /// The conductor's next action after a step.
@@ -108,9 +108,9 @@ impl Conductor {
                 self.leave_idle();
                 return Ok(());
             };
-            if !self.board.homes.hold(self.place) {
+            if !self.board.experiment_slots.hold(self.place) {
                 // Told when that one is over.
-                self.home.waits_for.store(0, Release);
+                self.slot.waits_for.store(0, Release);
                 return Ok(());
             }
             match self.go_on(&on, extension.oid) {
@@ -152,9 +152,9 @@ impl Conductor {
 
     /// There is no experiment here to go on with.
     fn leave_idle(&self) {
-        self.home.waits_for.store(0, Release);
-        self.board.homes.let_go(self.place);
-        self.home.is_idle.store(1, Release);
+        self.slot.waits_for.store(0, Release);
+        self.board.experiment_slots.let_go(self.place);
+        self.slot.is_idle.store(1, Release);
     }
 
     /// Why an experiment does not go on by itself.
@@ -242,12 +242,12 @@ impl Conductor {
 
     fn look_after(&self, wait: Duration) {
         let at = clock::now_ns() + wait.as_nanos() as u64;
-        self.home.waits_for.store(0, Release);
-        self.home.look_at_ns.store(at, Release);
+        self.slot.waits_for.store(0, Release);
+        self.slot.look_at_ns.store(at, Release);
     }
 
     fn wait_for(&self, run_id: i64) {
-        self.home.waits_for.store(run_id, Release);
+        self.slot.waits_for.store(run_id, Release);
     }
 
     fn judge(
@@ -351,7 +351,7 @@ impl Conductor {
         // Other runs go between two blocks.
         let is_first = !state.runs.iter().any(|made| made.block == place.block);
         self.board
-            .homes
+            .experiment_slots
             .in_block
             .store(u32::from(!is_first), Release);
         let (made, label) = (place.made(), place.label(state));
@@ -416,7 +416,7 @@ impl Conductor {
                 }
                 locked(id, || store::forget_run(id, made))?;
                 // A run that waits for the end of the block may take the room.
-                self.board.homes.leave_block(self.place);
+                self.board.experiment_slots.leave_block(self.place);
                 self.look_after(LATER);
                 Ok(After::Leave)
             }
@@ -454,7 +454,7 @@ impl Conductor {
         }
         marker::remove_of_those_over()?;
         // Wakes the sessions that wait for it.
-        self.board.homes.endings.fetch_add(1, AcqRel);
+        self.board.experiment_slots.endings.fetch_add(1, AcqRel);
         shmem::announce();
         Ok(())
     }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::HOMES,
+    board::EXPERIMENT_SLOTS,
     quoting,
     spec::{Act, Errand},
     target::server_log,
@@ -428,15 +428,15 @@ fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
     if extension.version != VERSION && pause_experiments() != Some(false) {
         return Ok(());
     }
-    if xact::transaction(store::experiment::any_is_on)? && !board.homes.tell(home) {
+    if xact::transaction(store::experiment::any_is_on)? && !board.experiment_slots.tell(home) {
         let why = format!(
-            "{HOMES} databases have experiments that are on or queued, and no more are gone on with; when those of another one are over, resume_experiment \
+            "{EXPERIMENT_SLOTS} databases have experiments that are on or queued, and no more are gone on with; when those of another one are over, resume_experiment \
              goes on with it"
         );
         xact::transaction(|| {
             let on = store::experiment::lock_all()?;
             // A place may have become free, and a session may have been given it.
-            if board.homes.tell(home) {
+            if board.experiment_slots.tell(home) {
                 return Ok(());
             }
             store::experiment::keep_time_on()?;

@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 use pgfsbench_core::{
     experiment::{
         answer::{
-            self, Beside, Checkpoints, Warning,
+            self, Checkpoints, TargetFacts, Warning,
             open::{self, Open},
         },
         conditions, limits,
@@ -103,7 +103,7 @@ pub fn said(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
 pub fn said_with(
     state: &State,
     metric: Metric,
-    beside: &[Beside],
+    beside: &[TargetFacts],
 ) -> Result<Vec<answer::Row>, Fault> {
     let mut said = answer::rows(state, metric, beside);
     for id in rows::sessions_of(state.experiment.experiment_id)? {
@@ -129,12 +129,12 @@ pub fn said_with(
 }
 
 /// Facts of the targets beside their metric, by number. In a transaction.
-pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
+pub fn beside(state: &State) -> Result<Vec<TargetFacts>, Fault> {
     let known = rows::beside(state.experiment.experiment_id)?;
     let differences = differences::of(state)?;
     // The disk has changed once more since its blocks were made again.
     let throttled = throttled::step(state);
-    let mut beside = vec![Beside::default(); state.targets.len()];
+    let mut beside = vec![TargetFacts::default(); state.targets.len()];
     for row in &known {
         let Some(target) = beside.get_mut(row.number) else {
             continue;

@@ -334,11 +334,11 @@ pub fn set_trouble(experiment_id: i64, why: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Removes reasons that begin so from experiments that go on again.
-pub fn forget_trouble(begins: &str) -> Result<(), Fault> {
+/// Removes the troubles of experiments that go on again: an experiment that is on has no other reason for its status.
+pub fn forget_trouble() -> Result<(), Fault> {
     sql::write(
-        "UPDATE fsbench.experiment SET status_reason = NULL WHERE status IN ('queued', 'running') AND starts_with(status_reason, $1)",
-        &[Some(begins)],
+        "UPDATE fsbench.experiment SET status_reason = NULL WHERE status IN ('queued', 'running') AND status_reason IS NOT NULL",
+        &[],
     )?;
     Ok(())
 }
@@ -390,16 +390,16 @@ pub fn end(
     set_status(experiment_id, status, why)
 }
 
-/// Stores what is said of an experiment, why something is open, and the statement that goes on.
+/// Stores what is said of an experiment, why something is open, and the blocks that would decide it.
 pub fn set_answer(experiment_id: i64, answer: &str, open: &Open) -> Result<(), Fault> {
     let reasons = (!open.reasons.is_empty()).then(|| to_json_text(&open.reasons));
     sql::write(
-        "UPDATE fsbench.experiment SET answer = $2, open_because = $3::jsonb, next_step = $4 WHERE experiment_id = $1::bigint",
+        "UPDATE fsbench.experiment SET answer = $2, open_because = $3::jsonb, next_blocks = $4::integer WHERE experiment_id = $1::bigint",
         &[
             Some(&experiment_id.to_string()),
             Some(answer),
             reasons.transpose()?.as_deref(),
-            open.next.as_deref(),
+            open.next_blocks.map(|blocks| blocks.to_string()).as_deref(),
         ],
     )?;
     Ok(())

@@ -6,7 +6,7 @@ use pgfsbench_core::study::{
     asked::Asked,
     definition::Study,
     evidence::Knee,
-    left_out::{Facts, OnImage},
+    not_tested::{Facts, OnImage},
 };
 use serde::Deserialize;
 

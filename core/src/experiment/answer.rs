@@ -41,7 +41,7 @@ const NOT_DECLARED: &str = "not declared";
 
 /// Facts of a target beside its metric.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Beside {
+pub struct TargetFacts {
     /// The durability that its runs promised, all together.
     pub durability: Option<Durability>,
     /// Undeclared differences of its runs from those of others in the same block, by the number of the other target.
@@ -97,7 +97,7 @@ struct Withheld {
 }
 
 /// The rows of `compare`: with the declared metric what was decided, with another one what it looks like. `beside` is by number.
-pub fn rows(state: &State, metric: Metric, beside: &[Beside]) -> Vec<Row> {
+pub fn rows(state: &State, metric: Metric, beside: &[TargetFacts]) -> Vec<Row> {
     let e = &state.experiment;
     let looks = match e.metric == metric.name {
         true => e.looks(),
@@ -114,7 +114,7 @@ pub fn rows(state: &State, metric: Metric, beside: &[Beside]) -> Vec<Row> {
 fn rows_at(
     state: &State,
     metric: Metric,
-    beside: &[Beside],
+    beside: &[TargetFacts],
     blocks: u32,
     looks: &Looks,
 ) -> Vec<Row> {
@@ -178,7 +178,7 @@ fn of_compared(
     metric: Metric,
     number: usize,
     compared: &Compared,
-    beside: &[Beside],
+    beside: &[TargetFacts],
     withheld: &Withheld,
 ) -> Row {
     let e = &state.experiment;
@@ -213,7 +213,7 @@ fn of_ranked(
     metric: Metric,
     number: usize,
     ranked: &Ranked,
-    beside: &[Beside],
+    beside: &[TargetFacts],
     withheld: &Withheld,
 ) -> Row {
     let name = ranked
@@ -284,7 +284,13 @@ impl Base {
     }
 }
 
-fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &Withheld) -> Row {
+fn row(
+    state: &State,
+    metric: Metric,
+    base: Base,
+    beside: &[TargetFacts],
+    withheld: &Withheld,
+) -> Row {
     let own = beside.get(base.number).cloned().unwrap_or_default();
     // A metric that can be zero has no ratio.
     let ends = base.ends.filter(|_| metric.kind != Kind::Shown);

@@ -113,6 +113,10 @@ pub struct Advice {
     pub says: String,
     /// Whether it is, or has, something to be pasted.
     pub is_pasted: bool,
+    /// A few words for a thing that was not tested.
+    pub topic: Option<String>,
+    /// The server's setting that the line is about, and its value.
+    pub setting: Option<(String, String)>,
 }
 
 /// Advice in words.
@@ -121,6 +125,17 @@ fn advice(part: &'static str, says: impl Into<String>) -> Advice {
         part,
         says: texts::say(part, || says.into()),
         is_pasted: false,
+        topic: None,
+        setting: None,
+    }
+}
+
+/// Advice on something that was not tested: its topic, and the rest of the sentence.
+fn untested(topic: impl Into<String>, rest: &str) -> Advice {
+    let topic = topic.into();
+    Advice {
+        topic: Some(topic.clone()),
+        ..advice("not tested", format!("{topic}{rest}"))
     }
 }
 
@@ -130,6 +145,8 @@ fn to_paste(part: &'static str, says: impl Into<String>) -> Advice {
         part,
         says: says.into(),
         is_pasted: true,
+        topic: None,
+        setting: None,
     }
 }
 
@@ -143,7 +160,8 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     }
     let open = open::of(state, said);
     rows.extend(open.others().map(|why| advice("open", why.says())));
-    rows.extend(open.advice().map(|line| to_paste(NEXT, line)));
+    let line = open.advice(&state.experiment.experiment);
+    rows.extend(line.map(|line| to_paste(NEXT, line)));
     rows.extend(
         said.iter()
             .map(|row| advice("why", format!("{}: {}", row.target, row.says))),
@@ -176,11 +194,13 @@ pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
     rows.retain(|row| !row.is_pasted);
     // Nor what would look like one.
     for row in &mut rows {
-        row.says = row.says.replace(char::is_control, " ");
+        for text in [&mut row.says].into_iter().chain(&mut row.topic) {
+            *text = text.replace(char::is_control, " ");
+        }
     }
-    rows.push(advice(
-        "not tested",
-        format!("this machine: it was measured on {host}, and imported from a file, of which no line is shown that could be pasted"),
+    rows.push(untested(
+        "this machine",
+        &format!(": it was measured on {host}, and imported from a file, of which no line is shown that could be pasted"),
     ));
     rows
 }
@@ -261,14 +281,14 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
 }
 
 fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
-    let mut rows = vec![advice(
-        "not tested",
-        "what is promised of durability was not tried by cutting power; it is what mount options, caches and settings say",
+    let mut rows = vec![untested(
+        "what is promised of durability was not tried by cutting power",
+        "; it is what mount options, caches and settings say",
     )];
     if !facts.iter().any(|f| f.crash == Some(true)) {
-        rows.push(advice(
-            "not tested",
-            "recovery after a crash: options => '{\"crash\": true}' measures it",
+        rows.push(untested(
+            "recovery after a crash",
+            ": options => '{\"crash\": true}' measures it",
         ));
     }
     let f = facts.first().cloned().unwrap_or_default();
@@ -279,26 +299,24 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     ];
     let what: Vec<String> = what.into_iter().flatten().collect();
     if !what.is_empty() {
-        rows.push(advice(
-            "not tested",
-            format!(
-                "other loads and sizes than {} on this machine",
-                what.join(" and ")
-            ),
+        let loads = what.join(" and ");
+        rows.push(untested(
+            format!("other loads and sizes than {loads} on this machine"),
+            "",
         ));
     }
     rows.extend(options_not_tested(state, facts));
-    rows.push(advice("not tested", ageing(facts)));
+    rows.push(untested("ageing", ageing(facts)));
     if state.experiment.metric == "tps" {
-        rows.push(advice(
-            "not tested",
-            "latency at a fixed rate, which full speed does not show: give a rate for that",
+        rows.push(untested(
+            "latency at a fixed rate, which full speed does not show",
+            ": give a rate for that",
         ));
     }
     if facts.iter().any(|f| f.power_loss_protected == Some(true)) {
-        rows.push(advice(
-            "not tested",
-            "that the device keeps its cache when power is lost: equally durable as you declared",
+        rows.push(untested(
+            "that the device keeps its cache when power is lost",
+            ": equally durable as you declared",
         ));
     }
     rows
@@ -307,8 +325,8 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
 /// Files of a database that has lived long are scattered, on a filesystem that was full before.
 fn ageing(facts: &[Facts]) -> &'static str {
     match facts.iter().all(stored::is_made) {
-        true => "ageing: each run is on a filesystem that was just made",
-        false => "ageing: each run has data files that were just made",
+        true => ": each run is on a filesystem that was just made",
+        false => ": each run has data files that were just made",
     }
 }
 
@@ -337,12 +355,14 @@ fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
         };
         let name = state.targets.get(f.number);
         let name = name.map_or("", |t| t.target.as_str());
-        rows.push(to_paste(
-            "not tested",
-            format!(
-                "options of mkfs and mount of {filesystem}, which are as they come; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"{option}\"]}}' compares one"
-            ),
-        ));
+        let topic = format!("options of mkfs and mount of {filesystem}, which are as they come");
+        let says = format!(
+            "{topic}; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"{option}\"]}}' compares one"
+        );
+        rows.push(Advice {
+            topic: Some(topic),
+            ..to_paste("not tested", says)
+        });
     }
     rows
 }
@@ -350,7 +370,7 @@ fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
 fn set_aside(said: &[Row]) -> Vec<Advice> {
     let aside = said.iter().filter(|row| row.is_set_aside());
     let says = |row: &Row| format!("{}, which was set aside since its runs failed", row.target);
-    aside.map(|row| advice("not tested", says(row))).collect()
+    aside.map(|row| untested(says(row), "")).collect()
 }
 
 /// The codes of each target, and how to read what they mean.

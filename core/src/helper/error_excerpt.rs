@@ -17,7 +17,6 @@ const COMPLAINTS: &[&str] = &[
     "error",
     "exceed",
     "fail",
-    "has not ended",
     "illegal",
     "incompatible",
     "invalid",
@@ -50,31 +49,15 @@ pub fn error_excerpt(output: &str) -> String {
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty());
-    // Lines after the usage say why it ended.
-    let (before, after): (Vec<&str>, Vec<&str>) = {
-        let lines: Vec<&str> = lines.collect();
-        let at = lines
-            .iter()
-            .position(|line| is_usage(line))
-            .unwrap_or(lines.len());
-        (lines[..at].to_vec(), lines[at..].to_vec())
-    };
-    let complains = |line: &&&str| {
+    let lines = lines.take_while(|line| !is_usage(line));
+    let complains = |line: &&str| {
         let line = line.to_lowercase();
         COMPLAINTS.iter().any(|words| line.contains(words))
     };
-    let ends = |line: &&&str| line.starts_with("killed") || line.contains("has not ended");
-    let mut kept: Vec<&str> = before
-        .iter()
-        .filter(complains)
-        .take(LINES)
-        .copied()
-        .collect();
+    let mut kept: Vec<&str> = lines.clone().filter(complains).take(LINES).collect();
     if kept.is_empty() {
-        kept = before.iter().take(LINES).copied().collect();
+        kept = lines.take(LINES).collect();
     }
-    let last = before.iter().skip(LINES).chain(&after).filter(ends);
-    kept.extend(last.copied());
     kept.dedup();
     let cut = |line: &&str| -> String {
         match line.chars().nth(LONGEST) {
@@ -110,7 +93,6 @@ mod tests {
                 "btrfs-progs v6.2\nSee http\n\nERROR: no\nERROR: no\n",
                 "ERROR: no",
             ),
-            ("a\nb\nc\nd\nkilled after 1 s", "killed after 1 s"),
             ("one\ntwo\nthree\nfour\n", "one\ntwo\nthree"),
             ("Usage: x\n  -a\n", ""),
         ] {

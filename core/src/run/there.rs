@@ -2,34 +2,93 @@
 
 use serde_json::Value;
 
-use crate::spec::{Bound, Spec};
+use crate::spec::{Asked, Bound, Options, ScriptArguments, Spec, Stage};
 
-/// Duration, transactions and warm-up, as the arguments of the run there take them. None: that server chooses.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Window {
-    pub duration: Option<String>,
-    pub transactions: Option<String>,
-    pub warmup: Option<String>,
+/// How long the run there goes on without being asked how far it is, in milliseconds: when the link is lost, or this server.
+const LEASE_MS: u64 = 60_000;
+
+/// The server that carries a run out.
+#[derive(Clone, Copy, Debug)]
+pub enum Whose<'a> {
+    /// One of our own, and which part of the run it does.
+    Own(&'a Stage),
+    /// Another one, and the label of the run there.
+    Other(&'a str),
 }
 
-/// The window of a run on the server there. That server chooses the length of a quick look again, and knows the checkpoint cycle of a search.
-pub fn window(spec: &Spec) -> Window {
-    let quick = spec.is_quick();
-    let own_cycle = spec.is_chosen_there("duration");
-    let own_warmup = quick || own_cycle && spec.chosen.iter().any(|name| name == "warmup");
-    let ms = |ms: u64, is_own: bool| Some(format!("{ms} ms")).filter(|_| !is_own);
-    let (duration, transactions) = match spec.bound {
-        Bound::DurationMs(duration) => (ms(duration, quick || own_cycle), None),
+impl Whose<'_> {
+    pub fn is_other(self) -> bool {
+        matches!(self, Self::Other(_))
+    }
+}
+
+/// The run that the server there is asked for. That server checks and completes it as any other: it chooses a quick look again, and what depends on
+/// its machine. `size` is the size that was asked for here; `settings` are those of its clients' sessions.
+pub fn asked(
+    spec: &Spec,
+    whose: Whose<'_>,
+    size: Option<String>,
+    settings: Value,
+    script: ScriptArguments,
+) -> Asked {
+    let workload = spec.workload;
+    let takes = |parameter: &str| workload.takes(parameter);
+    let is_chosen_there = |parameter: &str| spec.is_chosen_there(parameter);
+    let is_quick = spec.is_quick();
+    let own_cycle = is_chosen_there("duration");
+    let own_warmup = is_quick || own_cycle && spec.chosen.iter().any(|name| name == "warmup");
+    let loads_only = matches!(whose, Whose::Own(Stage::LoadOnly));
+    // Data that are loaded already, and data that are only loaded, are no matter of a choice there.
+    let has_scale = loads_only || !is_quick && !is_chosen_there("scale");
+    let us = |ms: u64| i64::try_from(ms.saturating_mul(1000)).ok();
+    let (duration_us, transactions) = match spec.bound {
+        Bound::DurationMs(ms) => (us(ms).filter(|_| !is_quick && !own_cycle), None),
         // A scan has its own way to say how much.
         Bound::Transactions(n) => (
             None,
-            Some(n.to_string()).filter(|_| spec.workload.takes("transactions")),
+            i64::try_from(n).ok().filter(|_| takes("transactions")),
         ),
     };
-    Window {
-        duration,
+    let options = Options {
+        lease_ms: match spec.options.lease_ms {
+            0 => LEASE_MS,
+            given => given,
+        },
+        ..spec.options.for_target_server(workload)
+    };
+    let mut options = options.to_argument(workload);
+    if let Some(members) = options.as_object_mut() {
+        members.retain(|name, _| !is_chosen_there(name));
+    }
+    let (stage, label) = match whose {
+        Whose::Own(stage) => (stage.clone(), None),
+        Whose::Other(label) => (Stage::Whole, Some(label.to_owned())),
+    };
+    Asked {
+        target: None,
+        workload: Some(workload.as_str().to_owned()),
+        scale: i32::try_from(spec.scale)
+            .ok()
+            .filter(|_| spec.has_tables() && has_scale),
+        size: size.filter(|_| is_chosen_there("scale")),
+        clients: i32::try_from(spec.clients)
+            .ok()
+            .filter(|_| takes("clients") && !is_chosen_there("clients")),
+        duration_us,
         transactions,
-        warmup: ms(spec.warmup_ms, own_warmup).filter(|_| spec.workload.takes("warmup")),
+        warmup_us: us(spec.warmup_ms).filter(|_| takes("warmup") && !own_warmup),
+        rate: spec.rate,
+        latency_limit_ms: spec.latency_limit_ms,
+        seed: Some(spec.seed),
+        settings: takes("settings").then_some(settings),
+        options: Some(options),
+        stage,
+        label,
+        // The work database is verified after a crash, and must not be dropped before it.
+        keep: loads_only || spec.options.crash,
+        // A server of our own has no neighbours.
+        force: spec.force || !whose.is_other(),
+        script,
     }
 }
 
@@ -57,31 +116,92 @@ mod tests {
     use crate::{spec::Asked, workload::tests::resolved};
     use serde_json::json;
 
+    fn asked_of(spec: &Spec, whose: Whose<'_>) -> Asked {
+        let size = Some("50% ram".to_owned());
+        asked(spec, whose, size, json!({}), ScriptArguments::default())
+    }
+
+    const OTHER: Whose<'static> = Whose::Other("mine");
+
     #[test]
     fn what_was_given_is_asked_for_and_a_quick_look_is_one_there() {
-        let quick = window(&resolved(Asked::default()));
-        assert_eq!(quick, Window::default());
-        let given = window(&resolved(Asked {
+        let quick = resolved(Asked::default());
+        let there = asked_of(&quick, OTHER);
+        assert_eq!(
+            (
+                there.scale,
+                there.duration_us,
+                there.transactions,
+                there.warmup_us,
+                there.size
+            ),
+            (None, None, None, None, None)
+        );
+        assert_eq!(there.clients, Some(quick.clients as i32));
+        assert!(!there.keep && !there.force && there.stage == Stage::Whole);
+        // Data that are loaded once have the scale that was chosen here.
+        let loads = asked_of(&quick, Whose::Own(&Stage::LoadOnly));
+        assert_eq!(
+            (loads.scale, loads.keep, loads.force, loads.label),
+            (Some(quick.scale as i32), true, true, None)
+        );
+        let given = Asked {
             scale: Some(1),
             clients: Some(1),
             duration_us: Some(10_000_000),
             warmup_us: Some(2_000_000),
+            rate: Some(1e7 + 0.1),
+            seed: Some(i64::MIN),
             ..Asked::default()
-        }));
+        };
+        let there = asked_of(&resolved(given.clone()), OTHER);
         assert_eq!(
-            (given.duration.as_deref(), given.warmup.as_deref()),
-            (Some("10000 ms"), Some("2000 ms"))
+            (
+                there.scale,
+                there.clients,
+                there.duration_us,
+                there.warmup_us
+            ),
+            (
+                given.scale,
+                given.clients,
+                given.duration_us,
+                given.warmup_us
+            )
         );
-        let counted = window(&resolved(Asked {
-            scale: Some(1),
-            clients: Some(1),
+        assert_eq!((there.rate, there.seed), (given.rate, given.seed));
+        let counted = Asked {
             transactions: Some(50),
-            ..Asked::default()
-        }));
-        assert_eq!(
-            (counted.duration, counted.transactions.as_deref()),
-            (None, Some("50"))
-        );
+            duration_us: None,
+            ..given
+        };
+        let there = asked_of(&resolved(counted), OTHER);
+        assert_eq!((there.duration_us, there.transactions), (None, Some(50)));
+        assert_eq!(there.label.as_deref(), Some("mine"));
+    }
+
+    #[test]
+    fn a_server_that_is_asked_by_a_document_resolves_the_same_run() {
+        for own in [
+            json!({"scale": 3, "clients": 2, "duration_us": 1_500_000, "rate": 12.5, "latency_limit_ms": 3.25}),
+            json!({"scale": 1, "clients": 1, "transactions": 7, "warmup_us": 0, "options": {"fillfactor": 90, "unlogged": true}}),
+            json!({"workload": "commit", "clients": 2, "duration_us": 2_000_000, "settings": {"synchronous_commit": "off"}}),
+            json!({"workload": "fsync", "options": {"writers": [1, 2]}}),
+        ] {
+            let spec = resolved(serde_json::from_value(own.clone()).unwrap());
+            let settings = json!(spec.settings);
+            let there = asked(&spec, OTHER, None, settings, ScriptArguments::default());
+            let document = serde_json::to_string(&there).unwrap();
+            let read: Asked = serde_json::from_str(&document).unwrap();
+            assert_eq!(read, there);
+            let again = resolved(read);
+            let mut expected = spec.clone();
+            expected.label = Some("mine".into());
+            expected.options.lease_ms = LEASE_MS;
+            expected.chosen.clone_from(&again.chosen);
+            expected.within_ms = again.within_ms;
+            assert_eq!(again, expected, "{own}");
+        }
     }
 
     #[test]

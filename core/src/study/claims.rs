@@ -7,7 +7,7 @@ use crate::experiment::answer::Cause;
 use super::{
     definition::{By, Claim, Decision, Expected, Study},
     evidence::{Evidence, FEWEST, Knee, Spread},
-    left_out::Here,
+    not_tested::Here,
 };
 
 /// A claim, judged.

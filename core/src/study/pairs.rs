@@ -4,7 +4,7 @@ use super::{
     definition::{Figure, Question},
     evidence::Evidence,
     figure::KNEE,
-    left_out::Here,
+    not_tested::Here,
 };
 use crate::experiment::answer;
 
@@ -86,7 +86,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::study::{asked::Asked, builtin, evidence::Knee, left_out::Facts};
+    use crate::study::{asked::Asked, builtin, evidence::Knee, not_tested::Facts};
 
     #[test]
     fn two_variants_are_compared_by_their_order() {

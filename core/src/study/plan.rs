@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{
     asked::Asked,
     definition::{Question, Study, Variant, of_the_period},
-    left_out::Here,
+    not_tested::Here,
 };
 use crate::{
     experiment::asked::Asked as Experiment,

@@ -7,7 +7,7 @@ use super::{
     definition::{Figure, Question, Variant},
     evidence::Evidence,
     figure::{self, KNEE},
-    left_out::{Here, Why},
+    not_tested::{Here, Why},
     pairs,
 };
 
@@ -29,6 +29,8 @@ pub struct Row {
     /// Whether the variant stands to the baseline as it did there.
     pub order: Option<&'static str>,
     pub remark: Option<String>,
+    /// Why the variant was not tested.
+    pub not_tested: Option<String>,
 }
 
 /// The report of a study. `evidence` is by question.
@@ -49,16 +51,16 @@ pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row
     for figure in &alone {
         let of_metric = alone.iter().filter(|f| f.metric == figure.metric);
         let best = best(of_metric.map(|f| f.value), figure.less_is_better);
+        let variant = here.study.variant(&figure.variant);
+        let why = variant.and_then(|v| here.variant(v));
         rows.push(Row {
             variant: figure.variant.clone(),
             metric: figure.metric.clone(),
             published: Some(figure.value),
             unit: Some(figure.unit.clone()),
             published_percent: percent(figure.value, best, figure.less_is_better),
-            remark: {
-                let variant = here.study.variant(&figure.variant);
-                remark(variant, variant.and_then(|v| here.variant(v)), Some(figure))
-            },
+            remark: remark(variant, why.as_ref(), Some(figure)),
+            not_tested: why.map(|why| why.to_string()),
             ..Row::default()
         });
     }
@@ -152,7 +154,8 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
             low: said.as_ref().and_then(|row| row.low),
             high: said.as_ref().and_then(|row| row.high),
             order: order.map(|((figure, base), row)| pairs::compared(figure, base, row)),
-            remark: remark(variant, why, figure),
+            remark: remark(variant, why.as_ref(), figure),
+            not_tested: why.map(|why| why.to_string()),
         }
     };
     question.variants.iter().map(row).collect()
@@ -161,7 +164,7 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
 /// The remark on a figure: why we have none, which options of the variant are gone, and the author's words.
 fn remark(
     variant: Option<&Variant>,
-    why_not: Option<Why>,
+    why_not: Option<&Why>,
     figure: Option<&Figure>,
 ) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
@@ -180,7 +183,7 @@ mod tests {
     use super::*;
     use crate::{
         experiment::answer,
-        study::{asked::Asked, builtin, evidence::Knee, left_out::Facts},
+        study::{asked::Asked, builtin, evidence::Knee, not_tested::Facts},
     };
 
     #[test]

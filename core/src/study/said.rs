@@ -2,7 +2,7 @@
 
 use super::{
     claims,
-    left_out::Here,
+    not_tested::Here,
     plan::{Extends, extends, has_period, second_pass, without_duration},
 };
 use crate::{
@@ -90,7 +90,7 @@ impl<'a> Said<'a> {
         let mut parts: Vec<String> = (erased.into_iter().flatten())
             .map(|device| format!("Each run erases {}.", quoted(device)))
             .collect();
-        let left: Vec<String> = (self.left_out().iter())
+        let left: Vec<String> = (self.not_tested().iter())
             .map(|(name, why)| format!("{name}: {why}"))
             .collect();
         if !left.is_empty() {
@@ -135,7 +135,7 @@ impl<'a> Said<'a> {
             let says = format!("a filesystem of {}", format_bytes(*bytes));
             line("needs", &**question, says)
         }));
-        let left = self.left_out().into_iter();
+        let left = self.not_tested().into_iter();
         rows.extend(left.map(|(name, why)| line("left out", name, why)));
         rows.extend(study.claims.iter().map(|claim| {
             let how = match self.here.claim(claim) {
@@ -214,7 +214,7 @@ impl<'a> Said<'a> {
     }
 
     /// Excluded claims and variants of the questions asked, and the questions of other parts, each with the reason.
-    fn left_out(&self) -> Vec<(String, String)> {
+    fn not_tested(&self) -> Vec<(String, String)> {
         let (here, study) = (&self.here, self.here.study);
         let mut left: Vec<(String, String)> = Vec::new();
         for question in &study.questions {
@@ -263,7 +263,7 @@ mod tests {
         study::{
             asked::Asked,
             builtin,
-            left_out::{Facts, Why},
+            not_tested::{Facts, Why},
             plan as of_study,
         },
     };

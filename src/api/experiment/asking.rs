@@ -29,7 +29,7 @@ use pgrx::{
 use runs::Runs;
 use serde_json::{Map, Value};
 
-use super::{tell_conductor, too_many_homes, unknown};
+use super::{tell_conductor, too_many_databases, unknown};
 use crate::{
     api::{guard, guard::Ready, request, run},
     errors::{Fault, read_stored, sqlstate, wrong_arguments},
@@ -280,9 +280,13 @@ fn literal(text: &str) -> String {
 
 /// Refuses to start an experiment that nobody would go on with.
 fn check_has_place(ready: &Ready) -> Result<(), Fault> {
-    match ready.board.homes.has_room_for(session::database()) {
+    match ready
+        .board
+        .experiment_slots
+        .has_room_for(session::database())
+    {
         true => Ok(()),
-        false => Err(too_many_homes()),
+        false => Err(too_many_databases()),
     }
 }
 

@@ -135,7 +135,8 @@ impl Change {
 
     /// Whether its row says that it is on, but no conductor goes on with it: other databases had taken all places, or its row was changed by hand.
     fn is_forsaken(&self) -> bool {
-        self.is(&["queued", "running"]) && !self.ready.board.homes.has(session::database())
+        self.is(&["queued", "running"])
+            && !self.ready.board.experiment_slots.has(session::database())
     }
 
     fn resume(&self) -> Result<String, Fault> {
@@ -218,7 +219,7 @@ impl Change {
                 id,
                 &json!({"looks": looks.looks, "ended_by": null, "max_blocks": wanted.max(state.experiment.max_blocks),
                     "max_seconds": state.experiment.max_seconds_when_extended(), "status_reason": null,
-                    "open_because": null, "next_step": null, "over_at_latest": null}),
+                    "open_because": null, "next_blocks": null, "over_at_latest": null}),
             )?;
             store::log(id, "extended", None, Some(&format!("to {wanted} blocks")), Some(by))?;
             let is_on = !self.is(&["done", "cancelled"]);

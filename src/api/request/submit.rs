@@ -180,7 +180,7 @@ fn in_the_way(board: &'static Board) -> Option<Claim> {
             || request.errand() == Errand::Recover
             || (request.state() == RequestState::Working && board.run.phase() == Phase::Cleanup)
     };
-    let is_in_block = board.homes.is_in_block();
+    let is_in_block = board.experiment_slots.is_in_block();
     others()
         .find(|request| !ending(request))
         .map(Claim::Busy)
@@ -190,7 +190,7 @@ fn in_the_way(board: &'static Board) -> Option<Claim> {
 
 /// The experiment that is on, if it is one of this database.
 fn running_experiment(ready: &Ready) -> Option<String> {
-    let home = ready.board.homes.home_of_holder();
+    let home = ready.board.experiment_slots.home_of_holder();
     let name = || store::experiment::name_of_running().ok().flatten();
     (home == Some(session::database())).then(|| session::with_rights_of(ready.owner, name))?
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pgfsbench_core::{
     experiment::{answer, state::Outcome, steps},
-    study::{evidence::Evidence, figure, left_out::Here, report},
+    study::{evidence::Evidence, figure, not_tested::Here, report},
 };
 
 use super::where_made;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pgfsbench_core::study::{
     definition::Study,
-    left_out::{Facts, Why},
+    not_tested::{Facts, Why},
     plan::FILE_EXTEND_METHOD,
 };
 

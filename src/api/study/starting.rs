@@ -6,7 +6,7 @@ use pgfsbench_core::{
     study::{
         asked::{self as study_asked, Asked},
         definition::Study,
-        left_out::{Facts, Here},
+        not_tested::{Facts, Here},
         plan::{self, Target},
         said,
     },

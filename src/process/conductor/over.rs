@@ -28,7 +28,7 @@ impl Conductor {
     }
 
     fn runs_of_experiments(&self, extension: u32) -> impl Iterator<Item = OnBoard<'_>> {
-        let home = self.home.database.load(Acquire);
+        let home = self.slot.database.load(Acquire);
         let is_here = move |request: &&Request| {
             request.is_open()
                 && request.home.load(Acquire) == home

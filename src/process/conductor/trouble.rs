@@ -14,14 +14,14 @@ use crate::{
 
 /// An experiment is paused after this many failures in a row: about five minutes, in which a full disk may have been seen to.
 const MOST_FAILURES: u32 = 10;
-/// Its reason begins so, by which it is found when it goes on again.
+/// The beginning of its reason.
 const BEGINS: &str = "it could not go on";
 
 impl Conductor {
     /// Everything that could be done was done.
     pub(super) fn is_well(&self) {
-        if self.home.failures.swap(0, AcqRel) > 0 {
-            self.say(|| xact::transaction(|| store::forget_trouble(BEGINS)));
+        if self.slot.failures.swap(0, AcqRel) > 0 {
+            self.say(|| xact::transaction(store::forget_trouble));
         }
     }
 
@@ -35,22 +35,22 @@ impl Conductor {
     /// Comes back after a while.
     pub(super) fn stand_back(&self) {
         self.look_after(LATER);
-        let at = self.home.look_at_ns.load(Acquire);
-        self.home.not_before_ns.store(at, Release);
+        let at = self.slot.look_at_ns.load(Acquire);
+        self.slot.not_before_ns.store(at, Release);
         self.let_others_go_on();
     }
 
     /// Experiments of other databases go on, or where a run of this one is on, runs of others.
     fn let_others_go_on(&self) {
         match self.has_run() {
-            true => self.board.homes.leave_block(self.place),
-            false => self.board.homes.let_go(self.place),
+            true => self.board.experiment_slots.leave_block(self.place),
+            false => self.board.experiment_slots.let_go(self.place),
         }
     }
 
     /// Whether a run of an experiment of this database is on or queued.
     fn has_run(&self) -> bool {
-        let home = self.home.database.load(Acquire);
+        let home = self.slot.database.load(Acquire);
         self.board.requests.iter().any(|request| {
             request.is_open()
                 && request.home.load(Acquire) == home
@@ -61,7 +61,7 @@ impl Conductor {
     /// It is tried again later, or paused when that has not helped.
     pub(super) fn is_in_trouble(&self, fault: Fault) {
         xact::abort();
-        self.home.pause_after_failure(clock::now_ns());
+        self.slot.pause_after_failure(clock::now_ns());
         self.let_others_go_on();
         self.say(|| self.note(&fault));
         report::log_warning(&fault.context("could not go on with an experiment"));
@@ -74,7 +74,7 @@ impl Conductor {
         let detail = fault.detail.as_ref().map(|detail| format!(": {detail}"));
         let why = format!("{BEGINS}: {}{}", fault.message, detail.unwrap_or_default());
         self.pause(on, &why)?;
-        self.board.homes.endings.fetch_add(1, AcqRel);
+        self.board.experiment_slots.endings.fetch_add(1, AcqRel);
         shmem::announce();
         report::log_warning(&fault.context("could not go on with an experiment, and paused it"));
         Ok(())
@@ -93,17 +93,17 @@ impl Conductor {
         let Some(on) = xact::transaction(store::on)? else {
             return Ok(());
         };
-        let failures = self.home.failures.load(Acquire);
+        let failures = self.slot.failures.load(Acquire);
         let why = why(failures, fault);
         if failures < MOST_FAILURES {
             return xact::transaction(|| store::set_trouble(on.experiment_id, &why));
         }
         self.pause(&on, &why)?;
-        self.home.failures.store(0, Release);
-        self.home.not_before_ns.store(0, Release);
+        self.slot.failures.store(0, Release);
+        self.slot.not_before_ns.store(0, Release);
         // The next one's turn has come, and a session may wait for this one.
-        self.home.changes.fetch_add(1, AcqRel);
-        self.board.homes.endings.fetch_add(1, AcqRel);
+        self.slot.changes.fetch_add(1, AcqRel);
+        self.board.experiment_slots.endings.fetch_add(1, AcqRel);
         shmem::announce();
         Ok(())
     }

@@ -9,7 +9,10 @@ mod put;
 mod remote;
 
 use pgfsbench_core::{
-    run::plan::{Near, Place, phase_of},
+    run::{
+        plan::{Near, Place, phase_of},
+        there::Whose,
+    },
     spec::{Act, Data, Errand, Stage},
 };
 use serde_json::{Value, json};
@@ -30,7 +33,7 @@ use crate::{
 use crash::Crashed;
 use data::{Prepared, Supply};
 use put::Put;
-use remote::{Measured, Whose};
+use remote::Measured;
 
 /// How far a run on a server of our own has come.
 struct Underway<'a> {

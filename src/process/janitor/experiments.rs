@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::board::Home;
+use pgfsbench_core::board::ExperimentSlot;
 
 use crate::{
     board::{Board, Request},
@@ -24,13 +24,13 @@ const PATIENCE: u32 = 3;
 
 /// Whether a run may be begun: within a block of an experiment only its own may.
 pub fn may_begin(board: &Board, request: &Request) -> bool {
-    !board.homes.is_in_block() || request.of_experiment.load(Acquire) != 0
+    !board.experiment_slots.is_in_block() || request.of_experiment.load(Acquire) != 0
 }
 
 /// A run is begun: when it is the first one of a block, the block is.
 pub fn begin(board: &Board, request: &Request) {
     if request.of_experiment.load(Acquire) != 0 {
-        board.homes.in_block.store(1, Release);
+        board.experiment_slots.in_block.store(1, Release);
     }
 }
 
@@ -47,27 +47,27 @@ impl Conductor {
             if handle.status() != Status::Stopped {
                 return;
             }
-            let home = &board.homes.places[*place];
-            if home.is_done.load(Acquire) == 0 {
+            let slot = &board.experiment_slots.places[*place];
+            if slot.is_done.load(Acquire) == 0 {
                 died(board, *place);
-            } else if home.is_idle.load(Acquire) == 1 {
-                board.homes.give_back(*place);
+            } else if slot.is_idle.load(Acquire) == 1 {
+                board.experiment_slots.give_back(*place);
             }
             self.launched = None;
         }
         let now = clock::now_ns();
-        let due = |home: &Home| is_due(board, home, now);
-        let Some(place) = board.homes.places.iter().position(due) else {
+        let due = |slot: &ExperimentSlot| is_due(board, slot, now);
+        let Some(place) = board.experiment_slots.places.iter().position(due) else {
             return;
         };
-        let home = &board.homes.places[place];
-        home.is_done.store(0, Release);
-        home.is_idle.store(0, Release);
+        let slot = &board.experiment_slots.places[place];
+        slot.is_done.store(0, Release);
+        slot.is_idle.store(0, Release);
         match process::launch(Role::Conductor, "", place as i32, 0) {
             Some(handle) => self.launched = Some((place, handle)),
             None => {
                 let later = now + NO_SLOT.as_nanos() as u64;
-                home.not_before_ns.store(later, Release);
+                slot.not_before_ns.store(later, Release);
             }
         }
     }
@@ -75,30 +75,30 @@ impl Conductor {
 
 /// Handles a conductor that has ended too early: its database may be gone, or it was terminated.
 fn died(board: &Board, place: usize) {
-    let home = &board.homes.places[place];
-    let database = home.database.load(Acquire);
+    let slot = &board.experiment_slots.places[place];
+    let database = slot.database.load(Acquire);
     let is_gone = catalog::databases().is_ok_and(|all| all.iter().all(|d| d.oid != database));
     if is_gone {
-        board.homes.let_go(place);
-        home.free();
+        board.experiment_slots.let_go(place);
+        slot.free();
         return;
     }
-    home.pause_after_failure(clock::now_ns());
-    if home.failures.load(Acquire) >= PATIENCE {
-        board.homes.in_block.store(0, Release);
+    slot.pause_after_failure(clock::now_ns());
+    if slot.failures.load(Acquire) >= PATIENCE {
+        board.experiment_slots.in_block.store(0, Release);
     }
     shmem::announce();
 }
 
-fn is_due(board: &Board, home: &Home, now: u64) -> bool {
-    let database = home.database.load(Acquire);
-    if database == 0 || now < home.not_before_ns.load(Acquire) {
+fn is_due(board: &Board, slot: &ExperimentSlot, now: u64) -> bool {
+    let database = slot.database.load(Acquire);
+    if database == 0 || now < slot.not_before_ns.load(Acquire) {
         return false;
     }
-    let look_at = home.look_at_ns.load(Acquire);
-    let run = home.waits_for.load(Acquire);
-    home.is_changed()
-        || home.failures.load(Acquire) > 0
+    let look_at = slot.look_at_ns.load(Acquire);
+    let run = slot.waits_for.load(Acquire);
+    slot.is_changed()
+        || slot.failures.load(Acquire) > 0
         || (look_at != 0 && now >= look_at)
         || (run != 0 && is_over(board, database, run))
 }

@@ -7,7 +7,7 @@ use postgres::NoTls;
 use std::sync::{Arc, Mutex};
 
 /// Databases whose experiments are gone on with at the same time.
-const HOMES: usize = 32;
+const EXPERIMENT_SLOTS: usize = 32;
 
 #[test]
 fn one_database_too_many_says_so_and_has_its_turn_when_another_is_over() {
@@ -26,7 +26,7 @@ fn one_database_too_many_says_so_and_has_its_turn_when_another_is_over() {
     let resume = "SELECT fsbench.resume_experiment('e')";
     // The first run does not end before it is released.
     let mut held = None;
-    for n in 0..=HOMES {
+    for n in 0..=EXPERIMENT_SLOTS {
         wait_until("nobody is connected", LONG, || {
             client
                 .batch_execute(&format!("CREATE DATABASE d{n} TEMPLATE model"))
@@ -40,7 +40,7 @@ fn one_database_too_many_says_so_and_has_its_turn_when_another_is_over() {
                  UPDATE fsbench.experiment_target SET target = 'default ' || target_number, target_name = 'default'",
             );
         }
-        if n < HOMES {
+        if n < EXPERIMENT_SLOTS {
             execute(&mut session, resume);
         } else {
             assert_refused(

@@ -219,7 +219,7 @@ fn telling(version: String, told: Told) -> FakeServer {
             _ if sql.contains("fsbench.version()") => Some(version.as_str()),
             _ if sql.contains("pg_cancel_backend") => Some("0"),
             _ if sql.contains("count(*) FROM fsbench._progress()") => Some("0"),
-            _ if sql.contains("fsbench.start(") => Some("7"),
+            _ if sql.contains("fsbench._start(") => Some("7"),
             _ if sql.contains("'renewed'") => Some("{}"),
             _ if sql.contains("'fault'") => Some(told.end),
             _ if sql.contains("to_jsonb(r)") => Some(told.row),

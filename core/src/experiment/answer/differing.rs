@@ -1,12 +1,12 @@
 //! Differences that nobody has declared, where a verdict rests on them.
 
-use super::{Base, Beside, Cause, Withheld};
+use super::{Base, Cause, TargetFacts, Withheld};
 use crate::experiment::state::State;
 
 /// Differences that withhold the verdict of a target, with the numbers of the targets that differ: from the one that it is compared with, or from any
 /// where it is compared with all.
 pub(super) fn of(
-    own: &Beside,
+    own: &TargetFacts,
     against: Option<usize>,
     withheld: &Withheld,
 ) -> Option<(Vec<usize>, Cause)> {

@@ -12,7 +12,7 @@ use crate::{
     },
     quoting::sql_literal,
     texts,
-    units::format_seconds,
+    units::{format_count, format_seconds},
     verdict::{
         Reason,
         looks::{FEWEST_BLOCKS, LOOKS},
@@ -36,7 +36,17 @@ pub enum Why {
         cycle_seconds: Option<f64>,
     },
     /// The experiment ended before the first look.
-    TooFewBlocks { blocks: u32 },
+    TooFewBlocks {
+        blocks: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ended_by: Option<Reason>,
+    },
+    /// A user cancelled the experiment, or its time was over, before a decision.
+    EndedEarly {
+        target: String,
+        blocks: u32,
+        ended_by: Reason,
+    },
     /// Runs differ so much that a decision takes more blocks.
     Noise { target: String, blocks: u32 },
     /// A decision would take more blocks than an experiment can have.
@@ -95,13 +105,26 @@ impl Why {
                     sizes.unwrap_or_default()
                 )
             }
-            Self::TooFewBlocks { blocks } => {
-                format!("too few blocks: {blocks} of the {FEWEST_BLOCKS} that the first look takes")
+            Self::TooFewBlocks { blocks, ended_by } => {
+                let by = ended_by.map(|by| format!("{}: ", by.as_str()));
+                format!(
+                    "{}too few blocks: {blocks} of the {FEWEST_BLOCKS} that the first look takes",
+                    by.unwrap_or_default()
+                )
             }
-            Self::Noise { target, blocks } => {
-                let noun = if *blocks == 1 { "block" } else { "blocks" };
-                format!("noise: {target} needs about {blocks} more {noun}")
-            }
+            Self::EndedEarly {
+                target,
+                blocks,
+                ended_by,
+            } => format!(
+                "{}: {target} was not decided yet, and needs about {}",
+                ended_by.as_str(),
+                format_count((*blocks).into(), "more block")
+            ),
+            Self::Noise { target, blocks } => format!(
+                "noise: {target} needs about {}",
+                format_count((*blocks).into(), "more block")
+            ),
             Self::TooManyBlocks { target } => format!(
                 "noise: {target} needs more than the {MOST_BLOCKS} blocks that an experiment can have; longer windows differ less"
             ),
@@ -115,21 +138,26 @@ impl Why {
     }
 }
 
-/// The reason why an answer is open, and the statement that goes on.
+/// The reason why an answer is open, and how to go on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Open {
     pub reasons: Vec<Why>,
-    pub next: Option<String>,
+    /// The blocks to extend the experiment to; None where more blocks would not help.
+    pub next_blocks: Option<u32>,
 }
 
 impl Open {
-    /// The statement that goes on; or, where more blocks would not decide it, a comment on what would.
-    pub fn advice(&self) -> Option<String> {
+    /// The statement that extends the experiment of this name; or, where more blocks would not decide it, a comment on what would.
+    pub fn advice(&self, experiment: &str) -> Option<String> {
         let needs_longer =
             |why: &Why| matches!(why, Why::TooManyBlocks { .. } | Why::GivenUp { .. });
         let longer = self.reasons.iter().any(needs_longer);
         let longer = longer.then(|| LONGER_WINDOWS.to_owned());
-        self.next.clone().or(longer)
+        let extension = self.next_blocks.map(|blocks| {
+            let name = sql_literal(experiment);
+            format!("SELECT fsbench.extend_experiment({name}, {blocks});")
+        });
+        extension.or(longer)
     }
 
     /// The reasons but that of a busy machine, which an answer begins with.
@@ -165,8 +193,10 @@ pub fn of(state: &State, said: &[Row]) -> Open {
     if seen != OthersSeen::All && reasons.iter().any(Why::is_noise) {
         reasons.push(Why::NeighboursNotSeen { seen });
     }
-    let next = extension(state, &reasons);
-    Open { reasons, next }
+    Open {
+        next_blocks: next_blocks(state, &reasons),
+        reasons,
+    }
 }
 
 /// The reason why a row decides nothing.
@@ -193,25 +223,40 @@ pub fn reason(state: &State, row: &Row) -> Option<Why> {
             what: differs.says(),
         })
     } else if blocks < FEWEST_BLOCKS {
-        Some(Why::TooFewBlocks { blocks })
+        Some(Why::TooFewBlocks {
+            blocks,
+            ended_by: e.ended_by.filter(|by| ends_early(*by)),
+        })
     } else if row.needs_too_many {
         Some(Why::TooManyBlocks { target: target() })
     } else {
         // An answer that is nearly decided gets as many blocks as a decision takes.
         let blocks = row.further_blocks.unwrap_or(1);
-        Some(Why::Noise {
-            target: target(),
-            blocks,
+        Some(match reason {
+            Some(&Cause::Arithmetic(ended_by)) if ends_early(ended_by) => Why::EndedEarly {
+                target: target(),
+                blocks,
+                ended_by,
+            },
+            _ => Why::Noise {
+                target: target(),
+                blocks,
+            },
         })
     }
 }
 
-/// The statement that has an experiment make as many blocks as a decision takes, where more of them can help.
-fn extension(state: &State, reasons: &[Why]) -> Option<String> {
+/// Whether an experiment that this has ended may have been decided by the blocks that were planned.
+fn ends_early(by: Reason) -> bool {
+    matches!(by, Reason::Cancelled | Reason::MaxDuration)
+}
+
+/// The first look that has as many blocks as a decision takes, where more of them can help.
+fn next_blocks(state: &State, reasons: &[Why]) -> Option<u32> {
     let e = &state.experiment;
     let further = |why: &Why| match why {
-        Why::Noise { blocks, .. } => Some(*blocks),
-        Why::TooFewBlocks { blocks } => Some(FEWEST_BLOCKS - blocks),
+        Why::Noise { blocks, .. } | Why::EndedEarly { blocks, .. } => Some(*blocks),
+        Why::TooFewBlocks { blocks, .. } => Some(FEWEST_BLOCKS - blocks),
         _ => None,
     };
     let further = reasons.iter().filter_map(further).max()?;
@@ -223,9 +268,5 @@ fn extension(state: &State, reasons: &[Why]) -> Option<String> {
         None => used.max(e.max_blocks),
     };
     let wanted = |look: &u32| *look > used && *look >= made + further;
-    let blocks = LOOKS.into_iter().find(wanted)?;
-    Some(format!(
-        "SELECT fsbench.extend_experiment({}, {blocks});",
-        sql_literal(&e.experiment)
-    ))
+    LOOKS.into_iter().find(wanted)
 }

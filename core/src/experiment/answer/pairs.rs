@@ -1,6 +1,6 @@
 //! All pairs of targets: not only each with what it was compared with.
 
-use super::{Beside, Row, rows, rows_at};
+use super::{Row, TargetFacts, rows, rows_at};
 use crate::experiment::{
     metric::Metric,
     state::{Goal, State},
@@ -9,7 +9,7 @@ use crate::experiment::{
 
 /// A row for each two targets, `against` the one with the lower number. What the experiment was made to compare is said as it says that itself. The other
 /// pairs were not declared: all of them together are wrong as rarely as one that was, so that their intervals are wider.
-pub fn pairs(state: &State, metric: Metric, beside: &[Beside]) -> Vec<Row> {
+pub fn pairs(state: &State, metric: Metric, beside: &[TargetFacts]) -> Vec<Row> {
     let count = state.targets.len();
     let baseline = match state.experiment.goal {
         Goal::Baseline => state.experiment.baseline,

@@ -1,9 +1,9 @@
 //! Lines to be pasted, by what is stored of the runs of the one that is chosen, and checked against the machine where they would be.
 
 use super::{
-    Advice, Facts, Here, advice,
+    Advice, Facts, Here,
     stored::{self, SOME_LOG, members},
-    to_paste,
+    to_paste, untested,
 };
 use crate::{
     experiment::state::State,
@@ -20,9 +20,9 @@ const SOME_DEVICE: &str = "/dev/disk/by-id/YOUR-DEVICE";
 pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
     let mut rows = Vec::new();
     if let Some(what) = stored::not_ours(f) {
-        rows.push(advice(
-            "not tested",
-            format!("{what} is not stored as pgfsbench stores it: no lines are shown to be pasted"),
+        rows.push(untested(
+            format!("{what} is not stored as pgfsbench stores it"),
+            ": no lines are shown to be pasted",
         ));
         return rows;
     }
@@ -144,7 +144,10 @@ fn settings_of_server(
                 )
             }
         };
-        rows.push(to_paste("postgresql.conf", says));
+        rows.push(Advice {
+            setting: Some((name, value)),
+            ..to_paste("postgresql.conf", says)
+        });
     }
     if reload && !restart {
         rows.push(to_paste("postgresql.conf", "SELECT pg_reload_conf();"));
@@ -226,6 +229,26 @@ mod tests {
         let mut there = here();
         there.has_systemd = false;
         assert!(of(f, &there).contains(&"fstab: mount /var/lib/postgresql".to_owned()));
+    }
+
+    #[test]
+    fn lines_about_settings_have_their_names_and_values() {
+        let settings = json!({"max_wal_size": "4GB", "data_checksums": "on", "no_such": "it's", "ssl_key": "a, which b"});
+        let rows = settings_of_server(members(Some(&settings)).into_iter(), &here());
+        let about: Vec<(&str, &str)> = (rows.iter())
+            .filter_map(|row| row.setting.as_ref())
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        assert_eq!(
+            about,
+            [
+                ("data_checksums", "on"),
+                ("max_wal_size", "4GB"),
+                ("no_such", "it's"),
+                ("ssl_key", "a, which b")
+            ]
+        );
+        assert_eq!(rows.len(), 5);
     }
 
     #[test]

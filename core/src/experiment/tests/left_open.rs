@@ -68,12 +68,9 @@ fn noise_says_how_many_more_blocks_and_the_statement_makes_them() {
         panic!("{open:?}")
     };
     assert_eq!(target, "t1");
-    let next = open.next.clone().unwrap_or_default();
-    let look: u32 = (next.strip_prefix("SELECT fsbench.extend_experiment('e', "))
-        .and_then(|rest| rest.strip_suffix(");"))
-        .and_then(|n| n.parse().ok())
-        .expect(&next);
-    assert!(look >= 3 + blocks, "{next}");
+    let look = open.next_blocks.expect("more blocks help");
+    assert!(look >= 3 + blocks, "{look}");
+    let next = format!("SELECT fsbench.extend_experiment('e', {look});");
     let says = open.reasons[0].says();
     assert_eq!(says, format!("noise: t1 needs about {blocks} more blocks"));
     // The line, the advice and the stored values say the same.
@@ -108,19 +105,43 @@ fn what_ended_early_goes_on_with_the_look_after_the_one_that_it_took() {
     assert_eq!(steps::next(&state, "", "").blocks, 5);
     let rows = answer::rows(&state, metric::ALL[0], &[]);
     assert_eq!(rows[0].reason, Some("max_duration".into()));
-    let next = open_of(&state).next.unwrap_or_default();
-    let look = next.trim_end_matches(");").rsplit(' ').next();
-    let look: u32 = look.and_then(|n| n.parse().ok()).unwrap_or(8);
-    assert!(look >= 8, "{next}");
+    let open = open_of(&state);
+    let look = open.next_blocks.unwrap_or(8);
+    assert!(look >= 8, "{look}");
+    for (ended_by, code) in [
+        (Reason::MaxDuration, "max_duration"),
+        (Reason::Cancelled, "cancelled"),
+    ] {
+        state.experiment.ended_by = Some(ended_by);
+        let open = open_of(&state);
+        let [Why::EndedEarly { blocks, .. }] = open.reasons[..] else {
+            panic!("{open:?}")
+        };
+        assert_eq!(
+            open.reasons[0].says(),
+            format!("{code}: t1 was not decided yet, and needs about {blocks} more blocks")
+        );
+        assert_eq!(
+            serde_json::to_value(&open.reasons).unwrap(),
+            json!([{"code": "ended_early", "target": "t1", "blocks": blocks, "ended_by": code}])
+        );
+    }
     // Before the first look the next step is that look.
     state.runs.retain(|made| made.block <= 2);
     state.experiment.looks = Vec::new();
     let open = open_of(&state);
-    assert_eq!(open.reasons, [Why::TooFewBlocks { blocks: 2 }]);
     assert_eq!(
-        open.next.as_deref(),
-        Some("SELECT fsbench.extend_experiment('e', 3);")
+        open.reasons,
+        [Why::TooFewBlocks {
+            blocks: 2,
+            ended_by: Some(Reason::Cancelled)
+        }]
     );
+    assert_eq!(
+        open.reasons[0].says(),
+        "cancelled: too few blocks: 2 of the 3 that the first look takes"
+    );
+    assert_eq!(open.next_blocks, Some(3));
 }
 
 #[test]
@@ -132,7 +153,7 @@ fn windows_that_are_too_short_have_their_lengths_and_no_more_blocks() {
         state.experiment.cycle_seconds,
     ) = (Some(60.0), Some(300.0));
     let open = open_of(&state);
-    assert_eq!(open.next, None);
+    assert_eq!(open.next_blocks, None);
     let says: Vec<String> = open.reasons.iter().map(Why::says).collect();
     assert_eq!(
         says,
@@ -154,7 +175,7 @@ fn a_busy_machine_comes_first() {
         matches!(open.reasons[..], [Why::BusyMachine(busy), Why::Noise { .. }] if (busy.disturbed, busy.runs) == (6, 6)),
         "{open:?}"
     );
-    assert!(open.next.is_some());
+    assert!(open.next_blocks.is_some());
     assert!(
         open.reasons[0]
             .says()
@@ -182,9 +203,9 @@ fn more_blocks_than_there_can_be_are_no_next_step() {
         matches!(open.reasons[..], [Why::TooManyBlocks { .. }]),
         "{open:?}"
     );
-    assert_eq!(open.next, None);
+    assert_eq!(open.next_blocks, None);
     assert!(
-        open.advice()
+        open.advice("e")
             .unwrap()
             .starts_with("-- a new experiment with a longer cycle")
     );

@@ -33,10 +33,10 @@ fn unequal_durability_and_undeclared_differences_are_said() {
     live(&mut state, &|place| {
         measured(place, 100.0 + 100.0 * place.number as f64)
     });
-    let beside = |codes: &[Code], differs: Option<&str>| answer::Beside {
+    let beside = |codes: &[Code], differs: Option<&str>| answer::TargetFacts {
         durability: Some(Durability::of_codes(codes.to_vec())),
         differs: differs.map(|why| (0, why.into())).into_iter().collect(),
-        ..answer::Beside::default()
+        ..answer::TargetFacts::default()
     };
     let rows = answer::rows(
         &state,
@@ -121,9 +121,9 @@ fn forced_checkpoints_and_limits_are_told() {
     let (_, _) = live(&mut state, &|place| {
         measured(place, 100.0 + f64::from(place.block % 2))
     });
-    let of = |forced: f64| answer::Beside {
+    let of = |forced: f64| answer::TargetFacts {
         checkpoints: Some(answer::Checkpoints { forced, all: 3.0 }),
-        ..answer::Beside::default()
+        ..answer::TargetFacts::default()
     };
     let mut rows = answer::rows(&state, metric::ALL[0], &[of(0.0), of(2.5)]);
     assert!(
@@ -253,7 +253,7 @@ fn each_two_targets_are_a_pair() {
     let width = |row: &answer::Row| (row.high.unwrap() / row.low.unwrap()).ln();
     assert!(width(&pairs[5]) > width(&declared[0]));
     // A difference of either target is a difference of the pair.
-    let mut beside = vec![answer::Beside::default(); 6];
+    let mut beside = vec![answer::TargetFacts::default(); 6];
     for other in 1..6 {
         beside[0].differs.insert(other, "differs: kernel".into());
         beside[other].differs.insert(0, "differs: kernel".into());
@@ -328,15 +328,15 @@ fn small_buffers_and_figures_that_drift_are_told_with_the_choice() {
         )
     });
     state.experiment.status = "done".into();
-    let drifts = answer::Beside {
+    let drifts = answer::TargetFacts {
         warnings: answer::warning::listed("data_fits_ram, drift (2 of 3 runs)"),
-        ..answer::Beside::default()
+        ..answer::TargetFacts::default()
     };
-    let steady = answer::Beside {
+    let steady = answer::TargetFacts {
         warnings: answer::warning::listed("drifting_clock"),
-        ..answer::Beside::default()
+        ..answer::TargetFacts::default()
     };
-    let advice = |beside: [answer::Beside; 2], buffers: f64| {
+    let advice = |beside: [answer::TargetFacts; 2], buffers: f64| {
         let rows = answer::rows(&state, metric::ALL[0], &beside);
         let facts = [0, 1].map(|number| recommend::Facts {
             number,

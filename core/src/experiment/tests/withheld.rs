@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{live, measured, state};
 use crate::experiment::{
-    answer::{self, Beside, Row},
+    answer::{self, Row, TargetFacts},
     metric, plan,
     state::{Goal, State},
     steps::Place,
@@ -12,14 +12,14 @@ use crate::experiment::{
 };
 
 /// Facts of this many targets, two of which differ.
-fn differing(targets: usize, [a, b]: [usize; 2], why: &str) -> Vec<Beside> {
-    let mut beside = vec![Beside::default(); targets];
+fn differing(targets: usize, [a, b]: [usize; 2], why: &str) -> Vec<TargetFacts> {
+    let mut beside = vec![TargetFacts::default(); targets];
     beside[a].differs = BTreeMap::from([(b, why.into())]);
     beside[b].differs = BTreeMap::from([(a, why.into())]);
     beside
 }
 
-fn rows(state: &State, beside: &[Beside]) -> Vec<Row> {
+fn rows(state: &State, beside: &[TargetFacts]) -> Vec<Row> {
     answer::rows(state, metric::ALL[0], beside)
 }
 
@@ -122,7 +122,7 @@ fn what_is_open_tells_how_many_blocks_it_would_take() {
             let value = [100.0, second[place.block as usize]][place.number];
             measured(place, value)
         });
-        let open = |beside: &[Beside]| {
+        let open = |beside: &[TargetFacts]| {
             let rows = rows(&state, beside);
             rows.into_iter().find(|row| row.ratio.is_some()).unwrap()
         };

@@ -8,7 +8,7 @@ use super::{disturbed_by, failed, measured, state};
 use crate::{
     experiment::{
         answer::{
-            self, Beside, Cause, Warning,
+            self, Cause, TargetFacts, Warning,
             open::{self, Why},
             warning,
         },
@@ -30,11 +30,13 @@ struct Decisions {
     started: Vec<Place>,
     rows: Vec<Decided>,
     open: Vec<Discriminant<Why>>,
-    next: Option<String>,
-    /// Parts of the advice; of lines to paste the lines.
-    advice: Vec<(&'static str, Option<String>)>,
+    next_blocks: Option<u32>,
+    advice: Vec<Part>,
     of_other_host: Vec<&'static str>,
 }
+
+/// A part of the advice; of a line to paste the line, and the setting that it is about.
+type Part = (&'static str, Option<String>, Option<(String, String)>);
 
 #[derive(Debug, PartialEq)]
 struct Decided {
@@ -53,7 +55,7 @@ type Measure = fn(Place) -> Made;
 struct World {
     goal: Goal,
     measure: Measure,
-    beside: fn(&mut [Beside]),
+    beside: fn(&mut [TargetFacts]),
     change: fn(&mut State),
     metric: &'static str,
 }
@@ -110,7 +112,7 @@ fn facts() -> Vec<Facts> {
 /// With the advice, whose words are looked at.
 fn decide(world: &World, is_told: bool) -> (Decisions, Vec<recommend::Advice>) {
     let (state, end, started) = play(world, is_told);
-    let mut beside = vec![Beside::default(); 3];
+    let mut beside = vec![TargetFacts::default(); 3];
     (world.beside)(&mut beside);
     let metric = metric::find(world.metric).unwrap();
     let said = answer::rows(&state, metric, &beside);
@@ -131,7 +133,11 @@ fn decide(world: &World, is_told: bool) -> (Decisions, Vec<recommend::Advice>) {
     let advice = recommend::rows(&state, &said, &facts(), &Here::default());
     let parts = advice.iter().map(|row| {
         let line = row.is_pasted && row.part != "not tested";
-        (row.part, line.then(|| row.says.clone()))
+        (
+            row.part,
+            line.then(|| row.says.clone()),
+            row.setting.clone(),
+        )
     });
     let of_other_host = recommend::of_other_host(advice.clone(), "db1");
     let decisions = Decisions {
@@ -139,7 +145,7 @@ fn decide(world: &World, is_told: bool) -> (Decisions, Vec<recommend::Advice>) {
         started,
         rows: rows.collect(),
         open: open.reasons.iter().map(discriminant).collect(),
-        next: open.next,
+        next_blocks: open.next_blocks,
         advice: parts.collect(),
         of_other_host: of_other_host.iter().map(|row| row.part).collect(),
     };
@@ -166,7 +172,7 @@ const MEASURES: [Measure; 6] = [
     |place| disturbed_by(place, 100.0, 0.5),
 ];
 
-const BESIDES: [fn(&mut [Beside]); 5] = [
+const BESIDES: [fn(&mut [TargetFacts]); 5] = [
     |_| {},
     |beside| {
         for of in beside.iter_mut() {
@@ -226,6 +232,9 @@ fn each_text_is_replaced_by_its_code_and_all_decisions_come_out_the_same() {
                         let (told, words) = decide(&world, true);
                         let (found, codes) = texts::without(|| decide(&world, false));
                         assert_eq!(found, told);
+                        let is_untested = |row: &recommend::Advice| row.part == "not tested";
+                        let topics = |row| is_untested(row) == row.topic.is_some();
+                        assert!(words.iter().all(topics), "{words:?}");
                         let is_code = |row: &recommend::Advice| {
                             row.is_pasted
                                 || [row.part, "busy_machine; choice"].contains(&row.says.as_str())

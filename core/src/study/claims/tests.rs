@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     experiment::answer,
-    study::{asked::Asked, builtin, left_out::Facts},
+    study::{asked::Asked, builtin, not_tested::Facts},
 };
 
 fn row(number: usize, verdict: &str, ends: (f64, f64, f64), reason: Option<&str>) -> answer::Row {

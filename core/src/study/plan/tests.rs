@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     experiment::asked,
     refusal::check,
-    study::{asked::Asked, builtin, left_out::Facts},
+    study::{asked::Asked, builtin, not_tested::Facts},
 };
 
 fn facts() -> Facts {

@@ -20,6 +20,8 @@ use crate::{
 
 /// Seconds that are reckoned for a run that a number of transactions ends.
 const TRANSACTIONS_SECONDS: f64 = 60.0;
+/// Window and warm-up in seconds, where neither is given and the workload does not depend on checkpoints.
+const WITHOUT_CYCLES: (f64, f64) = (60.0, 10.0);
 
 /// The option that an experiment sets by itself.
 const WAL_SEGMENTS: &str = "wal_segments";
@@ -95,24 +97,33 @@ pub fn may_choose_windows(ready: &Ready, asked: &Asked, checked: &Checked) -> Re
     Ok(true)
 }
 
-/// Whether a duration ends the windows: a search chooses the length of its cycles by itself.
-fn has_window(asked: &Asked) -> bool {
-    let workload = match asked.run.workload.as_deref() {
+fn workload_of(asked: &Asked) -> Option<Workload> {
+    match asked.run.workload.as_deref() {
         Some(name) => Workload::parse(name),
         None => Some(workload::ALL[0]),
-    };
-    workload.is_some_and(Workload::runs_transactions) && !asked::searches(asked)
+    }
 }
 
-/// The parameters of all runs: those given, and the window of whole checkpoint cycles when none is.
+/// Whether a duration ends the windows: a search chooses the length of its cycles by itself.
+fn has_window(asked: &Asked) -> bool {
+    workload_of(asked).is_some_and(Workload::runs_transactions) && !asked::searches(asked)
+}
+
+/// The parameters of all runs: those given, and a window when none is. It has whole checkpoint cycles, unless the workload does not depend on
+/// checkpoints.
 pub fn parameters(asked: &Asked, checked: &Checked, cycle: f64) -> Value {
     let mut run = asked.run.clone();
     (run.target, run.seed, run.label) = (None, None, None);
     let us = |seconds: f64| (seconds * 1e6) as i64;
     let has_window = has_window(asked);
     if run.duration_us.is_none() && run.transactions.is_none() && has_window {
-        run.duration_us = Some(us(3.0 * cycle));
-        run.warmup_us = run.warmup_us.or(Some(us(cycle)));
+        let depends = workload_of(asked).is_none_or(|workload| workload.depends_on_checkpoints());
+        let (window, warmup) = match depends || checked.cycle_seconds.is_some() {
+            true => (3.0 * cycle, cycle),
+            false => WITHOUT_CYCLES,
+        };
+        run.duration_us = Some(us(window));
+        run.warmup_us = run.warmup_us.or(Some(us(warmup)));
     }
     // Who names a cycle means it for the warm-up, too, where the window has some.
     let has_cycles = (run.duration_us).is_some_and(|duration| duration >= us(2.0 * cycle));

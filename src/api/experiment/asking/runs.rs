@@ -82,7 +82,8 @@ impl Runs {
         let is_made =
             |kind: &Option<target::Kind>| kind.is_some_and(|k| k != target::Kind::Connection);
         let are_made = self.kinds.iter().all(is_made);
-        let has_whole = may_choose || !length.is_too_short();
+        let has_cycles = self.specs.iter().all(has_checkpoints);
+        let has_whole = may_choose && has_cycles || !length.is_too_short();
         Wish {
             targets: checked.candidates.len() as u32,
             control: checked.control,
@@ -91,7 +92,7 @@ impl Runs {
             has_warmup: asked.run.warmup_us.is_some(),
             burn_in: self.kinds.contains(&Some(target::Kind::Device)),
             has_share: asked.rate_share.is_some(),
-            has_cycles: self.specs.iter().all(has_checkpoints),
+            has_cycles,
             pilot_cycle: are_made && has_whole && parameters::has_pilot_cycle(asked, &self.specs),
             blocks: asked.max_blocks.map(|_| checked.max_blocks),
         }

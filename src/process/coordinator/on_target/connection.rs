@@ -2,14 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use pgfsbench_core::{quoting, refusal::quoted, run::plan::Place, spec::Act};
+use pgfsbench_core::{
+    quoting,
+    refusal::quoted,
+    run::{plan::Place, there::Whose},
+    spec::Act,
+};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{
-    Turn,
-    remote::{Whose, read},
-};
+use super::{Turn, remote::read};
 use crate::{
     bench::Run,
     clock,

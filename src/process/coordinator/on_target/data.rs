@@ -6,11 +6,14 @@ use std::{
 };
 
 use pgfsbench_core::{
-    run::plan::{self, Source, source},
+    run::{
+        plan::{self, Source, source},
+        there::Whose,
+    },
     spec::{Cache, Data, Stage},
 };
 
-use super::{Underway, remote::Whose};
+use super::Underway;
 use crate::{
     bench::Run,
     board::{Phase, Request},

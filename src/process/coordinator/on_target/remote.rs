@@ -9,8 +9,11 @@ use pgfsbench_core::{
     allowance::Allowance,
     escape::blanked_json,
     refusal::quoted,
-    run::{plan::Begun, there},
-    spec::{Asked, Options, ResultTable, Spec, Stage},
+    run::{
+        plan::Begun,
+        there::{self, Whose},
+    },
+    spec::{Asked, ResultTable, ScriptArguments, Spec},
     units::format_bytes,
     workload::{self, script},
 };
@@ -21,7 +24,7 @@ use crate::{
     bench::{PhaseTime, Run},
     board::Phase,
     clock,
-    errors::{Fault, read_json, sqlstate},
+    errors::{Fault, read_json, sqlstate, to_json_text},
     pg::{
         libpq::{Connection, IS_IT_PGFSBENCH},
         process, report, xact,
@@ -37,9 +40,6 @@ const POLL: Duration = Duration::from_millis(500);
 const POLL_SOON: Duration = Duration::from_millis(20);
 /// How long the target server may take for an answer: its janitor may have to start first.
 const ANSWER: Duration = Duration::from_secs(120);
-/// How long the run there goes on without being asked how far it is, in milliseconds: when the link is lost, or this server.
-const LEASE_MS: u64 = 60_000;
-
 /// How far the run is, as the target server says.
 #[derive(Deserialize)]
 struct State {
@@ -79,39 +79,17 @@ const ROW: &str = "SELECT jsonb_build_object('run', to_jsonb(r)) FROM fsbench.ru
 /// A value of jsonb has a limit, and a run of days has many seconds.
 const SLICE: i64 = 10_000;
 
-const START: &str = "SELECT fsbench.start(workload => $1, scale => $2::integer, clients => $3::integer, \
-      duration => $4::interval, transactions => $5::bigint, warmup => $6::interval, rate => $7::float8, \
-      latency_limit_ms => $8::float8, seed => $9::bigint, settings => $10::jsonb, options => $11::jsonb, \
-      force => $12::boolean, size => $13, label => $14, keep => $15::boolean";
-
-/// The arguments of scripts, behind those of all.
-const OF_SCRIPTS: &str = ", scripts => $16, variables => $17::jsonb, init_script => $18, checks => $19::jsonb, protocol => $20, \
-    max_tries => $21::integer, continue_on_error => $22::boolean";
+const START: &str = "SELECT fsbench._start($1)";
 
 /// Tells the script that creates the extension from those of other builds; NULL where it is not in its usual place.
 const SCRIPT: &str = "SELECT md5(pg_read_binary_file(setting || '/extension/pgfsbench--' || $1 || '.sql', 0, 100000000, true)) \
     FROM pg_config() WHERE name = 'SHAREDIR' AND coalesce(current_setting('extension_control_path', true), '$system') IN ('', '$system')";
 
-/// Whose server carries a run out.
-#[derive(Clone, Copy)]
-pub(super) enum Whose<'a> {
-    /// One of our own, and which part of the run it does.
-    Own(&'a Stage),
-    /// Somebody else's, and the label of the run there.
-    Other(&'a str),
-}
-
-impl Whose<'_> {
-    fn is_other(self) -> bool {
-        matches!(self, Self::Other(_))
-    }
-
-    /// An answer, JSON. What another server sends is shown by psql and pages one day.
-    fn blanked(self, json: String) -> String {
-        match self {
-            Self::Own(_) => json,
-            Self::Other(_) => blanked_json(&json),
-        }
+/// An answer, JSON. What another server sends is shown by psql and pages one day.
+fn blanked(whose: Whose, json: String) -> String {
+    match whose {
+        Whose::Own(_) => json,
+        Whose::Other(_) => blanked_json(&json),
     }
 }
 
@@ -127,33 +105,25 @@ pub(super) struct Measured {
     pub(super) before_ns: u64,
 }
 
-/// The statement that starts a run there, and the arguments of scripts, which other workloads do not have.
-fn start_of(spec: &Spec) -> Result<(String, Vec<Option<String>>), Fault> {
-    let of_scripts = arguments_of_scripts(spec)?;
-    let further = match of_scripts.is_empty() {
-        true => "",
-        false => OF_SCRIPTS,
-    };
-    Ok((format!("{START}{further})"), of_scripts))
-}
-
-fn arguments_of_scripts(spec: &Spec) -> Result<Vec<Option<String>>, Fault> {
+/// The scripts of a run, as the arguments of another one.
+fn scripts_of(spec: &Spec) -> Result<ScriptArguments, Fault> {
     let settings = script::Settings::of(spec);
     if settings.sha256.is_empty() {
-        return Ok(Vec::new());
+        return Ok(ScriptArguments::default());
     }
     let text = xact::transaction(|| store::script::read(&settings.sha256))?;
     let document: script::Document = read_json("document of scripts", &text)?;
-    let given = |is_given: bool, value: Value| is_given.then(|| value.to_string());
-    Ok(vec![
-        Some(json!(document.scripts).to_string()),
-        given(!document.variables.is_empty(), json!(document.variables)),
-        document.init_script,
-        given(!document.checks.is_empty(), json!(document.checks)),
-        Some(settings.protocol),
-        Some(settings.max_tries.to_string()),
-        Some(settings.continue_on_error.to_string()),
-    ])
+    let given = |is_given: bool, value: Value| is_given.then_some(value);
+    Ok(ScriptArguments {
+        scripts: Some(json!(document.scripts).to_string()),
+        variables: given(!document.variables.is_empty(), json!(document.variables)),
+        init_script: document.init_script,
+        checks: given(!document.checks.is_empty(), json!(document.checks)),
+        protocol: Some(settings.protocol),
+        max_tries: i32::try_from(settings.max_tries).ok(),
+        continue_on_error: Some(settings.continue_on_error),
+        sha256: None,
+    })
 }
 
 impl Run {
@@ -172,7 +142,7 @@ impl Run {
         let followed = self.follow(connection, &remote_id, to_the_end);
         if followed.is_err() && self.ended_there {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
-            let phases = phases.map(|told| whose.blanked(told));
+            let phases = phases.map(|told| blanked(whose, told));
             if let Some(told) = phases {
                 self.phases_there = Some(self.phases_with_those_of(&told, before_ns));
                 self.take_over_steps(steps_in(&told), before_ns);
@@ -186,14 +156,14 @@ impl Run {
         // Whatever server it is that answers.
         let seconds = clock::ms(before_ns, clock::now_ns()) / 1000.0;
         let mut allowance = Allowance::of_seconds(seconds as u64);
-        let document = whose.blanked(self.ask(connection, ROW, &[id])?);
+        let document = blanked(whose, self.ask(connection, ROW, &[id])?);
         take(connection, &mut allowance, &document)?;
         check_done(&document)?;
         self.take_over_steps(steps_in(&document), before_ns);
         let mut tables = Vec::new();
         for table in workload::measured_tables() {
             let slices = self.rows_there(connection, &remote_id, table, &mut allowance)?;
-            let slices = slices.into_iter().map(|slice| whose.blanked(slice));
+            let slices = slices.into_iter().map(|slice| blanked(whose, slice));
             tables.push(slices.collect());
         }
         Ok(Measured {
@@ -317,77 +287,18 @@ impl Run {
         connection: &mut Connection,
         whose: Whose,
     ) -> Result<String, Fault> {
-        let loads_only = matches!(whose, Whose::Own(Stage::LoadOnly));
-        let label = match whose {
-            Whose::Own(stage) => {
-                self.ask(
-                    connection,
-                    "SELECT set_config('pgfsbench.stage', $1, false)",
-                    &[Some(&json!(stage).to_string())],
-                )?;
-                None
-            }
-            Whose::Other(label) => Some(label),
-        };
+        let texts = self.board.texts(self.request);
+        let asked = texts.map(|texts| texts.asked.get()).unwrap_or_default();
+        let asked: Asked = read_json("arguments", &asked)?;
         let spec = &self.spec;
-        let workload = spec.workload;
-        let asked = self
-            .board
-            .texts(self.request)
-            .map(|texts| texts.asked.get());
-        let asked: Asked = read_json("arguments", &asked.unwrap_or_default())?;
-        let quick = spec.is_quick();
-        let there::Window {
-            duration,
-            transactions,
-            warmup,
-        } = there::window(spec);
-        let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
-        let options = Options {
-            lease_ms: match spec.options.lease_ms {
-                0 => LEASE_MS,
-                given => given,
-            },
-            ..spec.options.for_target_server(workload)
-        };
-        let mut options_there = options.to_argument(workload);
-        if let Some(members) = options_there.as_object_mut() {
-            members.retain(|name, _| !spec.is_chosen_there(name));
-        }
-        let arguments = [
-            Some(spec.workload.as_str().to_owned()),
-            // A quick look chooses it there, but for one that loads only; one on loaded data knows it.
-            Some(spec.scale.to_string()).filter(|_| {
-                spec.has_tables() && (loads_only || !quick && !spec.is_chosen_there("scale"))
-            }),
-            Some(spec.clients.to_string())
-                .filter(|_| workload.takes("clients") && !spec.is_chosen_there("clients")),
-            duration,
-            transactions,
-            warmup,
-            spec.rate.map(|rate| rate.to_string()),
-            spec.latency_limit_ms.map(|ms| ms.to_string()),
-            Some(spec.seed.to_string()),
-            workload
-                .takes("settings")
-                .then(|| json!(for_clients).to_string()),
-            Some(options_there.to_string()),
-            // A server of our own has no neighbours.
-            Some((spec.force || label.is_none()).to_string()),
-            asked.size.filter(|_| spec.is_chosen_there("scale")),
-            label.map(str::to_owned),
-            // The work database is verified after a crash, and must not be dropped before it.
-            Some((loads_only || spec.options.crash).to_string()),
-        ];
-        let (start, of_scripts) = start_of(spec)?;
-        let arguments: Vec<Option<&str>> = (arguments.iter().chain(&of_scripts))
-            .map(Option::as_deref)
-            .collect();
-        self.ask(connection, &start, &arguments)
-            .map_err(|fault| match label {
-                Some(_) => fault.context("on the target"),
-                None => fault,
-            })
+        let settings = xact::transaction(|| settings::of_session(&spec.settings))?;
+        let there = there::asked(spec, whose, asked.size, json!(settings), scripts_of(spec)?);
+        let document = to_json_text(&there)?;
+        let started = self.ask(connection, START, &[Some(&document)]);
+        started.map_err(|fault| match whose {
+            Whose::Other(_) => fault.context("on the target"),
+            Whose::Own(_) => fault,
+        })
     }
 
     /// Asks the target server how far it is until the run there is over; with `to_the_end`, until everything is cleared up there,

@@ -5,4 +5,4 @@ SELECT jsonb_build_object(
     'extension', (SELECT extversion FROM pg_extension WHERE extname = 'pgfsbench'),
     'may', (SELECT bool_and(has_schema_privilege(n.oid, 'USAGE') AND has_function_privilege(p.oid, 'EXECUTE'))
       FROM pg_namespace n JOIN pg_proc p ON p.pronamespace = n.oid
-      WHERE nspname = 'fsbench' AND proname IN ('start', 'cancel', '_progress', '_renew_lease', 'version')))
+      WHERE nspname = 'fsbench' AND proname IN ('_start', 'cancel', '_progress', '_renew_lease', 'version')))

@@ -8,14 +8,14 @@ use std::sync::atomic::{
 /// The longest pause in seconds until a conductor looks again after a failure.
 const LONGEST_PAUSE: u64 = 60;
 /// Databases that can have experiments that are on or wait, at the same time.
-pub const HOMES: usize = 32;
+pub const EXPERIMENT_SLOTS: usize = 32;
 
-/// All of them.
+/// All databases with experiments to go on with.
 #[derive(Default)]
 #[repr(C)]
-pub struct Homes {
+pub struct ExperimentSlots {
     /// Each with its place.
-    pub places: [Home; HOMES],
+    pub places: [ExperimentSlot; EXPERIMENT_SLOTS],
     /// Place plus 1 of the database whose experiment is on; 0 when none is. Written by conductors, of which there is one at a time.
     pub holder: AtomicU32,
     /// How many experiments have ended or changed. Raised by the process that ends or changes one.
@@ -24,10 +24,10 @@ pub struct Homes {
     pub in_block: AtomicU32,
 }
 
-/// A database.
+/// A database with experiments to go on with.
 #[derive(Default)]
 #[repr(C)]
-pub struct Home {
+pub struct ExperimentSlot {
     /// Its OID; 0 for a place that is free. Taken by who has an experiment there that is to go on, given back by the janitor when there
     /// is none any more, or the database is gone.
     pub database: AtomicU32,
@@ -49,26 +49,28 @@ pub struct Home {
     pub failures: AtomicU32,
 }
 
-impl Homes {
+impl ExperimentSlots {
     /// Says that an experiment of a database was changed. False when all places are taken. Takes no lock, since a commit is no place
     /// for an error.
     pub fn tell(&self, database: u32) -> bool {
         loop {
-            let Some(home) = self.take(database) else {
+            let Some(slot) = self.take(database) else {
                 return false;
             };
-            home.changes.fetch_add(1, SeqCst);
-            home.not_before_ns.store(0, Release);
+            slot.changes.fetch_add(1, SeqCst);
+            slot.not_before_ns.store(0, Release);
             // The place may just have been given back, by a process that has not seen the change.
-            if home.database.load(SeqCst) == database {
+            if slot.database.load(SeqCst) == database {
                 return true;
             }
         }
     }
 
     /// The place of a database; a free one becomes its own.
-    fn take(&self, database: u32) -> Option<&Home> {
-        let takes = |home: &&Home| match home.database.compare_exchange(0, database, SeqCst, SeqCst)
+    fn take(&self, database: u32) -> Option<&ExperimentSlot> {
+        let takes = |slot: &&ExperimentSlot| match slot
+            .database
+            .compare_exchange(0, database, SeqCst, SeqCst)
         {
             Ok(_) => true,
             Err(whose) => whose == database,
@@ -76,10 +78,10 @@ impl Homes {
         self.of(database).or_else(|| self.places.iter().find(takes))
     }
 
-    fn of(&self, database: u32) -> Option<&Home> {
+    fn of(&self, database: u32) -> Option<&ExperimentSlot> {
         self.places
             .iter()
-            .find(|home| home.database.load(Acquire) == database)
+            .find(|slot| slot.database.load(Acquire) == database)
     }
 
     /// Whether a conductor goes on with the experiments of a database.
@@ -95,22 +97,22 @@ impl Homes {
     /// Gives back the place of a database that has no experiment to go on with, unless one was changed just now. By the janitor, while no
     /// conductor is there.
     pub fn give_back(&self, place: usize) {
-        let home = &self.places[place];
-        if home.is_changed() || self.holder.load(Acquire) == place as u32 + 1 {
+        let slot = &self.places[place];
+        if slot.is_changed() || self.holder.load(Acquire) == place as u32 + 1 {
             return;
         }
-        let database = home.database.swap(0, SeqCst);
+        let database = slot.database.swap(0, SeqCst);
         // A session has found the place its own before that, and may not have seen that it was given back.
-        if database != 0 && home.is_changed() {
+        if database != 0 && slot.is_changed() {
             self.tell(database);
         }
     }
 
     /// Marks all databases for a check: the experiment that had the turn has it no more.
     pub fn tell_all(&self) {
-        for home in &self.places {
-            if home.database.load(Acquire) != 0 {
-                home.changes.fetch_add(1, AcqRel);
+        for slot in &self.places {
+            if slot.database.load(Acquire) != 0 {
+                slot.changes.fetch_add(1, AcqRel);
             }
         }
     }
@@ -146,8 +148,8 @@ impl Homes {
     /// The database whose experiment is on.
     pub fn home_of_holder(&self) -> Option<u32> {
         let place = self.holder.load(Acquire).checked_sub(1)?;
-        let home = self.places.get(place as usize)?;
-        Some(home.database.load(Acquire))
+        let slot = self.places.get(place as usize)?;
+        Some(slot.database.load(Acquire))
     }
 
     /// Whether an experiment is within a block, so that only its own runs are begun.
@@ -156,7 +158,7 @@ impl Homes {
     }
 }
 
-impl Home {
+impl ExperimentSlot {
     /// Gives the place back: its database is gone. By the janitor.
     pub fn free(&self) {
         self.waits_for.store(0, Relaxed);
@@ -189,81 +191,81 @@ mod tests {
     use super::*;
 
     /// /// Acts as a conductor that finds no experiment, then as the janitor.
-    fn look(homes: &Homes, place: usize) {
-        let home = &homes.places[place];
-        home.heard.store(home.changes.load(Acquire), Release);
-        homes.give_back(place);
+    fn look(slots: &ExperimentSlots, place: usize) {
+        let slot = &slots.places[place];
+        slot.heard.store(slot.changes.load(Acquire), Release);
+        slots.give_back(place);
     }
 
     #[test]
     fn a_place_is_kept_as_long_as_there_is_something_to_do() {
-        let homes = Homes::default();
-        assert!((1..=HOMES as u32).all(|database| homes.tell(database)));
-        assert!(!homes.tell(99) && !homes.has_room_for(99) && homes.has_room_for(7));
+        let slots = ExperimentSlots::default();
+        assert!((1..=EXPERIMENT_SLOTS as u32).all(|database| slots.tell(database)));
+        assert!(!slots.tell(99) && !slots.has_room_for(99) && slots.has_room_for(7));
         // No conductor has looked there yet.
-        homes.give_back(6);
-        assert!(homes.has(7));
-        look(&homes, 6);
-        assert!(!homes.has(7) && homes.has_room_for(99));
-        assert!(homes.tell(99));
-        assert!(homes.has(99) && homes.places[6].is_changed());
+        slots.give_back(6);
+        assert!(slots.has(7));
+        look(&slots, 6);
+        assert!(!slots.has(7) && slots.has_room_for(99));
+        assert!(slots.tell(99));
+        assert!(slots.has(99) && slots.places[6].is_changed());
     }
 
     #[test]
     fn the_experiment_that_is_on_keeps_its_place() {
-        let homes = Homes::default();
-        assert!(homes.tell(5) && homes.hold(0));
-        look(&homes, 0);
-        assert!(homes.has(5));
-        homes.let_go(0);
-        look(&homes, 0);
-        assert!(!homes.has(5));
+        let slots = ExperimentSlots::default();
+        assert!(slots.tell(5) && slots.hold(0));
+        look(&slots, 0);
+        assert!(slots.has(5));
+        slots.let_go(0);
+        look(&slots, 0);
+        assert!(!slots.has(5));
     }
 
     #[test]
     fn a_block_is_left_by_the_experiment_that_is_on() {
-        let homes = Homes::default();
-        assert!(homes.hold(0));
-        homes.in_block.store(1, Release);
-        homes.leave_block(1);
-        assert!(homes.is_in_block());
-        homes.leave_block(0);
-        assert!(!homes.is_in_block() && !homes.hold(1));
+        let slots = ExperimentSlots::default();
+        assert!(slots.hold(0));
+        slots.in_block.store(1, Release);
+        slots.leave_block(1);
+        assert!(slots.is_in_block());
+        slots.leave_block(0);
+        assert!(!slots.is_in_block() && !slots.hold(1));
     }
 
     #[test]
     fn a_database_has_one_place_whatever_was_given_back_before_it() {
-        let homes = Homes::default();
-        assert!(homes.tell(1) && homes.tell(2));
-        look(&homes, 0);
-        assert!(homes.tell(2));
-        assert_eq!(homes.places[0].database.load(Acquire), 0);
+        let slots = ExperimentSlots::default();
+        assert!(slots.tell(1) && slots.tell(2));
+        look(&slots, 0);
+        assert!(slots.tell(2));
+        assert_eq!(slots.places[0].database.load(Acquire), 0);
     }
 
     /// Changes come while places are given back: the last one is always seen.
     #[test]
     fn no_change_is_lost_when_a_place_is_given_back() {
         const TOLD: u64 = 100_000;
-        let homes = Homes::default();
+        let slots = ExperimentSlots::default();
         let (told, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
         let heard = thread::scope(|scope| {
             scope.spawn(|| {
                 for n in 1..=TOLD {
                     told.store(n, SeqCst);
-                    assert!(homes.tell(7));
+                    assert!(slots.tell(7));
                 }
                 is_over.store(true, SeqCst);
             });
             let mut heard = 0;
             loop {
                 let was_over = is_over.load(SeqCst);
-                for place in 0..HOMES {
-                    let home = &homes.places[place];
-                    if home.database.load(SeqCst) != 0 && home.is_changed() {
-                        let changes = home.changes.load(SeqCst);
+                for place in 0..EXPERIMENT_SLOTS {
+                    let slot = &slots.places[place];
+                    if slot.database.load(SeqCst) != 0 && slot.is_changed() {
+                        let changes = slot.changes.load(SeqCst);
                         heard = told.load(SeqCst);
-                        home.heard.store(changes, SeqCst);
-                        homes.give_back(place);
+                        slot.heard.store(changes, SeqCst);
+                        slots.give_back(place);
                     }
                 }
                 if was_over {

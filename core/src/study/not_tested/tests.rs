@@ -61,7 +61,7 @@ fn what_the_helper_does_not_allow_is_left_out_by_name() {
         image_size: Some("4GB".into()),
         ..Asked::default()
     };
-    let left_out = |not_allowed: &[&str]| -> Vec<String> {
+    let not_tested = |not_allowed: &[&str]| -> Vec<String> {
         let facts = Facts {
             not_allowed: not_allowed.iter().map(|name| (*name).into()).collect(),
             ..facts()
@@ -76,11 +76,11 @@ fn what_the_helper_does_not_allow_is_left_out_by_name() {
             .map(|v| format!("{}: {}", v.variant, here.variant(v).unwrap()))
             .collect()
     };
-    assert_eq!(left_out(&["drop_caches"]), [""; 0]);
+    assert_eq!(not_tested(&["drop_caches"]), [""; 0]);
     let why = "the helper's configuration does not allow kernel_settings; to have it: add to it the line: kernel_settings = true, \
         above its first line in brackets; then restart pgfsbench-helper";
     assert_eq!(
-        left_out(&["kernel_settings"]),
+        not_tested(&["kernel_settings"]),
         [format!("ext3-dirty: {why}"), format!("xfs-dirty: {why}")]
     );
     let without_images = Facts {
