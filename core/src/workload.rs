@@ -3,6 +3,7 @@
 
 pub mod commit;
 pub mod fsync;
+pub mod io;
 mod options;
 mod resolve;
 pub mod scan;
@@ -28,6 +29,7 @@ pub static ALL: &[Workload] = &[
     Workload::of(&scan::Scans),
     Workload::of(&commit::Commit),
     Workload::of(&script::Script),
+    Workload::of(&io::Io),
 ];
 
 impl Workload {

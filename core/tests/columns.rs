@@ -19,7 +19,7 @@ use pgfsbench_core::{
     statement::Statement,
     statistics::Counter,
     target,
-    workload::{fsync, scan, script},
+    workload::{fsync, io, scan, script},
 };
 use serde_json::{Value, to_value};
 
@@ -201,6 +201,8 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(scan::Row::default()),
         row(scan::Reading::default()),
         row(script::ScriptResult::default()),
+        row(io::Row::default()),
+        row(io::series::Row::default()),
     ]
 }
 

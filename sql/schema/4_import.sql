@@ -128,7 +128,9 @@ BEGIN
                 WHEN (relation, attname) IN (('scan', 'ms'), ('scan_read', 'ms')) THEN '1e-9 AND 1e18'
                 WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes'), ('script_result', 'weight'), ('script_result', 'transactions'), ('script_result', 'serialization_failures'),
                     ('script_result', 'deadlock_failures'), ('script_result', 'other_failures'), ('script_result', 'retried'), ('script_result', 'retries')) THEN '0 AND 1e15'
-                WHEN (relation, attname) IN (('script_result', 'position')) THEN '1 AND 2147483647'
+                WHEN (relation, attname) IN (('io_job', 'operations'), ('io_job', 'bytes'), ('io_job', 'sync_every'), ('io_job', 'file_bytes'), ('io_second', 'operations'), ('io_second', 'bytes'))
+                    THEN '0 AND 1e15'
+                WHEN (relation, attname) IN (('script_result', 'position'), ('io_job', 'position'), ('io_job', 'copies')) THEN '1 AND 2147483647'
                 WHEN (relation, attname) IN (('run_log', 'scale'), ('run_log', 'clients')) THEN '0 AND 2147483647'
                 WHEN type IN ('smallint'::regtype, 'integer'::regtype) THEN '-2147483648 AND 2147483647'
                 -- Hashes, seeds, and sizes of filesystems that have no end.
@@ -147,6 +149,9 @@ BEGIN
         WHEN (relation, attname) = ('fsync', 'method') THEN
             value := words;
             wrong := format('NOT coalesce(%s IN (''open_datasync'', ''fdatasync'', ''fsync'', ''fsync_writethrough'', ''open_sync'', ''none''), false)', words);
+        WHEN (relation, attname) IN (('io_job', 'direction'), ('io_second', 'direction')) THEN
+            value := words;
+            wrong := format('NOT coalesce(%s IN (''read'', ''write'', ''sync''), false)', words);
         WHEN type = 'boolean'::regtype THEN
             value := format('%s::boolean', words);
             wrong := format('jsonb_typeof(%s) NOT IN (''boolean'', ''null'')', given);
@@ -158,8 +163,8 @@ BEGIN
             value := format('%s::%s', words, type::regtype);
             -- Short ones are names.
             wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND fsbench._import_texts(%s) <> %s)', given, words,
-                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction') THEN 200 ELSE 100000 END,
-                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction'), given, given);
+                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'job', 'access', 'sync_call') THEN 200 ELSE 100000 END,
+                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'job', 'access', 'sync_call'), given, given);
     END CASE;
 END
 $$;

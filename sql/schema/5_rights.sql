@@ -15,7 +15,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['sample', 'histogram', 'environment', 'finding', 'wait_event', 'recovery', 'probe', 'fsync', 'maintenance', 'checkpoint',
-        'statistic', 'statement', 'scan', 'scan_read', 'script', 'script_result'] LOOP
+        'statistic', 'statement', 'scan', 'scan_read', 'script', 'script_result', 'io_job', 'io_second'] LOOP
         EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
             'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
         EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes results');

@@ -34,6 +34,12 @@ pub enum Measure {
     Service,
     /// Its COMMIT.
     Commit,
+    /// Reads of a job of the workload `io`, each from its submission to its completion.
+    Read,
+    /// Writes of such a job.
+    Write,
+    /// Syncs of such a job.
+    Sync,
 }
 
 /// A row of `fsbench.histogram`; its columns say what they are.

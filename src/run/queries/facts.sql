@@ -10,7 +10,9 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'skipped', CASE WHEN search IS NULL THEN r.skipped END,
       'shared_buffers_bytes', e.shared_buffers_bytes, 'memory_bytes', e.memory_bytes,
       'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s
-         WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL AND search IS NULL),
+         WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL AND search IS NULL
+         -- Patterns that follow each other differ; each job is judged by itself.
+         AND (SELECT count(DISTINCT j.job) < 2 FROM fsbench.io_job j WHERE j.run_id = r.run_id)),
       'scan', jsonb_build_object(
          'degrees_not_launched', (SELECT coalesce(jsonb_agg(DISTINCT s.degree), '[]') FROM fsbench.scan s
             WHERE s.run_id = r.run_id AND (workers_planned <> degree OR workers_launched <> degree)),

@@ -1,0 +1,162 @@
+//! The workload `io`: jobs of fio on files beside the database. The jobs follow from options, or from a job file that is parsed and
+//! written anew; the figures come from fio's own document and logs.
+
+pub mod document;
+pub mod job;
+mod job_file;
+mod options;
+mod row;
+pub mod series;
+pub mod setting;
+
+use crate::{
+    refusal::Refusal,
+    spec::{
+        Act, Chosen, ClientsDo, Definition, Given, Names, Options, OwnOption, ResultTable, Spec,
+        Step, check,
+    },
+};
+
+pub use options::Own;
+pub use row::{Row, Total};
+
+pub struct Io;
+
+/// The jobs of a run.
+pub fn jobs_of(spec: &Spec) -> Vec<job::Job> {
+    spec.options.own::<Own>().to_jobs()
+}
+
+impl Definition for Io {
+    fn name(&self) -> &'static str {
+        "io"
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["duration"]
+    }
+
+    fn shared_options(&self) -> &'static [&'static str] {
+        &["sample"]
+    }
+
+    fn own_options(&self) -> &'static [OwnOption] {
+        &options::OPTIONS
+    }
+
+    fn lacks(&self, name: &str) -> (&'static str, &'static str) {
+        let hint = match name {
+            "clients" => {
+                r#"Leave it out, and say how many jobs run at the same time by options => '{"jobs": 8}'."#
+            }
+            "size" | "scale" => {
+                r#"Leave it out, and say how large the files are by options => '{"size": "2x ram"}'."#
+            }
+            "rate" => {
+                r#"Leave it out, and limit the operations per second by options => '{"rate": 500}'."#
+            }
+            _ => "Leave it out.",
+        };
+        (
+            "fio reads and writes files, and runs no transactions.",
+            hint,
+        )
+    }
+
+    fn clients_come_from(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// No client takes part. The one slot is fio's, so that the sampler sees its processor time.
+    fn choose(
+        &self,
+        given: &Given,
+        options: &mut Options,
+        names: &mut Names,
+    ) -> Result<Chosen, Refusal> {
+        let own = options.own::<Own>().chosen(given.facts, names)?;
+        own.check_memory()?;
+        options.set_own(&own);
+        check::client_slots(0, "client", given.facts)?;
+        Ok(Chosen {
+            clients: 1,
+            scale: 0,
+            bound: own.bound(given.bound)?,
+            warmup_ms: 0,
+        })
+    }
+
+    fn workers(&self, _spec: &Spec) -> u32 {
+        crate::spec::OVERHEAD_WORKERS
+    }
+
+    fn shown(&self, spec: &Spec) -> Vec<String> {
+        vec![job::shown(&jobs_of(spec))]
+    }
+
+    fn data_bytes(&self, spec: &Spec) -> u64 {
+        job::file_bytes(&jobs_of(spec))
+    }
+
+    fn added_bytes(&self, _spec: &Spec, _transactions: f64) -> u64 {
+        0
+    }
+
+    fn uses_database(&self) -> bool {
+        false
+    }
+
+    fn writes(&self) -> bool {
+        false
+    }
+
+    fn clients_do(&self) -> ClientsDo {
+        ClientsDo::Parts
+    }
+
+    fn when_saturated(&self) -> &'static str {
+        "The processors were the limit, not the storage: use files beyond RAM, or fewer jobs."
+    }
+
+    fn syncs_itself(&self) -> bool {
+        true
+    }
+
+    fn tables(&self) -> &'static [ResultTable] {
+        &[
+            ResultTable {
+                name: "io_job",
+                key: "job, direction",
+            },
+            ResultTable {
+                name: "io_second",
+                key: "second, job, direction",
+            },
+        ]
+    }
+
+    fn metric(&self) -> Option<&'static str> {
+        Some("iops")
+    }
+
+    fn details(&self, _run_id: i64) -> String {
+        "each job is in fsbench.io_job, and each of its seconds in fsbench.io_second".into()
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        const {
+            &[
+                Step::new(
+                    Act::MakeFile,
+                    "fio writes the files of all jobs into a directory of the run, in base/pgsql_tmp",
+                ),
+                Step::CHECKPOINT,
+                Step::new(Act::Launch, "launch the sampler"),
+                Step::new(
+                    Act::Measure,
+                    "fio runs its jobs on these files, one pattern after the other",
+                ),
+            ]
+        }
+    }
+}
