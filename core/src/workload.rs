@@ -4,6 +4,7 @@
 pub mod commit;
 pub mod fsync;
 pub mod io;
+pub mod mix;
 mod options;
 mod resolve;
 pub mod scan;

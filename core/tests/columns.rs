@@ -19,7 +19,7 @@ use pgfsbench_core::{
     statement::Statement,
     statistics::Counter,
     target,
-    workload::{fsync, io, scan, script},
+    workload::{fsync, io, mix, scan},
 };
 use serde_json::{Value, to_value};
 
@@ -200,7 +200,9 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(fsync::Row::default()),
         row(scan::Row::default()),
         row(scan::Reading::default()),
-        row(script::ScriptResult::default()),
+        row(mix::TransactionResult::default()),
+        row(mix::TransactionFailure::default()),
+        row(mix::CommandResult::default()),
         row(io::Row::default()),
         row(io::series::Row::default()),
     ]

@@ -151,7 +151,7 @@ CREATE VIEW fsbench.chart_latency AS
     SELECT h.run_id, fsbench._shown_target(r.target, r.target_version) AS target, h.transaction, h.measure, h.transactions, p.percentile,
            fsbench.percentile(p.percentile / 100, h.run_id, h.measure, h.transaction) AS ms
     FROM fsbench.histogram h JOIN fsbench.run_log r USING (run_id), unnest('{50,75,90,95,99,99.5,99.9}'::float8[]) AS p(percentile)
-    WHERE p.percentile < 99.5 OR h.transactions >= 10000;
+    WHERE (p.percentile < 99.5 OR h.transactions >= 10000) AND h.measure NOT LIKE 'command %';
 COMMENT ON VIEW fsbench.chart_latency IS 'Distributions of latencies of runs, to be drawn: from the median to p99.9, which is left out under 10,000 transactions. Those of several runs are not averaged, but come from fsbench.percentile() over all';
 COMMENT ON COLUMN fsbench.chart_latency.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.chart_latency.target IS 'Target, with the number of its definition as in fsbench.result';

@@ -67,5 +67,5 @@ fn refused(path: &Path, detail: &str) -> Fault {
         format!("\"{}\" is not run", path.display()),
     )
     .detail(detail)
-    .hint("fio has to be a program of root that no other user can write, in directories of that kind. See the setting pgfsbench.fio.")
+    .hint("The program fio and its directories have to belong to root, and no other user may write them. See the setting pgfsbench.fio.")
 }

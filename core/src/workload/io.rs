@@ -12,8 +12,8 @@ pub mod setting;
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Chosen, ClientsDo, Definition, Given, Names, Options, OwnOption, ResultTable, Spec,
-        Step, check,
+        Act, Chosen, ClientsDo, Estimate, Given, Names, Options, OwnOption, Parameters, Plan,
+        ResultTable, Results, Spec, Step, check,
     },
 };
 
@@ -27,7 +27,7 @@ pub fn jobs_of(spec: &Spec) -> Vec<job::Job> {
     spec.options.own::<Own>().to_jobs()
 }
 
-impl Definition for Io {
+impl Parameters for Io {
     fn name(&self) -> &'static str {
         "io"
     }
@@ -58,7 +58,7 @@ impl Definition for Io {
             _ => "Leave it out.",
         };
         (
-            "fio reads and writes files, and runs no transactions.",
+            "It has fio read and write files, and runs no transactions.",
             hint,
         )
     }
@@ -86,12 +86,14 @@ impl Definition for Io {
         })
     }
 
-    fn workers(&self, _spec: &Spec) -> u32 {
-        crate::spec::OVERHEAD_WORKERS
-    }
-
     fn shown(&self, spec: &Spec) -> Vec<String> {
         vec![job::shown(&jobs_of(spec))]
+    }
+}
+
+impl Estimate for Io {
+    fn workers(&self, _spec: &Spec) -> u32 {
+        crate::spec::OVERHEAD_WORKERS
     }
 
     fn data_bytes(&self, spec: &Spec) -> u64 {
@@ -101,7 +103,9 @@ impl Definition for Io {
     fn added_bytes(&self, _spec: &Spec, _transactions: f64) -> u64 {
         0
     }
+}
 
+impl Plan for Io {
     fn uses_database(&self) -> bool {
         false
     }
@@ -114,12 +118,31 @@ impl Definition for Io {
         ClientsDo::Parts
     }
 
-    fn when_saturated(&self) -> &'static str {
-        "The processors were the limit, not the storage: use files beyond RAM, or fewer jobs."
-    }
-
     fn syncs_itself(&self) -> bool {
         true
+    }
+
+    fn steps(&self) -> &'static [Step] {
+        const {
+            &[
+                Step::new(
+                    Act::MakeFile,
+                    "fio writes the files of all jobs into a directory of the run, in base/pgsql_tmp",
+                ),
+                Step::CHECKPOINT,
+                Step::new(Act::Launch, "launch the sampler"),
+                Step::new(
+                    Act::Measure,
+                    "fio runs its jobs on these files, one pattern after the other",
+                ),
+            ]
+        }
+    }
+}
+
+impl Results for Io {
+    fn when_saturated(&self) -> &'static str {
+        "The processors were the limit, not the storage: use files beyond RAM, or fewer jobs."
     }
 
     fn tables(&self) -> &'static [ResultTable] {
@@ -141,22 +164,5 @@ impl Definition for Io {
 
     fn details(&self, _run_id: i64) -> String {
         "each job is in fsbench.io_job, and each of its seconds in fsbench.io_second".into()
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        const {
-            &[
-                Step::new(
-                    Act::MakeFile,
-                    "fio writes the files of all jobs into a directory of the run, in base/pgsql_tmp",
-                ),
-                Step::CHECKPOINT,
-                Step::new(Act::Launch, "launch the sampler"),
-                Step::new(
-                    Act::Measure,
-                    "fio runs its jobs on these files, one pattern after the other",
-                ),
-            ]
-        }
     }
 }

@@ -160,7 +160,9 @@ pub fn parse(bytes: &[u8], jobs: &[Job]) -> Result<Vec<Measured>, Refusal> {
             return Err(Refusal::new(
                 Kind::System,
                 format!("fio could not finish job {}: {error}", quoted(&job.name)),
-            ));
+            )
+            .detail("The figures of a job that has failed are not stored.")
+            .hint("See the kernel's messages, and whether the filesystem has room."));
         }
         result.add_to(&mut measured, index, job)?;
     }
@@ -196,7 +198,9 @@ fn document(bytes: &[u8]) -> Result<Document, Refusal> {
 }
 
 fn unusable(detail: impl Into<String>) -> Refusal {
-    Refusal::new(Kind::System, "what fio has written cannot be used").detail(detail)
+    Refusal::new(Kind::System, "what fio has written cannot be used")
+        .detail(detail)
+        .hint("Repeat the run. If it fails again, use another version of fio.")
 }
 
 /// `nan` and `inf`, which are no JSON, as null. Texts stay as they are.

@@ -36,7 +36,7 @@ fn nothing_asked_is_the_study_within_a_minute() {
     let spec = resolved(asked(json!({})));
     assert_eq!(
         spec.plan_text(),
-        "io, fio: read randread write randwrite randrw, 1 GB, 40 s measured, seed 42 \
+        "io, fio: read randread write randwrite randrw, 1024 MB, 40 s measured, seed 42 \
          (chosen: duration, seed, pattern, block_size, jobs, io_depth, direct, engine, size)"
     );
     assert_eq!((spec.data_bytes(), spec.workers()), (1 << 30, 2));
