@@ -15,7 +15,7 @@ SELECT workload, scale, clients, status, transactions_total, commit_p99_ms, data
 FROM fsbench.result WHERE run_id = :run;
 SELECT r.tps = sum(j.operations) * 1000 / max(j.runtime_ms) AS tps FROM fsbench.result r JOIN fsbench.io_job j USING (run_id) WHERE run_id = :run AND direction <> 'sync' GROUP BY r.tps;
 -- Seconds of fio, which charts show.
-SELECT direction, count(*) BETWEEN 6 AND 8 AS seconds, min(second) AS first, bool_and(bytes = operations * 8192 OR abs(bytes / operations / 8192 - 1) < 0.02) AS bytes FROM fsbench.io_second WHERE run_id = :run GROUP BY direction ORDER BY 1;
+SELECT direction, count(*) BETWEEN 6 AND 8 AS seconds, min(second) < 4 AS early, bool_and(bytes = operations * 8192 OR abs(bytes / operations / 8192 - 1) < 0.02) AS bytes FROM fsbench.io_second WHERE run_id = :run GROUP BY direction ORDER BY 1;
 SELECT sum(transactions) BETWEEN 2000 AND 3400 AS operations, bool_and(latency_avg_ms IS NULL AND commit_p99_ms IS NULL AND client_wal_bytes IS NULL) AS no_clients,
        bool_or(client_cpu_ms IS NOT NULL) AS cpu_of_fio FROM fsbench.sample WHERE run_id = :run;
 SELECT count(*) > 5 AS chart FROM fsbench.chart(:run, ascii => true);
