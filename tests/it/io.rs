@@ -11,8 +11,7 @@ use tempfile::TempDir;
 
 const LONG_RUN: &str = r#"workload => 'io', duration => '5 min', options => '{"pattern": "randwrite", "size": "16MB", "jobs": 2, "fdatasync_every": 1}'"#;
 /// So large that writing the files takes longer than any of these tests waits between two steps.
-const LONG_LAYOUT: &str =
-    r#"workload => 'io', duration => '5 min', options => '{"pattern": "read", "size": "2GB", "jobs": 1}'"#;
+const LONG_LAYOUT: &str = r#"workload => 'io', duration => '5 min', options => '{"pattern": "read", "size": "2GB", "jobs": 1}'"#;
 const SHORT_RUN: &str = r#"workload => 'io', duration => '3 s', options => '{"pattern": "randwrite", "size": "4MB", "jobs": 2, "fdatasync_every": 4}'"#;
 
 /// Processes that work in the temporary files of this server: fio, with its directory.
@@ -47,7 +46,10 @@ fn nothing_is_left(server: &TestServer, what: &str) {
 
 fn works(server: &TestServer) {
     let mut client = server.connect("postgres");
-    let run = value(&mut client, &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"));
+    let run = value(
+        &mut client,
+        &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"),
+    );
     let rows = format!(
         "SELECT string_agg(direction || ' ' || (operations > 0), ', ' ORDER BY direction) FROM fsbench.io_job WHERE run_id = {run}"
     );
@@ -58,7 +60,12 @@ fn works(server: &TestServer) {
 fn whatever_ends_a_run_fio_ends_and_its_files_go() {
     let server = server(&[]);
     ends(&server, LONG_RUN, "cancel", "cancelled 57014");
-    ends(&server, LONG_RUN, "kill -9 fio", "failed 58000; fio has failed%");
+    ends(
+        &server,
+        LONG_RUN,
+        "kill -9 fio",
+        "failed 58000; fio has failed%",
+    );
     ends(&server, LONG_RUN, "kill -9 the coordinator", "failed 57P02");
     ends(&server, LONG_RUN, "kill -9 the postmaster", "failed 57P02");
     works(&server);
@@ -93,7 +100,10 @@ fn ends(server: &TestServer, arguments: &str, what: &str, wanted: &str) {
         measuring(server);
     }
     let (fio, directory) = meet_fio(server);
-    let mode = fs::metadata(&directory).expect("its directory").permissions().mode();
+    let mode = fs::metadata(&directory)
+        .expect("its directory")
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o700);
     let environment = fs::read(format!("/proc/{fio}/environ")).expect("its environment");
     assert_eq!(String::from_utf8_lossy(&environment), "", "its environment");
@@ -107,7 +117,9 @@ fn ends(server: &TestServer, arguments: &str, what: &str, wanted: &str) {
         _ => server.kill(),
     }
     // The kernel kills it with the coordinator, before anything of the server is there again.
-    wait_until("fio has ended", LONG, || fio_of(server).is_empty().then_some(()));
+    wait_until("fio has ended", LONG, || {
+        fio_of(server).is_empty().then_some(())
+    });
     if server.processes().is_empty() {
         server.start_again();
     }
@@ -121,7 +133,8 @@ fn ends(server: &TestServer, arguments: &str, what: &str, wanted: &str) {
 fn only_a_program_of_root_is_run() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let directory = TempDir::with_prefix_in("pgfsbench-fio.", pgfsbench_tests::scratch()).expect("a directory");
+    let directory =
+        TempDir::with_prefix_in("pgfsbench-fio.", pgfsbench_tests::scratch()).expect("a directory");
     fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).expect("chmod");
     let script = directory.path().join("fio");
     let trace = directory.path().join("trace");
@@ -130,7 +143,10 @@ fn only_a_program_of_root_is_run() {
         if path == script {
             fs::set_permissions(path, Permissions::from_mode(mode)).expect("chmod");
         }
-        execute(&mut client, &format!("ALTER SYSTEM SET pgfsbench.fio = '{}'", path.display()));
+        execute(
+            &mut client,
+            &format!("ALTER SYSTEM SET pgfsbench.fio = '{}'", path.display()),
+        );
         execute(&mut client, "SELECT pg_reload_conf()");
     };
     let run = format!("SELECT fsbench.run({SHORT_RUN})");
@@ -151,7 +167,10 @@ fn only_a_program_of_root_is_run() {
         let error = error.as_db_error().expect("an error of the server");
         assert_eq!(error.code().code(), "42501", "{detail}: {error:?}");
         assert!(error.message().ends_with("is not run"), "{error:?}");
-        assert!(error.detail().unwrap_or_default().starts_with(detail), "{error:?}");
+        assert!(
+            error.detail().unwrap_or_default().starts_with(detail),
+            "{error:?}"
+        );
     }
     assert!(!trace.exists(), "it was run");
     server.nothing_is_left("refused programs");
@@ -186,12 +205,19 @@ fn targets_have_their_jobs_brought_home() {
         there.connection("postgres")
     ));
     for target in ["here", "there"] {
-        let run = value(&mut client, &format!("SELECT run_id FROM fsbench.run(target => '{target}', {SHORT_RUN})"));
+        let run = value(
+            &mut client,
+            &format!("SELECT run_id FROM fsbench.run(target => '{target}', {SHORT_RUN})"),
+        );
         let stored = format!(
             "SELECT (SELECT string_agg(direction || ' ' || (operations > 0), ', ' ORDER BY direction) FROM fsbench.io_job WHERE run_id = {run}) || '; ' || \
              (SELECT count(*) > 0 FROM fsbench.io_second WHERE run_id = {run}) || '; ' || (SELECT string_agg(measure, ' ' ORDER BY measure) FROM fsbench.histogram WHERE run_id = {run})"
         );
-        assert_eq!(value(&mut client, &stored), "sync true, write true; true; sync write", "{target}");
+        assert_eq!(
+            value(&mut client, &stored),
+            "sync true, write true; true; sync write",
+            "{target}"
+        );
     }
     nothing_is_left(&server, "runs on targets");
     nothing_is_left(&there, "a run by connection");
