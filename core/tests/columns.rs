@@ -19,6 +19,7 @@ use pgfsbench_core::{
     statement::Statement,
     statistics::Counter,
     target,
+    verification::Verification,
     workload::{fsync, io, mix, scan},
 };
 use serde_json::{Value, to_value};
@@ -203,6 +204,7 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(mix::TransactionResult::default()),
         row(mix::TransactionFailure::default()),
         row(mix::CommandResult::default()),
+        row(Verification::default()),
         row(io::Row::default()),
         row(io::series::Row::default()),
     ]

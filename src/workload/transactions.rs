@@ -10,6 +10,7 @@ use pgfsbench_core::{
     random::Stream,
     run::row::Maintenance,
     spec::Spec,
+    verification::Check,
     workload::mix::{Choice, Counted, Mix, Outcome, Tries},
 };
 use serde_json::Value;
@@ -112,6 +113,15 @@ pub struct Ended {
     pub end_ns: u64,
 }
 
+/// Checks of the caller's.
+#[derive(Default)]
+pub struct OwnChecks {
+    /// All of them, with their outcomes.
+    pub checks: Vec<Check>,
+    /// The error that ends the run: a check has failed, or could not be made.
+    pub fault: Option<Fault>,
+}
+
 /// A workload of transactions.
 pub trait Transactions: Sync {
     /// The transaction that a client runs.
@@ -140,9 +150,9 @@ pub trait Transactions: Sync {
         Ok(())
     }
 
-    /// In the coordinator, after the tables were verified: checks of the caller's.
-    fn check(&self, _run: &mut Run) -> Result<(), Fault> {
-        Ok(())
+    /// In the coordinator, after the tables were read: checks of the caller's.
+    fn own_checks(&self, _run: &mut Run) -> Result<OwnChecks, Fault> {
+        Ok(OwnChecks::default())
     }
 
     /// Whether clients are sessions of the role that has asked.
@@ -181,8 +191,9 @@ pub trait Transactions: Sync {
         sql::read(self.question(), &[])
     }
 
-    /// Refuses their contents unless these follow from the committed transactions of each client.
-    fn verify(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<(), Fault>;
+    /// Checks whether their contents follow from the committed transactions of each client. All outcomes are stored; a check that has
+    /// failed ends the run.
+    fn checks(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<Vec<Check>, Fault>;
 
     /// After a crash: a transaction that writes and leaves everything as it is.
     fn first_transaction(&self) -> &'static str;

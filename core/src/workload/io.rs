@@ -12,8 +12,8 @@ pub mod setting;
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Chosen, ClientsDo, Estimate, Given, Names, Options, OwnOption, Parameters, Plan,
-        ResultTable, Results, Spec, Step, check,
+        Act, Chosen, ClientsDo, Estimate, Given, Limit, Names, Options, OwnOption, Parameters,
+        Plan, ResultTable, Results, Spec, Step, check,
     },
 };
 
@@ -146,16 +146,24 @@ impl Results for Io {
     }
 
     fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "io_job",
-                key: "job, direction",
-            },
-            ResultTable {
-                name: "io_second",
-                key: "second, job, direction",
-            },
-        ]
+        const {
+            &[
+                ResultTable::new("io_job", "job, direction").limits(&[
+                    ("bytes", Limit::COUNT),
+                    ("copies", Limit::NUMBER),
+                    ("direction", Limit::OneOf(&["read", "write", "sync"])),
+                    ("file_bytes", Limit::COUNT),
+                    ("operations", Limit::COUNT),
+                    ("position", Limit::NUMBER),
+                    ("sync_every", Limit::COUNT),
+                ]),
+                ResultTable::new("io_second", "second, job, direction").limits(&[
+                    ("bytes", Limit::COUNT),
+                    ("direction", Limit::OneOf(&["read", "write"])),
+                    ("operations", Limit::COUNT),
+                ]),
+            ]
+        }
     }
 
     fn metric(&self) -> Option<&'static str> {

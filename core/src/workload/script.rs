@@ -2,6 +2,7 @@
 //!
 //! A run refers to its texts by their hash: [`Document`] has the texts, [`Settings`] is what the specification keeps.
 
+mod answers;
 mod arguments;
 mod document;
 
@@ -15,12 +16,13 @@ use super::{
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Chosen, Estimate, Given, Names, Options, OwnOption, Parameters, Plan, ResultTable,
-        Results, Spec, Step, values,
+        Act, Chosen, Estimate, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
+        ResultTable, Results, Spec, Step, values,
     },
     units,
 };
 
+pub use answers::Answers;
 pub use document::{Check, Document, Named, located};
 
 /// The role whose sessions the clients are on a server that was made for the run.
@@ -238,20 +240,32 @@ impl Plan for Script {
 
 impl Results for Script {
     fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "transaction_result",
-                key: "position",
-            },
-            ResultTable {
-                name: "transaction_failure",
-                key: "position, sqlstate",
-            },
-            ResultTable {
-                name: "command_result",
-                key: "position, command",
-            },
-        ]
+        const {
+            &[
+                ResultTable::new("transaction_result", "position").limits(&[
+                    ("committed", Limit::COUNT),
+                    ("failed", Limit::COUNT),
+                    ("late", Limit::COUNT),
+                    ("position", Limit::NUMBER),
+                    ("retried", Limit::COUNT),
+                    ("retries", Limit::COUNT),
+                    ("rolled_back", Limit::COUNT),
+                    ("weight", Limit::COUNT),
+                ]),
+                ResultTable::new("transaction_failure", "position, sqlstate").limits(&[
+                    ("position", Limit::NUMBER),
+                    ("retries", Limit::COUNT),
+                    ("transactions", Limit::COUNT),
+                ]),
+                ResultTable::new("command_result", "position, command").limits(&[
+                    ("command", Limit::NUMBER),
+                    ("executions", Limit::COUNT),
+                    ("failures", Limit::COUNT),
+                    ("line", Limit::NUMBER),
+                    ("position", Limit::NUMBER),
+                ]),
+            ]
+        }
     }
 
     fn details(&self, _run_id: i64) -> String {

@@ -4,6 +4,7 @@
 use pgfsbench_core::{
     recovery_log::{self, Recovery, lsn_text},
     spec::{Act, Errand},
+    verification::{self, Check, Moment},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -44,6 +45,8 @@ pub(super) struct Crashed {
     before: Before,
     pub(super) recovery: Recovery,
     balances: Option<Value>,
+    /// Checks of the data after it.
+    checks: Vec<Check>,
     /// Why the first transaction after it could not be made.
     refused: Option<String>,
 }
@@ -62,13 +65,15 @@ impl Crashed {
             },
             before,
             balances: None,
+            checks: Vec::new(),
             refused: None,
         })
     }
 
     /// In a transaction, after the run itself.
     pub fn store(&self, run_id: i64) -> Result<(), Fault> {
-        store::insert_recovery(run_id, &self.recovery, self.balances.as_ref())
+        store::insert_recovery(run_id, &self.recovery, self.balances.as_ref())?;
+        store::insert_checks(run_id, Moment::Crash, &self.checks)
     }
 }
 
@@ -173,7 +178,9 @@ impl Run {
                 let found = workload.compare(&self.spec, &answer, crashed.before.committed)?;
                 recovery.transactions_found = found.transactions;
                 crashed.balances = Some(answer);
-                found.different
+                let different = verification::differences(&found.checks);
+                crashed.checks = found.checks;
+                different
             }
         };
         // Data that are all there, and that cannot be changed, are not what they were either.
