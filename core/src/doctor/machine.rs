@@ -32,7 +32,7 @@ pub struct Facts {
     pub fio: Fio,
 }
 
-/// What is known of the program fio.
+/// The program fio, as far as it is known.
 #[derive(Clone, Debug, Default)]
 pub enum Fio {
     /// It was not looked for.

@@ -179,10 +179,10 @@ fn document(bytes: &[u8]) -> Result<Document, Refusal> {
         (line.trim_end() == "{").then_some(at)
     });
     let Some(begins) = begins else {
-        let said = error_excerpt(&text);
+        let said = error_excerpt(&text).trim_end_matches('.').to_owned();
         return Err(unusable(match said.is_empty() {
             true => "It is empty.".into(),
-            false => format!("It holds no document: {said}"),
+            false => format!("It holds no document: {said}."),
         }));
     };
     let text = without_words(&text[begins..]);

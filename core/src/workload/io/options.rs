@@ -92,7 +92,7 @@ const SIZE: OwnOption = OwnOption {
     help: "all files together, such as '2x ram'",
     depends_on_machine: false,
     check: |name, value| {
-        // What RAM is, is not known here: it only has to be a size.
+        // RAM is not known here: the text only has to be a size.
         size(name, value).map(|_| value.clone())
     },
 };

@@ -130,7 +130,7 @@ pub struct Total {
 }
 
 impl Total {
-    /// Of all that was measured. Syncs are not among them.
+    /// Adds up all that was measured. Syncs are not among them.
     pub fn of(all: &[Measured]) -> Self {
         let data = || all.iter().filter(|m| m.direction != Direction::Sync);
         let mut latency = Histogram::new();

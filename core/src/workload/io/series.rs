@@ -75,7 +75,7 @@ struct Done {
 #[derive(Clone, Debug, Default)]
 pub struct Seconds(BTreeMap<(usize, u32, Direction), Done>);
 
-/// What the logs of one copy of a job hold.
+/// The logs of one copy of a job.
 pub struct Logs {
     pub job: usize,
     /// Bandwidth in kB per second.

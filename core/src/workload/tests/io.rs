@@ -85,7 +85,7 @@ fn options_become_settings_of_fio() {
     }
     let bytes = 2 * facts().memory_bytes;
     assert!(spec.data_bytes() <= bytes && spec.data_bytes() > bytes - 2 * 4096);
-    // What is chosen here goes to the server of a target as it is.
+    // A choice that is made here goes to the server of a target as it is.
     let again = resolved(asked(spec.options.to_argument(spec.workload)));
     assert_eq!(file_of(&again), text);
 }
