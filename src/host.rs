@@ -3,6 +3,7 @@
 pub mod disk_counters;
 pub mod environment;
 pub mod files;
+pub mod fio;
 pub mod flush_probe;
 pub mod location;
 pub mod machine;

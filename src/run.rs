@@ -6,6 +6,7 @@ pub mod experiment;
 pub mod journal;
 pub mod judgement;
 pub mod marker;
+pub mod own_directory;
 pub mod plan;
 pub mod preflight;
 pub mod wal_file;

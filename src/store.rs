@@ -33,7 +33,7 @@ use crate::{
 pub use definition::document;
 pub use import::{check as check_import, check_rows, forget_hints, import, insert_rows};
 pub use queued::{fingerprint, queued, queued_on};
-pub use seconds::{insert_samples, insert_waits};
+pub use seconds::{insert_operations, insert_samples, insert_waits};
 
 /// Inserts the row of a new run, and gives its id. `asked` is JSON; `status` is `queued` or `running`.
 pub fn insert_run(

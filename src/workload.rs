@@ -4,6 +4,7 @@
 mod client_context;
 mod commit;
 mod fsync;
+mod io;
 mod scan;
 mod script;
 mod tpcb;
@@ -32,6 +33,7 @@ static ALL: &[&dyn Workload] = &[
     &scan::Scans,
     &commit::Commit,
     &script::Script,
+    &io::Io,
 ];
 
 /// The work of a workload, in the coordinator, in each client, and in the worker.

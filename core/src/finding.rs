@@ -19,8 +19,8 @@ use crate::{rows::Row, texts};
 
 pub use durability::{Class, Code, Device, Durability};
 pub use facts::{
-    CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ScanMade,
-    ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
+    CheckpointFacts, CrashFacts, FlushFacts, IoFacts, MachineFacts, Place, RunFacts, ScanFacts,
+    ScanMade, ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
     XminHolderKind,
 };
 pub use rules::{device_reads, fits_memory, is_saturated};

@@ -59,6 +59,16 @@ impl Second {
     }
 }
 
+impl Second {
+    /// A record of a second in which operations were counted that are no transactions, and have no latency of each second.
+    pub fn of_operations(sample: &Sample, operations: f64) -> Self {
+        Self {
+            transactions: Some(operations.round() as u64),
+            ..Self::of(sample, false)
+        }
+    }
+}
+
 /// A row of `fsbench.wait_event`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Wait {

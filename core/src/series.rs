@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// A second below this share of the median is a stall (docs/method.md).
 pub const STALL_SHARE: f64 = 0.1;
 
+/// Difference between the last and the first third that is a drift (docs/findings.md).
+pub const DRIFT_SHARE: f64 = 0.10;
+
 /// Fewest seconds from which [`drift`] is computed: two in each third.
 const FEWEST_FOR_DRIFT: usize = 6;
 

@@ -3,6 +3,7 @@
 
 pub mod commit;
 pub mod fsync;
+pub mod io;
 pub mod mix;
 mod options;
 mod resolve;
@@ -31,6 +32,7 @@ pub static ALL: &[Workload] = &[
     Workload::of(&scan::Scans),
     Workload::of(&commit::Commit),
     Workload::of(&script::Script),
+    Workload::of(&io::Io),
 ];
 
 impl Workload {

@@ -20,7 +20,7 @@ use pgfsbench_core::{
     statistics::Counter,
     target,
     verification::Verification,
-    workload::{fsync, mix, scan},
+    workload::{fsync, io, mix, scan},
 };
 use serde_json::{Value, to_value};
 
@@ -205,6 +205,8 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(mix::TransactionFailure::default()),
         row(mix::CommandResult::default()),
         row(Verification::default()),
+        row(io::Row::default()),
+        row(io::series::Row::default()),
     ]
 }
 

@@ -189,7 +189,7 @@ COMMENT ON COLUMN fsbench.run_log.transactions_outside IS 'Transactions committe
 COMMENT ON COLUMN fsbench.run_log.skipped IS 'Scheduled transactions that were already later than the latency limit before they could start; they count as misses';
 COMMENT ON COLUMN fsbench.run_log.late IS 'Transactions that took longer than the latency limit';
 COMMENT ON COLUMN fsbench.run_log.failed IS 'Transactions that ended with a serialization failure, a deadlock or a lock timeout';
-COMMENT ON COLUMN fsbench.run_log.tps IS 'Transactions per second in the measured window; of the workload fsync, which has no transactions, operations per second of what the server itself does (its wal_sync_method, one write) by as few writers as were tested, and the latencies too';
+COMMENT ON COLUMN fsbench.run_log.tps IS 'Transactions per second in the measured window; of the workload fsync, which has no transactions, operations per second of what the server itself does (its wal_sync_method, one write) by as few writers as were tested, and the latencies too; of the workload io, reads and writes per second of fio over all jobs, and their latencies';
 COMMENT ON COLUMN fsbench.run_log.latency_avg_ms IS 'Mean latency (ms); under a rate from the time when each transaction was due';
 COMMENT ON COLUMN fsbench.run_log.latency_stddev_ms IS 'Standard deviation of the latency (ms)';
 COMMENT ON COLUMN fsbench.run_log.latency_p50_ms IS 'Median latency (ms), within 3.2 %; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
@@ -413,7 +413,7 @@ COMMENT ON COLUMN fsbench.sample.io_extend_bytes IS 'The same by which they made
 CREATE TABLE fsbench.histogram (
     run_id         bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
     transaction    text NOT NULL,
-    measure        text NOT NULL CHECK (measure ~ '^(latency|service|commit|command [1-9][0-9]{0,5})$'),
+    measure        text NOT NULL CHECK (measure ~ '^(latency|service|commit|read|write|sync|command [1-9][0-9]{0,5})$'),
     transactions   bigint NOT NULL,
     sum_ms         float8 NOT NULL,
     sum_squares_ms float8 NOT NULL,
@@ -425,8 +425,8 @@ CREATE TABLE fsbench.histogram (
 );
 COMMENT ON TABLE fsbench.histogram IS 'Latencies of a run as a log-linear histogram (32 buckets per factor of two); histograms of several runs are merged by adding counts, see fsbench.percentile';
 COMMENT ON COLUMN fsbench.histogram.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.histogram.transaction IS 'Which transaction of the workload, such as tpcb or insert: the name of the workload for all types together, or of a type in fsbench.transaction_result';
-COMMENT ON COLUMN fsbench.histogram.measure IS 'What of it: latency, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: its COMMIT alone; command N: command N of a script alone';
+COMMENT ON COLUMN fsbench.histogram.transaction IS 'Which transaction of the workload, such as tpcb or insert: the name of the workload for all types together, or of a type in fsbench.transaction_result; of the workload io, the job';
+COMMENT ON COLUMN fsbench.histogram.measure IS 'What of it: latency, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: its COMMIT alone; command N: command N of a script alone; read, write and sync: operations of a job of the workload io';
 COMMENT ON COLUMN fsbench.histogram.transactions IS 'How many were measured';
 COMMENT ON COLUMN fsbench.histogram.sum_ms IS 'Sum of the latencies (ms)';
 COMMENT ON COLUMN fsbench.histogram.sum_squares_ms IS 'Sum of the squares of the latencies (ms squared)';

@@ -13,6 +13,10 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
         WHEN 'maintenance_ms' THEN (SELECT sum(m.ms) FROM fsbench.maintenance m WHERE m.run_id = r.run_id)
         WHEN 'scan_bytes_per_s' THEN (SELECT 1e9 * max(d.gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb
             FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) d)
+        WHEN 'read_mb_per_s' THEN (SELECT sum(j.bytes) / 1e3 / nullif(sum(j.runtime_ms), 0) FROM fsbench.io_job j WHERE j.run_id = r.run_id AND j.direction = 'read')
+        WHEN 'write_mb_per_s' THEN (SELECT sum(j.bytes) / 1e3 / nullif(sum(j.runtime_ms), 0) FROM fsbench.io_job j WHERE j.run_id = r.run_id AND j.direction = 'write')
+        WHEN 'iops' THEN CASE WHEN EXISTS (SELECT FROM fsbench.io_job j WHERE j.run_id = r.run_id) THEN r.tps END
+        WHEN 'sync_p99_ms' THEN (SELECT max(j.latency_p99_ms) FROM fsbench.io_job j WHERE j.run_id = r.run_id AND j.direction = 'sync')
         WHEN 'load_gb_per_s' THEN (SELECT max(s.bytes) FROM fsbench.scan s WHERE s.run_id = r.run_id) / 1e6 / nullif(r.load_ms, 0)
         ELSE CASE WHEN starts_with($2, 'scan_ms_at_')
             THEN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.ms) FROM fsbench.scan s

@@ -155,8 +155,8 @@ BEGIN
             value := format('%s::%s', words, type::regtype);
             -- Short ones are names.
             wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND fsbench._import_texts(%s) <> %s)', given, words,
-                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure') THEN 200 ELSE 100000 END,
-                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure'), given, given);
+                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure', 'job', 'access', 'sync_call') THEN 200 ELSE 100000 END,
+                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure', 'job', 'access', 'sync_call'), given, given);
     END CASE;
 END
 $$;

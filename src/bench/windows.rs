@@ -70,6 +70,15 @@ impl Run {
         self.dismiss(STOP_CLIENTS)
     }
 
+    /// The sampler ends after its last record, in a run without clients.
+    pub fn dismiss_sampler(&mut self) -> Result<(), Fault> {
+        self.board.run.stop.store(STOP_ALL, Release);
+        self.crew.wake();
+        self.wait_for_sampler()?;
+        self.board.run.stop.store(0, Release);
+        Ok(())
+    }
+
     /// The sampler ends, too, after its last record.
     pub fn dismiss_all(&mut self) -> Result<(), Fault> {
         self.dismiss(STOP_ALL)

@@ -32,8 +32,6 @@ impl Run {
         };
         let comment = work_database::comment(self.run_id, &home, &mark);
         let entry = Entry {
-            home: session::database(),
-            run_id: self.run_id,
             work_database: name.clone(),
             work_database_oid: oid,
             comment: comment.clone(),
@@ -41,10 +39,7 @@ impl Run {
                 .join("base")
                 .join(oid.to_string())
                 .exists(),
-            server: None,
-            prepared: None,
-            remote_run: None,
-            wal_file: None,
+            ..Entry::on_target(session::database(), self.run_id)
         };
         journal::write(&entry)?;
         self.entry = Some(entry);

@@ -12,6 +12,7 @@ static RESERVED_SPACE_MB: GucSetting<i32> = GucSetting::<i32>::new(512);
 static PREPARED_DATA_LIMIT_MB: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
 static PREPARED_DATA_DIRECTORY: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(None);
+static FIO: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// Defines them. From `_PG_init`.
@@ -59,14 +60,7 @@ pub fn define(preloading: bool) {
         GucContext::Sighup,
         GucFlags::UNIT_MB,
     );
-    GucRegistry::define_string_guc(
-        c"pgfsbench.prepared_data_directory",
-        c"Sets the directory in which data are kept that are copied to targets.",
-        c"If empty, it is in the data directory, and left out of base backups.",
-        &PREPARED_DATA_DIRECTORY,
-        GucContext::Sighup,
-        GucFlags::SUPERUSER_ONLY,
-    );
+    define_paths();
     GucRegistry::define_bool_guc(
         c"pgfsbench.progress",
         c"Sends a NOTICE with the progress of a run to the session that waits for it.",
@@ -78,6 +72,26 @@ pub fn define(preloading: bool) {
     if preloading {
         guc::reserve_prefix();
     }
+}
+
+/// Defines those that are paths on this machine.
+fn define_paths() {
+    GucRegistry::define_string_guc(
+        c"pgfsbench.prepared_data_directory",
+        c"Sets the directory in which data are kept that are copied to targets.",
+        c"If empty, it is in the data directory, and left out of base backups.",
+        &PREPARED_DATA_DIRECTORY,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_string_guc(
+        c"pgfsbench.fio",
+        c"Sets the path of fio, the program of the workload io.",
+        c"If empty, it is sought in the usual places. It has to belong to root, and no other user may write it.",
+        &FIO,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
+    );
 }
 
 /// `pgfsbench.max_clients`.
@@ -103,6 +117,11 @@ pub fn prepared_data_limit_bytes() -> u64 {
 /// `pgfsbench.prepared_data_directory`; None when it is empty.
 pub fn prepared_data_directory() -> Option<String> {
     text_of(&PREPARED_DATA_DIRECTORY)
+}
+
+/// `pgfsbench.fio`; None when it is empty.
+pub fn fio() -> Option<String> {
+    text_of(&FIO)
 }
 
 fn text_of(setting: &GucSetting<Option<CString>>) -> Option<String> {

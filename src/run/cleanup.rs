@@ -28,7 +28,10 @@ use crate::{
     },
     run::{
         journal::{self, Entry},
-        marker, plan,
+        marker,
+        own_directory::OwnDirectory,
+        plan,
+        wal_file::WalFile,
     },
     store,
     target::{helper_job, remote_run::RemoteRun},
@@ -110,7 +113,13 @@ pub fn carry_out(entry: &Entry, act: Act) -> Result<Left, Fault> {
     match act {
         Act::OpenDatabase => open_work_database(entry)?,
         Act::DropDatabase => drop_work_database(entry)?,
-        Act::DropFile => entry.wal_file.as_ref().ok_or_else(not_made)?.remove()?,
+        Act::DropFile => match (&entry.wal_file, &entry.directory) {
+            (None, None) => return Err(not_made()),
+            (file, directory) => {
+                file.as_ref().map_or(Ok(()), WalFile::remove)?;
+                directory.as_ref().map_or(Ok(()), OwnDirectory::remove)?;
+            }
+        },
         Act::StopServer => server()?.stop()?,
         Act::RemoveServer => {
             if !server()?.remove(entry.prepared.is_some())? {

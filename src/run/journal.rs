@@ -12,7 +12,7 @@ use std::{
 use pgfsbench_core::run::plan::Made;
 use serde::{Deserialize, Serialize};
 
-use super::wal_file::WalFile;
+use super::{own_directory::OwnDirectory, wal_file::WalFile};
 use crate::{
     errors::{Fault, sqlstate_of},
     pg::session,
@@ -46,6 +46,9 @@ pub struct Entry {
     /// The file next to this server's WAL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wal_file: Option<WalFile>,
+    /// The directory among this server's temporary files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<OwnDirectory>,
 }
 
 impl Entry {
@@ -62,13 +65,14 @@ impl Entry {
             prepared: None,
             remote_run: None,
             wal_file: None,
+            directory: None,
         }
     }
 
     /// The things that the entry records as made. A run on another server is not among them.
     pub fn made(&self) -> Made {
         Made {
-            file: self.wal_file.is_some(),
+            file: self.wal_file.is_some() || self.directory.is_some(),
             server: self.server.is_some(),
             filesystem: self.prepared.is_some(),
             database: self.work_database_oid != 0,

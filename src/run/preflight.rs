@@ -52,6 +52,10 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     }
     if !spec.workload.uses_database() {
         // It makes no WAL and takes no transaction ids, but for its few rows.
+        let files = spec.data_bytes();
+        if files > 0 {
+            return room_on(location::data_location().as_ref(), files, "files of fio");
+        }
         let place = location::wal_location();
         return room_on(place.as_ref(), state.wal_segment_bytes, "tests");
     }

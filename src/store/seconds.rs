@@ -26,6 +26,24 @@ pub fn insert_samples(
     })
 }
 
+/// Stores the records of each second, with operations that are no transactions: `operations` gives those from one second to before another.
+pub fn insert_operations(
+    run_id: i64,
+    samples: &[Sample],
+    operations: impl Fn(u32, u32) -> f64,
+) -> Result<(), Fault> {
+    // A second that has no record belongs to the one before.
+    let next = samples.iter().skip(1).map(|sample| sample.second);
+    let ends = next.chain([u32::MAX]);
+    let rows: Vec<Second> = samples
+        .iter()
+        .zip(ends)
+        .map(|(sample, end)| Second::of_operations(sample, operations(sample.second, end)))
+        .collect();
+    rows.chunks(AT_ONCE)
+        .try_for_each(|rows| insert(run_id, rows))
+}
+
 /// Stores what the clients were seen waiting for in each second.
 pub fn insert_waits(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
     let name = |event: Option<u32>| {

@@ -63,6 +63,10 @@ pub const READERS: &[Reader] = &[
                 "fsbench.run(workload => 'fsync')",
                 "fsbench.run(workload => 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1]}')",
             ),
+            (
+                "fsbench.run(workload => 'io')",
+                "fsbench.run(workload => 'io', duration => '3 s', options => '{\"pattern\": \"read\", \"size\": \"4MB\", \"jobs\": 1}')",
+            ),
             // The table's experiments take hours: they are planned.
             (
                 "fsbench.experiment('disk'",
@@ -288,6 +292,21 @@ pub const READERS: &[Reader] = &[
                 "scale => 10, transactions => 1000",
                 "scale => 1, transactions => 50",
             ),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/io.md",
+        instead: &[
+            (
+                "target => 'xfs', workload => 'io', duration => '5 min', options => '{\"size\": \"2x ram\"}'",
+                "workload => 'io', duration => '3 s', options => '{\"pattern\": \"read\", \"size\": \"4MB\"}'",
+            ),
+            (
+                "workload => 'io', options => '{\"pattern\": \"write\", \"jobs\": 1",
+                "workload => 'io', duration => '3 s', options => '{\"pattern\": \"write\", \"jobs\": 1",
+            ),
+            ("size=1g\nruntime=60", "size=1m\nruntime=1"),
         ],
         ..NOTHING
     },

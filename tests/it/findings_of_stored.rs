@@ -9,7 +9,8 @@ use serde_json::Value;
 const FINDINGS: &str = include_str!("../../docs/findings.md");
 
 /// Found only while something goes on, or in tables of their own; each is brought about where runs of its kind are tested.
-const BROUGHT_ABOUT: [&str; 9] = [
+const BROUGHT_ABOUT: [&str; 10] = [
+    "commits_unlike_syncs",
     "not_released",
     "workers_not_launched",
     "cpu_bound",

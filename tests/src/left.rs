@@ -89,6 +89,11 @@ impl Leaves for TestServer {
                 left.push(format!("prepared data {name}"));
             }
         }
+        for name in self.names_in("base/pgsql_tmp") {
+            if name.starts_with("pgsql_tmp_pgfsbench") {
+                left.push(format!("directory base/pgsql_tmp/{name}"));
+            }
+        }
         for name in self.names_in("pg_wal") {
             if name.starts_with("pgfsbench") {
                 left.push(format!("file pg_wal/{name}"));

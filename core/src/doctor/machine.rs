@@ -28,6 +28,20 @@ pub struct Facts {
     pub of_storage: RunFacts,
     /// How often processors were slowed down because of heat.
     pub throttled: Option<u64>,
+    /// The program fio.
+    pub fio: Fio,
+}
+
+/// The program fio, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub enum Fio {
+    /// It was not looked for.
+    #[default]
+    Unknown,
+    /// Its path.
+    Found(String),
+    /// Why it cannot be run, and what to do.
+    Refused(String, Option<String>),
 }
 
 /// The lines about the machine.
@@ -36,7 +50,22 @@ pub fn look(facts: &Facts) -> Vec<Line> {
     load(&mut report, facts);
     kernel(&mut report, facts);
     device(&mut report, facts);
+    fio(&mut report, &facts.fio);
     report.lines
+}
+
+/// Only the workload `io` needs it.
+fn fio(report: &mut Report, fio: &Fio) {
+    match fio {
+        Fio::Unknown => {}
+        Fio::Found(path) => report.say("fio", OK, format!("is {path}"), None),
+        Fio::Refused(why, hint) => report.say(
+            "fio",
+            INFO,
+            format!("{why}: the workload io cannot be run"),
+            hint.clone(),
+        ),
+    }
 }
 
 fn load(report: &mut Report, facts: &Facts) {

@@ -12,7 +12,7 @@ use crate::{
     verdict::words,
 };
 
-pub use measured::{By, Intended};
+pub use measured::{By, Files, Intended};
 
 /// One metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,6 +135,30 @@ pub const ALL: &[Metric] = &[
         By::Option("maintenance"),
     ),
     ratio("scan_bytes_per_s", true, "scan speed", By::Scans),
+    ratio(
+        "read_mb_per_s",
+        true,
+        "bandwidth of reads",
+        By::Files(Files::Reads),
+    ),
+    ratio(
+        "write_mb_per_s",
+        true,
+        "bandwidth of writes",
+        By::Files(Files::Writes),
+    ),
+    ratio(
+        "iops",
+        true,
+        "operations per second of fio",
+        By::Files(Files::Operations),
+    ),
+    ratio(
+        "sync_p99_ms",
+        false,
+        "p99 time of a sync",
+        By::Files(Files::Syncs),
+    ),
     ratio(
         SUSTAINABLE_RATE,
         true,

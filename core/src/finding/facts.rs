@@ -1,6 +1,7 @@
 //! The facts of a run by which it is judged. None: not known.
 
 mod crash;
+mod io;
 mod machine;
 mod scan;
 mod server;
@@ -9,6 +10,7 @@ mod storage;
 use serde::{Deserialize, Serialize};
 
 pub use crash::CrashFacts;
+pub use io::IoFacts;
 pub use machine::MachineFacts;
 pub use scan::{ScanFacts, ScanMade};
 pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts, WalSyncFacts};
@@ -79,6 +81,8 @@ pub struct RunFacts {
     /// Further filesystems that commits and checkpoints depend on: those of pg_control, pg_xact and the like.
     pub other_storage: Vec<StorageFacts>,
     pub scan: ScanFacts,
+    /// Syncs of files, and commits.
+    pub io: IoFacts,
     /// The data after the crash, in a run with the option `crash`.
     pub crash: CrashFacts,
     pub flush: FlushFacts,

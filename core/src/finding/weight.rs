@@ -90,6 +90,7 @@ pub const GROUPS: &[Group] = &[
         &[
             "cpu_saturated",
             "cpu_bound",
+            "commits_unlike_syncs",
             "data_fits_shared_buffers",
             "data_fits_ram",
             "clients_exceed_branches",

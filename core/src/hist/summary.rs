@@ -33,6 +33,12 @@ pub enum Measure {
     Service,
     /// Its COMMIT.
     Commit,
+    /// Reads of a job of the workload `io`, each from its submission to its completion.
+    Read,
+    /// Writes of such a job.
+    Write,
+    /// Syncs of such a job.
+    Sync,
     /// One of its commands, by its number from 1.
     Command(usize),
 }
@@ -43,6 +49,9 @@ impl Serialize for Measure {
             Self::Latency => serializer.serialize_str("latency"),
             Self::Service => serializer.serialize_str("service"),
             Self::Commit => serializer.serialize_str("commit"),
+            Self::Read => serializer.serialize_str("read"),
+            Self::Write => serializer.serialize_str("write"),
+            Self::Sync => serializer.serialize_str("sync"),
             Self::Command(number) => serializer.collect_str(&format_args!("command {number}")),
         }
     }

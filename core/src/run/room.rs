@@ -58,7 +58,8 @@ pub fn needed_here(spec: &Spec, state: &ServerState) -> Needed {
         Stage::LoadOnly => (0, 0),
         _ => (spec.maintenance_bytes(), spec.window_wal_bytes(DISK_TPS)),
     };
-    let logs_no_load = state.wal_level == "minimal" || spec.options.unlogged;
+    let logs_no_load =
+        state.wal_level == "minimal" || spec.options.unlogged || !spec.workload.uses_database();
     let load_wal = match logs_no_load {
         true => 0,
         false => loaded + maintenance,
@@ -74,7 +75,12 @@ pub fn needed_here(spec: &Spec, state: &ServerState) -> Needed {
 pub fn needed_on_target(spec: &Spec, wal: Wal) -> u64 {
     let (loaded, maintenance) = (spec.data_bytes(), spec.maintenance_bytes());
     let data = loaded + spec.added_bytes(DISK_TPS) + maintenance;
-    let written = loaded + maintenance + spec.window_wal_bytes(DISK_TPS);
+    // Files beside the database make no WAL.
+    let logged = match spec.workload.uses_database() {
+        true => loaded + maintenance,
+        false => 0,
+    };
+    let written = logged + spec.window_wal_bytes(DISK_TPS);
     let kept = written.min(wal.max_bytes.max(USUAL_WAL_BYTES));
     let ready = wal.segments(spec.options.wal_segments.into());
     let in_wal = wal.files(kept).max(ready);

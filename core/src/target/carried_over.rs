@@ -2,7 +2,7 @@
 
 /// Settings of the asking server that its target servers get too: what decides memory, WAL, checkpoints, commits, vacuum, plans and I/O. Never
 /// those that name files, programs or other servers.
-pub const COPIED: [&str; 151] = [
+pub const COPIED: [&str; 152] = [
     "autovacuum",
     "autovacuum_analyze_scale_factor",
     "autovacuum_analyze_threshold",
@@ -115,6 +115,7 @@ pub const COPIED: [&str; 151] = [
     "parallel_leader_participation",
     "parallel_setup_cost",
     "parallel_tuple_cost",
+    "pgfsbench.fio",
     "pgfsbench.max_clients",
     "pgfsbench.reserved_space",
     "plan_cache_mode",

@@ -7,6 +7,7 @@ use serde_json::json;
 
 mod docs;
 mod fsync;
+mod io;
 mod properties;
 mod refusals;
 mod scan;

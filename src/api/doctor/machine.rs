@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use pgfsbench_core::{
     doctor::{
-        machine::{Facts, look as judge},
+        machine::{Facts, Fio, look as judge},
         report::Line,
     },
     environment::Device,
@@ -14,6 +14,7 @@ use pgfsbench_core::{
 
 use crate::{
     host::{
+        fio,
         location::{self, Location},
         machine, storage,
         tree::ThisMachine,
@@ -50,6 +51,10 @@ pub fn look() -> Vec<Line> {
         mount,
         of_storage,
         throttled: sys::machine(&ThisMachine).throttled,
+        fio: match fio::find() {
+            Ok(path) => Fio::Found(path.display().to_string()),
+            Err(fault) => Fio::Refused(fault.message, fault.hint),
+        },
     })
 }
 

@@ -33,6 +33,18 @@ pub enum By {
     Method(&'static str),
     /// Runs with a transaction of this name, among others.
     Transaction(&'static str),
+    /// Runs of fio that do this with their files.
+    Files(Files),
+}
+
+/// Operations on files.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Files {
+    Reads,
+    Writes,
+    /// Reads or writes.
+    Operations,
+    Syncs,
 }
 
 /// A run that is to be made.
@@ -88,6 +100,10 @@ impl Metric {
             By::Method(_) if !run.syncs() => {
                 Err(self.not_of(run, "It is how fast a file is written and synced."))
             }
+            By::Files(_) if !run.workload.takes_option("pattern") => {
+                Err(self.not_of(run, "It is how fast fio reads and writes files."))
+            }
+            By::Files(files) => self.has_files(files, run),
             By::Scans => Ok(()),
             // Which degrees are chosen depends on the machine.
             By::Degree(degree) => match run.lists("degrees", &degree.into(), false) {
@@ -145,6 +161,32 @@ impl Metric {
                 &format!("option \"{option}\""),
                 "Without it no run measures that.",
                 &format!("{{\"{option}\": true}}"),
+            )),
+        }
+    }
+
+    fn has_files(&self, files: Files, run: &Intended) -> Result<(), Refusal> {
+        let pattern = run.options.get("pattern").and_then(Value::as_str);
+        let is_on = |option| run.options.get(option).and_then(Value::as_u64) > Some(0);
+        // The jobs of a job file are looked at when it is parsed.
+        let does = run.options.contains_key("job_file")
+            || match files {
+                Files::Operations => true,
+                Files::Reads => !matches!(pattern, Some("write" | "randwrite")),
+                Files::Writes => !matches!(pattern, Some("read" | "randread")),
+                Files::Syncs => is_on("fsync_every") || is_on("fdatasync_every"),
+            };
+        match (does, files) {
+            (true, _) => Ok(()),
+            (false, Files::Syncs) => Err(self.needs(
+                "an option to sync",
+                "Without it fio only reads and writes.",
+                "{\"fdatasync_every\": 1}",
+            )),
+            (false, _) => Err(self.needs(
+                "another option \"pattern\"",
+                "The pattern that is given has no such operations.",
+                "{\"pattern\": \"randrw\"}",
             )),
         }
     }
@@ -260,6 +302,20 @@ mod tests {
                 json!({}),
                 "is not measured by workload \"tpcb\"",
             ),
+            ("iops", "tpcb", json!({}), "is not measured by"),
+            (
+                "read_mb_per_s",
+                "io",
+                json!({"pattern": "write"}),
+                "needs another option \"pattern\"",
+            ),
+            (
+                "write_mb_per_s",
+                "io",
+                json!({"pattern": "randread"}),
+                "needs another option \"pattern\"",
+            ),
+            ("sync_p99_ms", "io", json!({}), "needs an option to sync"),
             (
                 "fsync_ops_fsync",
                 "fsync",
@@ -297,6 +353,9 @@ mod tests {
             ("load_ms", "commit", json!({})),
             ("scan_bytes_per_s", "scan", json!({})),
             ("scan_gb_per_s_at_4", "scan", json!({"degrees": [4, 8]})),
+            ("read_mb_per_s", "io", json!({})),
+            ("write_mb_per_s", "io", json!({"pattern": "randrw"})),
+            ("sync_p99_ms", "io", json!({"fdatasync_every": 1})),
             ("fsync_ops_fsync", "fsync", json!({})),
             ("fsync_ops_fsync", "fsync", json!({"methods": ["fsync"]})),
             ("latency_p99_ms of order", "script", json!({})),

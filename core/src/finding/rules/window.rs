@@ -13,8 +13,6 @@ use crate::{
 const CHECKPOINTS: u32 = 3;
 /// Share of failed transactions beyond which a run is invalid (docs/findings.md).
 const FAILED_SHARE: f64 = 0.001;
-/// Difference between the last and the first third that is a drift.
-const DRIFT: f64 = 0.10;
 /// Under a rate, fewer transactions than this in a third differ by chance alone by the drift that is looked for.
 const FEWEST_IN_THIRD: f64 = 2000.0;
 /// Below this rate a second without a transaction is chance, not a stall.
@@ -98,7 +96,7 @@ pub fn drift(facts: &RunFacts) -> Option<Finding> {
     let by_chance = facts
         .rate
         .is_some_and(|rate| rate * (seconds.len() / 3) as f64 <= FEWEST_IN_THIRD);
-    ((drift.ratio - 1.0).abs() > DRIFT && !by_chance).then(|| {
+    ((drift.ratio - 1.0).abs() > series::DRIFT_SHARE && !by_chance).then(|| {
         let change = if drift.ratio < 1.0 { "less" } else { "more" };
         let message = format!(
             "the last third of the window did {} {change} than the first ({:.0} against {:.0} tps)",

@@ -1,0 +1,52 @@
+-- The workload io: the real fio on files beside the database.
+SET client_min_messages = warning;
+SELECT run_id AS run FROM fsbench.run(workload => 'io', duration => '8 s', seed => 1,
+    options => '{"pattern": "randrw", "size": "8MB", "jobs": 2, "fdatasync_every": 8, "rate": 400, "mix": 75}') \gset
+SELECT job, direction, access, copies, file_bytes, sync_call, sync_every, operations > 0 AS operations, bytes = operations * 8192 AS bytes, runtime_ms BETWEEN 7000 AND 9000 AS runtime,
+       mb_per_second > 0 AS mb, iops > 0 AS iops, latency_min_ms <= latency_p50_ms * 1.04 AND latency_p50_ms <= latency_p90_ms AND latency_p90_ms <= latency_p95_ms
+           AND latency_p95_ms <= latency_p99_ms AND latency_p99_ms <= latency_max_ms * 1.04 AS in_order,
+       latency_p999_ms IS NULL = (operations < 10000) AS p999, user_cpu_ms + system_cpu_ms > 0 AS cpu, steady IS NOT NULL AS judged
+FROM fsbench.io_job WHERE run_id = :run ORDER BY direction;
+-- The histograms hold all operations.
+SELECT h.transaction, h.measure, h.transactions = j.operations AS all, (SELECT sum(n) FROM unnest(h.counts) n) = j.operations AS counts
+FROM fsbench.histogram h JOIN fsbench.io_job j ON j.run_id = h.run_id AND j.job = h.transaction AND j.direction = h.measure WHERE h.run_id = :run ORDER BY 2;
+-- The row: no table, no client, no transaction.
+SELECT workload, scale, clients, status, transactions_total, commit_p99_ms, data_bytes, duration, warmup, tps BETWEEN 300 AND 420 AS tps, xids_used < 100 AS few_ids, wal_bytes < 4000000 AS little_wal
+FROM fsbench.result WHERE run_id = :run;
+SELECT r.tps = sum(j.operations) * 1000 / max(j.runtime_ms) AS tps FROM fsbench.result r JOIN fsbench.io_job j USING (run_id) WHERE run_id = :run AND direction <> 'sync' GROUP BY r.tps;
+-- Seconds of fio, which charts show.
+SELECT direction, count(*) BETWEEN 6 AND 8 AS seconds, min(second) < 4 AS early, bool_and(bytes = operations * 8192 OR abs(bytes / operations / 8192 - 1) < 0.02) AS bytes FROM fsbench.io_second WHERE run_id = :run GROUP BY direction ORDER BY 1;
+SELECT sum(transactions) BETWEEN 2000 AND 3400 AS operations, bool_and(latency_avg_ms IS NULL AND commit_p99_ms IS NULL AND client_wal_bytes IS NULL) AS no_clients,
+       bool_or(client_cpu_ms IS NOT NULL) AS cpu_of_fio FROM fsbench.sample WHERE run_id = :run;
+SELECT count(*) > 5 AS chart FROM fsbench.chart(:run, ascii => true);
+SELECT string_agg(phase ->> 'phase', ' ') AS phases FROM fsbench.result, jsonb_array_elements(phases) phase WHERE run_id = :run;
+SELECT used -> 'chosen' AS chosen, used #>> '{options,size}' AS size FROM fsbench.result WHERE run_id = :run;
+-- Metrics of experiments.
+SELECT fsbench._metric(:run, 'iops') = r.tps AS iops, fsbench._metric(:run, 'sync_p99_ms') = j.latency_p99_ms AS sync, fsbench._metric(:run, 'tps') = r.tps AS tps
+FROM fsbench.result r JOIN fsbench.io_job j USING (run_id) WHERE run_id = :run AND direction = 'sync';
+SELECT direction, round((fsbench._metric(:run, direction || '_mb_per_s') / mb_per_second)::numeric, 3) AS mb FROM fsbench.io_job WHERE run_id = :run AND direction <> 'sync' ORDER BY 1;
+-- All five patterns on the same files.
+SELECT run_id AS study FROM fsbench.run(workload => 'io', duration => '15 s', options => '{"size": "8MB", "jobs": 2, "sample": false}') \gset
+SELECT position, job, string_agg(direction, ' ' ORDER BY direction) AS directions, bool_and(operations > 0) AS done FROM fsbench.io_job WHERE run_id = :study GROUP BY position, job ORDER BY position;
+SELECT count(*) FROM fsbench.finding WHERE run_id = :study AND code IN ('drift', 'stalls', 'warming_up');
+-- A job file is parsed, and written anew.
+SELECT run_id AS file FROM fsbench.run(workload => 'io', options => jsonb_build_object('job_file', E'[global]\nsize=2m\nruntime=1\nbs=4k\n[log]\nrw=write\nfsync=1\n[data]\nrw=randread\nnumjobs=2\n')) \gset
+SELECT position, job, direction, access, copies, sync_call, operations > 0 AS done FROM fsbench.io_job WHERE run_id = :file ORDER BY position, direction;
+-- Its directory is gone.
+SELECT count(*) FROM pg_ls_dir('base/pgsql_tmp') name WHERE name LIKE '%pgfsbench%';
+
+-- Arguments that the workload refuses.
+\set VERBOSITY default
+SELECT fsbench.start(workload => 'io', scale => 10);
+SELECT fsbench.start(workload => 'io', clients => 4);
+SELECT fsbench.start(workload => 'io', transactions => 4);
+SELECT fsbench.start(workload => 'io', options => '{"pattern": "trim"}');
+SELECT fsbench.start(workload => 'io', options => '{"engine": "/tmp/x.so"}');
+SELECT fsbench.start(workload => 'io', options => '{"size": "8kB"}');
+SELECT fsbench.start(workload => 'io', duration => '5 s');
+SELECT fsbench.start(workload => 'io', options => jsonb_build_object('job_file', E'[a]\nrw=read\nexec_prerun=touch /tmp/x\n'));
+SELECT fsbench.start(workload => 'io', options => jsonb_build_object('job_file', E'[a]\nrw=read\nsize=${HOME}\n'));
+SELECT fsbench.start(workload => 'tpcb', options => '{"pattern": "read"}');
+-- Which program it is, is a matter of the server's configuration.
+\set VERBOSITY terse
+SET pgfsbench.fio = '/bin/true';
