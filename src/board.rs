@@ -102,6 +102,8 @@ pub struct RunArea {
     pub script: AtomicU32,
     /// The segment with the counters of clients and scripts. Written by the coordinator, before it launches clients.
     pub script_counters: AtomicU32,
+    /// The segment with further counts of clients. Written by the coordinator, before it launches clients.
+    pub words: AtomicU32,
     pub session_role: AtomicU32,
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
     /// coordinator.
@@ -201,6 +203,7 @@ impl RunArea {
             &self.work_database,
             &self.script,
             &self.script_counters,
+            &self.words,
             &self.session_role,
             &self.go,
             &self.stop,

@@ -7,6 +7,7 @@ mod fsync;
 mod scan;
 mod script;
 mod tpcb;
+mod tpcc_like;
 mod transactions;
 mod worker_context;
 
@@ -32,6 +33,7 @@ static ALL: &[&dyn Workload] = &[
     &scan::Scans,
     &commit::Commit,
     &script::Script,
+    &tpcc_like::TpccLike,
 ];
 
 /// The work of a workload, in the coordinator, in each client, and in the worker.
@@ -64,12 +66,18 @@ pub trait Workload: Sync {
     }
 
     /// After a crash: reads what is there, as JSON.
-    fn question(&self) -> &'static str {
+    fn question(&self, _spec: &Spec) -> &'static str {
         "SELECT '{}'"
     }
 
-    /// Compares that with what was committed.
-    fn compare(&self, _spec: &Spec, _answer: &Value, _committed: u64) -> Result<Found, Fault> {
+    /// Compares that with what was committed. `results` has the run's rows in the workload's own tables of results, by table.
+    fn compare(
+        &self,
+        _spec: &Spec,
+        _answer: &Value,
+        _committed: u64,
+        _results: &Value,
+    ) -> Result<Found, Fault> {
         Ok(Found::default())
     }
 }

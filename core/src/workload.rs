@@ -8,6 +8,7 @@ mod resolve;
 pub mod scan;
 pub mod script;
 pub mod tpcb;
+pub mod tpcc_like;
 mod transactions;
 
 use serde::{Deserialize, Deserializer, de::Error};
@@ -28,6 +29,7 @@ pub static ALL: &[Workload] = &[
     Workload::of(&scan::Scans),
     Workload::of(&commit::Commit),
     Workload::of(&script::Script),
+    Workload::of(&tpcc_like::TpccLike),
 ];
 
 impl Workload {

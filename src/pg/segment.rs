@@ -1,6 +1,9 @@
 //! Segments of dynamic shared memory, for what is too long for the board: a text, or the counters of scripts. A segment goes with its maker.
 
-use std::{ptr, slice};
+use std::{
+    ptr, slice,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 use pgfsbench_core::workload::script::Counted;
 use pgrx::pg_sys;
@@ -63,6 +66,31 @@ impl Segment {
         }
     }
 
+    /// Makes a segment with so many counts, which are 0.
+    pub fn of_words(count: usize) -> Self {
+        // SAFETY: as above.
+        unsafe {
+            let segment = pg_sys::dsm_create(count.max(1) * size_of::<AtomicU64>(), 0);
+            pg_sys::dsm_pin_mapping(segment);
+            let made = Self {
+                segment,
+                handle: pg_sys::dsm_segment_handle(segment),
+            };
+            let words = made.words(count);
+            words.iter().for_each(|word| word.store(0, Relaxed));
+            made
+        }
+    }
+
+    /// The counts of a segment that was made with so many.
+    pub fn words(&self, count: usize) -> &[AtomicU64] {
+        // SAFETY: all bytes are valid atomics; the segment stays as long as this value.
+        unsafe {
+            let start = pg_sys::dsm_segment_address(self.segment).cast::<AtomicU64>();
+            slice::from_raw_parts(start, count)
+        }
+    }
+
     /// The number by which other processes find the segment; never 0.
     pub fn handle(&self) -> u32 {
         self.handle
@@ -78,7 +106,20 @@ impl Drop for Segment {
 
 /// The counters in another process's segment, which this process keeps until its end.
 pub fn counters(handle: u32, count: usize) -> Result<&'static [Counted], Fault> {
-    // SAFETY: the segment was made by `of_counters` with as many; its mapping is pinned, and never detached by this process.
+    // SAFETY: the segment was made by `of_counters` with as many.
+    unsafe { kept(handle, count) }
+}
+
+/// The counts in another process's segment, which this process keeps until its end.
+pub fn words(handle: u32, count: usize) -> Result<&'static [AtomicU64], Fault> {
+    // SAFETY: the segment was made by `of_words` with as many.
+    unsafe { kept(handle, count) }
+}
+
+/// # Safety
+/// The segment holds as many values of that type, which are atomics.
+unsafe fn kept<T>(handle: u32, count: usize) -> Result<&'static [T], Fault> {
+    // SAFETY: the caller's duty; the mapping is pinned, and never detached by this process.
     unsafe {
         let segment = match handle {
             0 => ptr::null_mut(),
@@ -87,12 +128,12 @@ pub fn counters(handle: u32, count: usize) -> Result<&'static [Counted], Fault> 
         if segment.is_null() {
             return Err(Fault::new(
                 sqlstate::NOT_IN_THIS_STATE,
-                "the counters of the scripts are gone",
+                "the counters of the clients are gone",
             )
             .detail("The coordinator of the run has ended."));
         }
         pg_sys::dsm_pin_mapping(segment);
-        let start = pg_sys::dsm_segment_address(segment).cast::<Counted>();
+        let start = pg_sys::dsm_segment_address(segment).cast::<T>();
         Ok(slice::from_raw_parts(start, count))
     }
 }

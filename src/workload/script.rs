@@ -102,7 +102,7 @@ impl Transactions for Script {
         }
     }
 
-    fn check(&self, run: &mut Run) -> Result<(), Fault> {
+    fn check(&self, run: &mut Run, _kept: &[Segment], _found: &mut Value) -> Result<(), Fault> {
         match Settings::of(&run.spec).has_checks {
             true => run.have_done(CHECK),
             false => Ok(()),
@@ -155,7 +155,7 @@ impl Transactions for Script {
         }
     }
 
-    fn question(&self) -> &'static str {
+    fn question(&self, _spec: &Spec) -> &'static str {
         "SELECT '{}'"
     }
 
@@ -167,7 +167,13 @@ impl Transactions for Script {
         "SELECT 1"
     }
 
-    fn compare(&self, _spec: &Spec, _found: &Value, _committed: u64) -> Result<Found, Fault> {
+    fn compare(
+        &self,
+        _spec: &Spec,
+        _found: &Value,
+        _committed: u64,
+        _results: &Value,
+    ) -> Result<Found, Fault> {
         Ok(Found::default())
     }
 }

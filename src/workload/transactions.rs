@@ -7,7 +7,7 @@ mod run;
 mod search;
 
 use pgfsbench_core::{
-    random::Stream, run::row::Maintenance, spec::Spec, workload::script::ScriptResult,
+    random::Stream, rows::Row, run::row::Maintenance, spec::Spec, workload::script::ScriptResult,
 };
 use serde_json::Value;
 
@@ -60,6 +60,12 @@ pub trait Transaction<'a>: Sized {
         })
     }
 
+    /// How long the client waits before its next transaction, where no rate says when that is due.
+    #[inline]
+    fn wait_ns(&mut self) -> u64 {
+        0
+    }
+
     /// Called with the latency of a measured transaction that `transact` has just carried out; None if it has failed.
     #[inline]
     fn measured(&mut self, _latency_ns: Option<u64>) {}
@@ -74,6 +80,23 @@ pub struct Ended {
     pub end_ns: u64,
     /// Whether it counts as done, and not as failed.
     pub is_committed: bool,
+}
+
+/// Rows of a table of results.
+pub struct ResultRows {
+    pub table: &'static str,
+    /// An array of JSON.
+    pub rows: Value,
+}
+
+impl ResultRows {
+    /// These rows.
+    pub fn of<R: Row>(rows: &[R]) -> Self {
+        Self {
+            table: R::TABLE,
+            rows: serde_json::json!(rows),
+        }
+    }
 }
 
 /// A workload of transactions.
@@ -94,6 +117,11 @@ pub trait Transactions: Sync {
         Ok(Vec::new())
     }
 
+    /// In the coordinator, when the clients have ended: rows of a table of the workload's own.
+    fn own_results(&self, _run: &Run, _kept: &[Segment]) -> Option<ResultRows> {
+        None
+    }
+
     /// In the coordinator, after the task that loads.
     fn after_loading(&self, _run: &mut Run) -> Result<(), Fault> {
         Ok(())
@@ -104,8 +132,8 @@ pub trait Transactions: Sync {
         Ok(())
     }
 
-    /// In the coordinator, after the tables were verified: checks of the caller's.
-    fn check(&self, _run: &mut Run) -> Result<(), Fault> {
+    /// In the coordinator, after the tables were verified: further checks. `found` is what they hold, and what is stored of it.
+    fn check(&self, _run: &mut Run, _kept: &[Segment], _found: &mut Value) -> Result<(), Fault> {
         Ok(())
     }
 
@@ -142,12 +170,17 @@ pub trait Transactions: Sync {
     /// Statements that are run after loading, each in a transaction of its own.
     fn after_load(&self, spec: &Spec) -> &'static [&'static str];
 
+    /// Checks the tables in the server that has loaded them. In a transaction of its own.
+    fn check_loaded(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Reads what the tables hold, as JSON: `run_log.balances`.
-    fn question(&self) -> &'static str;
+    fn question(&self, spec: &Spec) -> &'static str;
 
     /// Reads the same after the measured window of a server that has not crashed: may leave out what no client has touched. In a transaction of its own.
-    fn read_after_window(&self, _spec: &Spec) -> Result<Option<String>, Fault> {
-        sql::read(self.question(), &[])
+    fn read_after_window(&self, spec: &Spec) -> Result<Option<String>, Fault> {
+        sql::read(self.question(spec), &[])
     }
 
     /// Refuses their contents unless these follow from the committed transactions of each client.
@@ -157,7 +190,14 @@ pub trait Transactions: Sync {
     fn first_transaction(&self) -> &'static str;
 
     /// After a crash, when all that is known is how many transactions were committed: what is there of them.
-    fn compare(&self, spec: &Spec, found: &Value, committed: u64) -> Result<Found, Fault>;
+    /// `results` has the run's rows in the workload's own tables of results, by table.
+    fn compare(
+        &self,
+        spec: &Spec,
+        found: &Value,
+        committed: u64,
+        results: &Value,
+    ) -> Result<Found, Fault>;
 
     /// Steps of what is timed after the window, for those that have the option `maintenance`.
     fn maintenance(&self) -> &'static [&'static str] {
@@ -186,7 +226,10 @@ impl<T: Transactions> Workload for T {
     fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
         match task {
             LOAD => xact::transaction(|| self.load(context.spec, &mut |rows| context.done(rows))),
-            VACUUM => context.run_each(self.after_load(context.spec)),
+            VACUUM => {
+                context.run_each(self.after_load(context.spec))?;
+                xact::transaction(|| self.check_loaded())
+            }
             VERIFY => {
                 let found = xact::transaction(|| {
                     // To compile it takes 0.3 s.
@@ -220,11 +263,17 @@ impl<T: Transactions> Workload for T {
         Transactions::first_transaction(self)
     }
 
-    fn question(&self) -> &'static str {
-        Transactions::question(self)
+    fn question(&self, spec: &Spec) -> &'static str {
+        Transactions::question(self, spec)
     }
 
-    fn compare(&self, spec: &Spec, answer: &Value, committed: u64) -> Result<Found, Fault> {
-        Transactions::compare(self, spec, answer, committed)
+    fn compare(
+        &self,
+        spec: &Spec,
+        answer: &Value,
+        committed: u64,
+        results: &Value,
+    ) -> Result<Found, Fault> {
+        Transactions::compare(self, spec, answer, committed, results)
     }
 }

@@ -229,6 +229,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             return None;
         }
         let Some(pacer) = &mut self.pacer else {
+            let now = self.wait_for_turn(now)?;
             let measured = now >= self.reporter.start_ns;
             let mut now = now;
             if measured {
@@ -282,6 +283,26 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                 measured,
             });
         }
+    }
+
+    /// Waits as long as the workload's clients do between transactions, but not beyond the window. Gives the time; None when the client must
+    /// stop.
+    #[inline]
+    fn wait_for_turn(&mut self, now: u64) -> Option<u64> {
+        let wait_ns = self.transaction.wait_ns();
+        if wait_ns == 0 {
+            return Some(now);
+        }
+        let until = now.saturating_add(wait_ns).min(self.end_ns);
+        let mut now = now;
+        while now < until {
+            if self.run.stopped(self.serial) {
+                return None;
+            }
+            sleep(until - now);
+            now = clock::now_ns();
+        }
+        Some(now)
     }
 
     /// Adds the cost of the transaction that is over, by this process's own counters.

@@ -15,6 +15,7 @@ use pgfsbench_core::{
 };
 use serde_json::Value;
 
+use super::ResultRows;
 use crate::{
     bench::{Run, finish},
     board::outcome::Outcome,
@@ -101,6 +102,7 @@ pub struct Beside<'a> {
     pub balances: Option<&'a Value>,
     pub maintenance: &'a [Maintenance],
     pub scripts: &'a [ScriptResult],
+    pub own: Option<&'a ResultRows>,
 }
 
 /// Stores everything in one transaction, the row as `done`, and gives how the run ended.
@@ -162,6 +164,9 @@ pub fn store(
         store::insert_waits(id, &run.samples)?;
         store::insert(id, beside.maintenance)?;
         store::insert(id, beside.scripts)?;
+        if let Some(own) = beside.own {
+            store::insert_array(id, own.table, &own.rows.to_string())?;
+        }
         if let Some(search) = search {
             return store::insert(id, search.probes());
         }

@@ -22,6 +22,7 @@ use crate::{
     board::{Phase, STOP_ALL, outcome::Outcome},
     clock,
     errors::{Fault, read_json},
+    pg::segment::Segment,
 };
 
 /// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
@@ -44,11 +45,13 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
             }
             Act::WarmUp => warm_up(run, search.is_some())?,
             Act::Measure => measure(run, search.as_mut(), workload.grace_ns())?,
-            Act::Verify => balances = Some(verify(workload, run)?),
+            Act::Verify => balances = Some(verify(workload, run, &kept)?),
             Act::Maintain => maintenance = maintain(workload, run)?,
             Act::Store => {
                 let scripts = workload.results(run, &kept)?;
+                let own = workload.own_results(run, &kept);
                 let beside = Beside {
+                    own: own.as_ref(),
                     balances: balances.as_ref(),
                     maintenance: &maintenance,
                     scripts: &scripts,
@@ -204,7 +207,7 @@ fn wait_for_reports(run: &mut Run, start_ns: u64) -> Result<(), Fault> {
     })
 }
 
-fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
+fn verify(workload: &impl Transactions, run: &mut Run, kept: &[Segment]) -> Result<Value, Fault> {
     run.enter(Phase::Verify, 0);
     // Before anybody works in the database again; the window is over, and is not prolonged by it.
     run.end_statistics()?;
@@ -219,7 +222,7 @@ fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
     let slots = run.client_slots().iter();
     let committed: Vec<u64> = slots.map(|slot| slot.committed.load(Acquire)).collect();
     workload.verify(&run.spec, &found, &committed)?;
-    workload.check(run)?;
+    workload.check(run, kept, &mut found)?;
     Ok(found)
 }
 

@@ -3,7 +3,7 @@
 
 use pgfsbench_core::{
     recovery_log::{self, Recovery, lsn_text},
-    spec::{Act, Errand},
+    spec::{Act, Errand, Workload},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,6 +42,8 @@ const REDO_END: &str = "SELECT redo_lsn FROM pg_control_checkpoint()";
 /// A crash, and what came of it so far.
 pub(super) struct Crashed {
     before: Before,
+    /// Rows of the run in the workload's own tables of results, by table.
+    results: Value,
     pub(super) recovery: Recovery,
     balances: Option<Value>,
     /// Why the first transaction after it could not be made.
@@ -50,7 +52,7 @@ pub(super) struct Crashed {
 
 impl Crashed {
     /// One that is about to come after what was measured.
-    pub fn of(measured: Option<&Measured>) -> Result<Self, Fault> {
+    pub fn of(workload: Workload, measured: Option<&Measured>) -> Result<Self, Fault> {
         let document = measured.map(|measured| &measured.document[..]);
         let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
         let before: Before = read(&before.unwrap_or_default())?;
@@ -61,6 +63,7 @@ impl Crashed {
                 ..Recovery::default()
             },
             before,
+            results: measured.map_or(Ok(Value::Null), |measured| results_of(workload, measured))?,
             balances: None,
             refused: None,
         })
@@ -164,13 +167,18 @@ impl Run {
         crashed: &mut Crashed,
     ) -> Result<(), Fault> {
         let workload = workload::of(&self.spec)?;
-        let found = self.ask_data(connection, workload.question())?;
+        let found = self.ask_data(connection, workload.question(&self.spec))?;
         let recovery = &mut crashed.recovery;
         let different = match found {
             Err(problem) => Some(problem),
             Ok(text) => {
                 let answer: Value = read(&text)?;
-                let found = workload.compare(&self.spec, &answer, crashed.before.committed)?;
+                let found = workload.compare(
+                    &self.spec,
+                    &answer,
+                    crashed.before.committed,
+                    &crashed.results,
+                )?;
                 recovery.transactions_found = found.transactions;
                 crashed.balances = Some(answer);
                 found.different
@@ -195,6 +203,22 @@ impl Run {
             Err(fault) => Err(fault),
         }
     }
+}
+
+/// Rows of a run in its workload's own tables of results, by table.
+fn results_of(workload: Workload, measured: &Measured) -> Result<Value, Fault> {
+    let mut results = json!({});
+    for (table, slices) in store::tables().iter().zip(&measured.tables) {
+        if !workload.tables().contains(table) {
+            continue;
+        }
+        let mut rows: Vec<Value> = Vec::new();
+        for slice in slices {
+            rows.append(&mut read(slice)?);
+        }
+        results[table.name] = rows.into();
+    }
+    Ok(results)
 }
 
 /// The error in words, with the output of programs and the log.

@@ -1,0 +1,159 @@
+//! The workload of five transaction types on the nine tables of TPC-C.
+
+mod client;
+mod load;
+
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use pgfsbench_core::{
+    spec::Spec,
+    workload::{
+        script::ScriptResult,
+        tpcc_like::{
+            self, COUNTERS, ClientResult, Constants, Found as Contents, Own, Table, WORDS,
+        },
+    },
+};
+use serde_json::{Value, json};
+
+use super::{
+    Found,
+    transactions::{ResultRows, Transactions},
+};
+use crate::{
+    bench::Run,
+    errors::{Fault, read_json, unreadable},
+    pg::{segment::Segment, sql},
+};
+
+const CONDITIONS: &str = include_str!("tpcc_like/queries/conditions.sql");
+const ALL_CONDITIONS: &str = concat!(
+    "SELECT jsonb_set(c, '{conditions}', c -> 'conditions' || e) FROM (",
+    include_str!("tpcc_like/queries/conditions.sql"),
+    ") AS c (c), (",
+    include_str!("tpcc_like/queries/expensive_conditions.sql"),
+    ") AS e (e)"
+);
+const CONDITION_11_LOADED: &str = include_str!("tpcc_like/queries/condition_11_loaded.sql");
+
+/// The workload.
+pub struct TpccLike;
+
+fn contents(found: &Value) -> Result<Contents, Fault> {
+    serde_json::from_value(found.clone()).map_err(|e| unreadable("consistency conditions", e))
+}
+
+/// The counts of each client.
+fn words(run: &Run, kept: &[Segment]) -> Vec<[u64; WORDS]> {
+    let [_, words] = kept else {
+        return Vec::new();
+    };
+    let words = words.words(WORDS * run.spec.clients as usize);
+    let of_client = |words: &[std::sync::atomic::AtomicU64]| {
+        std::array::from_fn(|word| words[word].load(Acquire))
+    };
+    words.chunks_exact(WORDS).map(of_client).collect()
+}
+
+impl Transactions for TpccLike {
+    type Transaction<'a> = client::Terminal<'a>;
+
+    fn names(&self) -> &'static [&'static str] {
+        &["tpcc-like"]
+    }
+
+    fn begin(&self, run: &mut Run) -> Result<Vec<Segment>, Fault> {
+        let clients = run.spec.clients as usize;
+        let counters = Segment::of_counters(COUNTERS * clients);
+        let words = Segment::of_words(WORDS * clients);
+        let area = &run.board.run;
+        area.script_counters.store(counters.handle(), Release);
+        area.words.store(words.handle(), Release);
+        Ok(vec![counters, words])
+    }
+
+    fn results(&self, run: &Run, kept: &[Segment]) -> Result<Vec<ScriptResult>, Fault> {
+        let [counters, _] = kept else {
+            return Ok(Vec::new());
+        };
+        let counters = counters.counters(COUNTERS * run.spec.clients as usize);
+        let own: Own = run.spec.options.own();
+        Ok(tpcc_like::results(own.mix, counters))
+    }
+
+    fn own_results(&self, run: &Run, kept: &[Segment]) -> Option<ResultRows> {
+        let constants = Constants::of_seed(run.spec.seed);
+        let rows: Vec<ClientResult> = (words(run, kept).into_iter().enumerate())
+            .map(|(client, words)| ClientResult::of(client, words, constants))
+            .collect();
+        Some(ResultRows::of(&rows))
+    }
+
+    fn rows(&self, spec: &Spec) -> u64 {
+        let rows = Table::ALL.map(|table| table.rows(spec.scale.into()));
+        rows.into_iter().sum()
+    }
+
+    fn load(
+        &self,
+        spec: &Spec,
+        progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        load::load(spec, progress)
+    }
+
+    fn after_load(&self, spec: &Spec) -> &'static [&'static str] {
+        match spec.options.own::<Own>().foreign_keys {
+            true => &load::WITH_FOREIGN_KEYS,
+            false => &load::WITHOUT_FOREIGN_KEYS,
+        }
+    }
+
+    fn check_loaded(&self) -> Result<(), Fault> {
+        let found = sql::read(CONDITION_11_LOADED, &[])?;
+        let counted = read_json("condition", &found.unwrap_or_default())?;
+        Ok(tpcc_like::verify_loaded(&counted)?)
+    }
+
+    fn question(&self, spec: &Spec) -> &'static str {
+        match spec.options.own::<Own>().checks_all() {
+            true => ALL_CONDITIONS,
+            false => CONDITIONS,
+        }
+    }
+
+    /// The conditions are checked with the orders of each client.
+    fn verify(&self, _spec: &Spec, _found: &Value, _committed: &[u64]) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn check(&self, run: &mut Run, kept: &[Segment], found: &mut Value) -> Result<(), Fault> {
+        let orders: Vec<u64> = words(run, kept).into_iter().map(|words| words[0]).collect();
+        let checks = tpcc_like::verify(&contents(found)?, &orders)?;
+        *found = json!({ "checks": checks });
+        Ok(())
+    }
+
+    fn first_transaction(&self) -> &'static str {
+        "UPDATE public.warehouse SET w_ytd = w_ytd WHERE w_id = 1"
+    }
+
+    fn compare(
+        &self,
+        _spec: &Spec,
+        found: &Value,
+        _committed: u64,
+        results: &Value,
+    ) -> Result<Found, Fault> {
+        let rows = results["tpcc_client"].as_array();
+        let of_row = |row: &Value| row["new_orders"].as_u64().unwrap_or(0);
+        let mut committed: Vec<u64> = Vec::new();
+        committed.extend(rows.into_iter().flatten().map(of_row));
+        let contents = contents(found)?;
+        let refusal = tpcc_like::verify(&contents, &committed).err();
+        Ok(Found {
+            transactions: None,
+            different: refusal.map(|refusal| refusal.detail.unwrap_or(refusal.message)),
+        })
+    }
+}
