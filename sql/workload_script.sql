@@ -21,7 +21,12 @@ SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 2, transa
         COMMIT;$$,
     checks => '[{"name": "rows", "sql": "SELECT count(*) FROM seen", "expected": 20}]') \gset
 SELECT status, workload, scale, clients, transactions_total, transactions_outside, failed, commit_p50_ms > 0 AS commit FROM fsbench.result WHERE run_id = :run;
-SELECT position, script, weight, transactions, serialization_failures + deadlock_failures + other_failures AS failed, retried, retries, latency_p50_ms <= latency_max_ms AS latency FROM fsbench.script_result WHERE run_id = :run;
+SELECT position, transaction, weight, committed, rolled_back, failed, retried, retries, limit_ms, late, latency_p50_ms <= latency_max_ms AS latency
+FROM fsbench.transaction_result WHERE run_id = :run;
+-- The branch that is not taken is executed never.
+SELECT command, line, kind, executions, failures, text FROM fsbench.script_command WHERE run_id = :run ORDER BY command;
+SELECT measure, transaction, transactions FROM fsbench.histogram WHERE run_id = :run ORDER BY measure COLLATE "C";
+SELECT fsbench.percentile(0.5, :run, 'command 3') > 0 AS command, fsbench.percentile(0.5, :run, 'commit') > 0 AS commit;
 SELECT used -> 'options' -> 'script' ->> 'names' AS names, s.document::jsonb - 'scripts' AS texts
 FROM fsbench.run_log r JOIN fsbench.script s ON s.sha256 = used -> 'options' -> 'script' ->> 'sha256' WHERE run_id = :run;
 SELECT work_database FROM fsbench.result WHERE run_id = :run \gset
@@ -37,7 +42,11 @@ SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 2, transa
     scripts => '[{"name": "tpcb-like", "weight": 2}, "select-only", {"name": "own", "text": "SELECT 1 AS a\\; SELECT 2 AS b \\gset\nSELECT :b / (:b - 1);"}]') \gset
 SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
 -- The choice is that of pgbench with as many threads as clients.
-SELECT position, script, weight, transactions FROM fsbench.script_result WHERE run_id = :run ORDER BY position;
+SELECT position, transaction, weight, committed FROM fsbench.transaction_result WHERE run_id = :run ORDER BY position;
+-- Percentiles of all scripts count each transaction once.
+SELECT transaction, transactions = committed AS counted, fsbench.percentile(1, :run, transaction => transaction) = latency_max_ms AS largest
+FROM fsbench.histogram h LEFT JOIN fsbench.transaction_result USING (run_id, transaction) WHERE run_id = :run AND measure = 'latency' ORDER BY transaction;
+SELECT fsbench.percentile(1, :run) = latency_max_ms AS largest FROM fsbench.result WHERE run_id = :run;
 
 -- The order of serializable transactions that are tried again is one after the other; a pipeline that fails leaves nothing.
 SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 4, transactions => 50, max_tries => 100000,
@@ -45,16 +54,33 @@ SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 4, transa
     scripts => E'BEGIN ISOLATION LEVEL SERIALIZABLE;\nSELECT n FROM c \\gset\nUPDATE c SET n = :n + 1;\nCOMMIT;',
     checks => '[{"sql": "SELECT n FROM c", "expected": 200}]') \gset
 SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
-SELECT transactions, serialization_failures + deadlock_failures AS failed, retried <= retries AS retries FROM fsbench.script_result WHERE run_id = :run;
+SELECT committed, failed, retried <= retries AS retries FROM fsbench.transaction_result WHERE run_id = :run;
+SELECT sqlstate, transactions, f.retries = r.retries AS retries FROM fsbench.transaction_failure f JOIN fsbench.transaction_result r USING (run_id, position) WHERE run_id = :run;
 SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 2, continue_on_error => true,
     init_script => 'CREATE TABLE t (a int);',
     scripts => E'\\startpipeline\nINSERT INTO t VALUES (1);\n\\syncpipeline\nINSERT INTO t VALUES (2);\nSELECT 1 / (SELECT 0);\n\\endpipeline',
     checks => '[{"sql": "SELECT string_agg(a::text, $$,$$) FROM t", "expected": "1,1"}]') \gset
 SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
 
--- A statement that outlasts the window by 10 s is cancelled, and its transaction counts as failed.
-SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, duration => '1 s', warmup => '0', init_script => 'SELECT 1;', scripts => 'SELECT pg_sleep(3600);') \gset
-SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
+SELECT sqlstate, transactions, retries FROM fsbench.transaction_failure WHERE run_id = :run;
+SELECT line, kind, executions, failures FROM fsbench.command_result WHERE run_id = :run ORDER BY command;
+
+-- Ways to fail, each with its SQLSTATE; scripts whose commands are not measured.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 40, seed => 3, continue_on_error => true, latency_limit_ms => 60000,
+    init_script => 'CREATE TABLE t (a int PRIMARY KEY); INSERT INTO t VALUES (1);', options => '{"commands": false}',
+    scripts => '[{"name": "divide", "text": "SELECT 1 / (SELECT 0);"}, {"name": "twice", "text": "INSERT INTO t VALUES (1);"}, {"name": "raise", "text": "DO $$BEGIN RAISE ''x'' USING ERRCODE = ''XY123''; END$$;"},
+        {"name": "well", "text": "SELECT 1;"}]') \gset
+SELECT t.transaction, committed = 0 AS none, late, f.sqlstate, f.transactions = t.failed AS failed FROM fsbench.transaction_result t LEFT JOIN fsbench.transaction_failure f USING (run_id, position)
+WHERE run_id = :run ORDER BY position;
+SELECT count(*) AS commands FROM fsbench.command_result WHERE run_id = :run;
+
+-- A statement that outlasts the window and the grace is cancelled, and its transaction counts as failed.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, duration => '1 s', warmup => '0', init_script => 'SELECT 1;', scripts => 'SELECT pg_sleep(3600);',
+    options => '{"grace_ms": 500}') \gset
+SELECT status, transactions_total, failed, measured_ms < 9000 AS soon FROM fsbench.result WHERE run_id = :run;
+SELECT sqlstate, transactions FROM fsbench.transaction_failure WHERE run_id = :run;
+SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', options => '{"grace_ms": -1}');
+SELECT fsbench.start(options => '{"grace_ms": 1}');
 
 -- A text that cannot be compiled is refused before anything is made.
 SELECT count(*) AS runs FROM fsbench.run_log \gset

@@ -27,7 +27,7 @@ pub use request::Request;
 pub use request_texts::RequestTexts;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 12;
+pub const LAYOUT: u32 = 13;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;
@@ -97,13 +97,14 @@ pub struct RunArea {
     pub total: AtomicU64,
     /// The work database. Written by the coordinator.
     pub work_database: AtomicU32,
-    /// The segment with the texts of a run of scripts, and the role whose sessions run them. Written by the coordinator, before it
-    /// launches the worker.
+    /// The segment with the texts of a run of scripts. Written by the coordinator, before it launches the worker.
     pub script: AtomicU32,
-    /// The segment with the counters of clients and scripts. Written by the coordinator, before it launches clients.
-    pub script_counters: AtomicU32,
+    /// The segment with the counters of clients and transaction types; 0 where all transactions are counted together. Written by the
+    /// coordinator, before it launches clients.
+    pub counters: AtomicU32,
     /// The segment with further counts of clients. Written by the coordinator, before it launches clients.
     pub words: AtomicU32,
+    /// The role whose sessions run the scripts. Written by the coordinator, before it launches the worker.
     pub session_role: AtomicU32,
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
     /// coordinator.
@@ -202,7 +203,7 @@ impl RunArea {
             &self.phase,
             &self.work_database,
             &self.script,
-            &self.script_counters,
+            &self.counters,
             &self.words,
             &self.session_role,
             &self.go,

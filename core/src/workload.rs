@@ -3,6 +3,7 @@
 
 pub mod commit;
 pub mod fsync;
+pub mod mix;
 mod options;
 mod resolve;
 pub mod scan;

@@ -19,7 +19,7 @@ use pgfsbench_core::{
     statement::Statement,
     statistics::Counter,
     target,
-    workload::{fsync, scan, script},
+    workload::{fsync, mix, scan, tpcc_like},
 };
 use serde_json::{Value, to_value};
 
@@ -200,7 +200,10 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(fsync::Row::default()),
         row(scan::Row::default()),
         row(scan::Reading::default()),
-        row(script::ScriptResult::default()),
+        row(mix::TransactionResult::default()),
+        row(mix::TransactionFailure::default()),
+        row(mix::CommandResult::default()),
+        row(tpcc_like::ClientResult::default()),
     ]
 }
 

@@ -125,7 +125,8 @@ def read_series(model):
         "SELECT t.measure = 'commit' AS is_commit, p.percentile, t.transactions::float8, "
         "fsbench.percentile(p.percentile / 100, t.run_ids, t.measure) AS ms "
         "FROM (SELECT h.measure, sum(h.transactions) AS transactions, "
-        "array_agg(DISTINCT h.run_id) AS run_ids FROM fsbench.histogram h WHERE h.run_id = ANY ($1) AND h.measure <> 'service' GROUP BY 1) t, "
+        "array_agg(DISTINCT h.run_id) AS run_ids FROM fsbench.histogram h WHERE h.run_id = ANY ($1) AND h.measure IN ('latency', 'commit') "
+        "AND fsbench._is_of_all(h.run_id, h.transaction) GROUP BY 1) t, "
         "unnest('{50,75,90,95,99,99.5,99.9}'::float8[]) AS p(percentile) WHERE p.percentile < 99.5 OR t.transactions >= 10000 ORDER BY 1, 2",
         ['bigint[]'], [group['runs']])]
     model['scans'] = take('SELECT * FROM fsbench.chart_scan_speed WHERE run_id = ANY ($1) ORDER BY run_id, degree', ids)

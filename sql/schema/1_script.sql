@@ -10,17 +10,18 @@ COMMENT ON COLUMN fsbench.script.document IS 'JSON with scripts (name, weight, t
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.script', '');
 
-CREATE TABLE fsbench.script_result (
+CREATE TABLE fsbench.transaction_result (
     run_id            bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
     position          integer NOT NULL,
-    script            text NOT NULL,
+    transaction       text NOT NULL,
     weight            bigint NOT NULL,
-    transactions      bigint NOT NULL,
-    serialization_failures bigint NOT NULL,
-    deadlock_failures bigint NOT NULL,
-    other_failures    bigint NOT NULL,
+    committed         bigint NOT NULL,
+    rolled_back       bigint,
+    failed            bigint NOT NULL,
     retried           bigint NOT NULL,
     retries           bigint NOT NULL,
+    limit_ms          float8,
+    late              bigint,
     latency_avg_ms    float8,
     latency_stddev_ms float8,
     latency_p50_ms    float8,
@@ -31,24 +32,79 @@ CREATE TABLE fsbench.script_result (
     latency_max_ms    float8,
     PRIMARY KEY (run_id, position)
 );
-COMMENT ON TABLE fsbench.script_result IS 'Measured transactions of each script of a run of workload script';
-COMMENT ON COLUMN fsbench.script_result.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.script_result.position IS 'Place of the script in the argument scripts, from 1';
-COMMENT ON COLUMN fsbench.script_result.script IS 'Name of the script';
-COMMENT ON COLUMN fsbench.script_result.weight IS 'Weight by which it was chosen';
-COMMENT ON COLUMN fsbench.script_result.transactions IS 'Transactions that were carried out to their end';
-COMMENT ON COLUMN fsbench.script_result.serialization_failures IS 'Transactions whose last try failed with SQLSTATE 40001';
-COMMENT ON COLUMN fsbench.script_result.deadlock_failures IS 'Transactions whose last try failed with SQLSTATE 40P01';
-COMMENT ON COLUMN fsbench.script_result.other_failures IS 'Transactions that failed with another SQLSTATE, with continue_on_error, or whose statement was cancelled after the window';
-COMMENT ON COLUMN fsbench.script_result.retried IS 'Transactions that were tried more than once';
-COMMENT ON COLUMN fsbench.script_result.retries IS 'All further tries';
-COMMENT ON COLUMN fsbench.script_result.latency_avg_ms IS 'Average latency (ms), from the first try; failed transactions have none';
-COMMENT ON COLUMN fsbench.script_result.latency_stddev_ms IS 'Standard deviation of latency (ms)';
-COMMENT ON COLUMN fsbench.script_result.latency_p50_ms IS 'Median of latency (ms)';
-COMMENT ON COLUMN fsbench.script_result.latency_p90_ms IS '90th percentile of latency (ms)';
-COMMENT ON COLUMN fsbench.script_result.latency_p95_ms IS '95th percentile of latency (ms)';
-COMMENT ON COLUMN fsbench.script_result.latency_p99_ms IS '99th percentile of latency (ms)';
-COMMENT ON COLUMN fsbench.script_result.latency_p999_ms IS '99.9th percentile of latency (ms); NULL under 10000 transactions';
-COMMENT ON COLUMN fsbench.script_result.latency_max_ms IS 'Largest latency (ms)';
+COMMENT ON TABLE fsbench.transaction_result IS 'Measured transactions of each type, in runs of workloads that have several types: each script is one';
+COMMENT ON COLUMN fsbench.transaction_result.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.transaction_result.position IS 'Number of the type in the workload, from 1; of a script its place in the argument scripts';
+COMMENT ON COLUMN fsbench.transaction_result.transaction IS 'Name of the type, as in fsbench.histogram; of a script its name';
+COMMENT ON COLUMN fsbench.transaction_result.weight IS 'Weight by which it was chosen';
+COMMENT ON COLUMN fsbench.transaction_result.committed IS 'Transactions that were carried out to their end. A script that rolls back by itself counts here';
+COMMENT ON COLUMN fsbench.transaction_result.rolled_back IS 'Transactions that the workload rolled back as intended; NULL where it does not know them';
+COMMENT ON COLUMN fsbench.transaction_result.failed IS 'Transactions whose last try failed; fsbench.transaction_failure has them by SQLSTATE';
+COMMENT ON COLUMN fsbench.transaction_result.retried IS 'Transactions that were tried more than once';
+COMMENT ON COLUMN fsbench.transaction_result.retries IS 'All further tries';
+COMMENT ON COLUMN fsbench.transaction_result.limit_ms IS 'Limit of latency (ms), of the type or else of the run; NULL without';
+COMMENT ON COLUMN fsbench.transaction_result.late IS 'Transactions that took longer than the limit; NULL without';
+COMMENT ON COLUMN fsbench.transaction_result.latency_avg_ms IS 'Average latency (ms), from the first try, of transactions that were committed or rolled back as intended; waits before and after them do not count';
+COMMENT ON COLUMN fsbench.transaction_result.latency_stddev_ms IS 'Standard deviation of latency (ms)';
+COMMENT ON COLUMN fsbench.transaction_result.latency_p50_ms IS 'Median of latency (ms)';
+COMMENT ON COLUMN fsbench.transaction_result.latency_p90_ms IS '90th percentile of latency (ms)';
+COMMENT ON COLUMN fsbench.transaction_result.latency_p95_ms IS '95th percentile of latency (ms)';
+COMMENT ON COLUMN fsbench.transaction_result.latency_p99_ms IS '99th percentile of latency (ms)';
+COMMENT ON COLUMN fsbench.transaction_result.latency_p999_ms IS '99.9th percentile of latency (ms); NULL under 10000 values';
+COMMENT ON COLUMN fsbench.transaction_result.latency_max_ms IS 'Largest latency (ms)';
 
-SELECT pg_catalog.pg_extension_config_dump('fsbench.script_result', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.transaction_result', '');
+
+CREATE TABLE fsbench.transaction_failure (
+    run_id       bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    position     integer NOT NULL,
+    sqlstate     text NOT NULL,
+    transactions bigint NOT NULL,
+    retries      bigint NOT NULL,
+    PRIMARY KEY (run_id, position, sqlstate)
+);
+COMMENT ON TABLE fsbench.transaction_failure IS 'Measured transactions that failed, and tries that failed and were followed by another one, by type and SQLSTATE';
+COMMENT ON COLUMN fsbench.transaction_failure.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.transaction_failure.position IS 'Number of the type, as in fsbench.transaction_result';
+COMMENT ON COLUMN fsbench.transaction_failure.sqlstate IS 'SQLSTATE; other for all beyond the first 15 that a client met in a type. 57014 is a statement that was cancelled after the window';
+COMMENT ON COLUMN fsbench.transaction_failure.transactions IS 'Transactions whose last try failed with it';
+COMMENT ON COLUMN fsbench.transaction_failure.retries IS 'Tries that failed with it and were followed by another one';
+
+SELECT pg_catalog.pg_extension_config_dump('fsbench.transaction_failure', '');
+
+CREATE TABLE fsbench.command_result (
+    run_id            bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    position          integer NOT NULL,
+    command           integer NOT NULL,
+    line              integer NOT NULL,
+    kind              text NOT NULL,
+    executions        bigint NOT NULL,
+    failures          bigint NOT NULL,
+    latency_avg_ms    float8,
+    latency_stddev_ms float8,
+    latency_p50_ms    float8,
+    latency_p90_ms    float8,
+    latency_p95_ms    float8,
+    latency_p99_ms    float8,
+    latency_p999_ms   float8,
+    latency_max_ms    float8,
+    PRIMARY KEY (run_id, position, command)
+);
+COMMENT ON TABLE fsbench.command_result IS 'Commands of scripts in measured transactions; fsbench.script_command has their texts. Without rows with the option commands off';
+COMMENT ON COLUMN fsbench.command_result.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.command_result.position IS 'Number of the script, as in fsbench.transaction_result';
+COMMENT ON COLUMN fsbench.command_result.command IS 'Number of the command in its script, from 1; its histogram has the measure command N';
+COMMENT ON COLUMN fsbench.command_result.line IS 'Line of the script on which it begins, from 1';
+COMMENT ON COLUMN fsbench.command_result.kind IS 'SQL, or the name of the meta command';
+COMMENT ON COLUMN fsbench.command_result.executions IS 'How often it was executed, tries that failed included';
+COMMENT ON COLUMN fsbench.command_result.failures IS 'Executions that ended with an error';
+COMMENT ON COLUMN fsbench.command_result.latency_avg_ms IS 'Average duration (ms) of executions without an error';
+COMMENT ON COLUMN fsbench.command_result.latency_stddev_ms IS 'Standard deviation of the duration (ms)';
+COMMENT ON COLUMN fsbench.command_result.latency_p50_ms IS 'Median of the duration (ms)';
+COMMENT ON COLUMN fsbench.command_result.latency_p90_ms IS '90th percentile of the duration (ms)';
+COMMENT ON COLUMN fsbench.command_result.latency_p95_ms IS '95th percentile of the duration (ms)';
+COMMENT ON COLUMN fsbench.command_result.latency_p99_ms IS '99th percentile of the duration (ms)';
+COMMENT ON COLUMN fsbench.command_result.latency_p999_ms IS '99.9th percentile of the duration (ms); NULL under 10000 values';
+COMMENT ON COLUMN fsbench.command_result.latency_max_ms IS 'Largest the duration (ms)';
+
+SELECT pg_catalog.pg_extension_config_dump('fsbench.command_result', '');

@@ -413,7 +413,7 @@ COMMENT ON COLUMN fsbench.sample.io_extend_bytes IS 'The same by which they made
 CREATE TABLE fsbench.histogram (
     run_id         bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
     transaction    text NOT NULL,
-    measure        text NOT NULL CHECK (measure IN ('latency', 'service', 'commit')),
+    measure        text NOT NULL CHECK (measure ~ '^(latency|service|commit|command [1-9][0-9]{0,5})$'),
     transactions   bigint NOT NULL,
     sum_ms         float8 NOT NULL,
     sum_squares_ms float8 NOT NULL,
@@ -425,8 +425,8 @@ CREATE TABLE fsbench.histogram (
 );
 COMMENT ON TABLE fsbench.histogram IS 'Latencies of a run as a log-linear histogram (32 buckets per factor of two); histograms of several runs are merged by adding counts, see fsbench.percentile';
 COMMENT ON COLUMN fsbench.histogram.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.histogram.transaction IS 'Which transaction of the workload, such as tpcb or insert';
-COMMENT ON COLUMN fsbench.histogram.measure IS 'What of it: latency, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: its COMMIT alone';
+COMMENT ON COLUMN fsbench.histogram.transaction IS 'Which transaction of the workload, such as tpcb or insert: the name of the workload for all types together, or of a type in fsbench.transaction_result';
+COMMENT ON COLUMN fsbench.histogram.measure IS 'What of it: latency, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: its COMMIT alone; command N: command N of a script alone';
 COMMENT ON COLUMN fsbench.histogram.transactions IS 'How many were measured';
 COMMENT ON COLUMN fsbench.histogram.sum_ms IS 'Sum of the latencies (ms)';
 COMMENT ON COLUMN fsbench.histogram.sum_squares_ms IS 'Sum of the squares of the latencies (ms squared)';

@@ -112,6 +112,13 @@ CREATE FUNCTION fsbench.bucket_high_ms(bucket integer) RETURNS float8
     RETURN fsbench.bucket_low_ms(CASE WHEN bucket < 4096 THEN bucket + 1 END);
 COMMENT ON FUNCTION fsbench.bucket_high_ms IS 'Upper end (ms, exclusive) of a bucket of fsbench.histogram';
 
+-- Each transaction of a workload with several types is in two histograms: in that of its type, and in that of all.
+CREATE FUNCTION fsbench._is_of_all(run_id bigint, transaction text) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    RETURN NOT EXISTS (SELECT FROM fsbench.transaction_result t JOIN fsbench.run_log r USING (run_id)
+        WHERE t.run_id = $1 AND t.transaction = $2 AND r.workload <> $2);
+COMMENT ON FUNCTION fsbench._is_of_all IS 'Whether a histogram of a run counts its transactions of all types, or of a workload with one type. Private';
+
 CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], measure text DEFAULT 'latency', transaction text DEFAULT NULL) RETURNS float8
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
@@ -130,10 +137,10 @@ BEGIN
                   HINT = 'The 99th percentile is 0.99.';
     END IF;
     PERFORM fsbench._check_runs(run_ids);
-    IF $3 IS NULL OR $3 NOT IN ('latency', 'service', 'commit') THEN
+    IF $3 IS NULL OR $3 !~ '^(latency|service|commit|command [1-9][0-9]{0,5})$' THEN
         RAISE EXCEPTION 'there is no measure "%"', coalesce($3, 'NULL')
             USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'Known are latency, service (from the real start, under a rate) and commit.',
+                  DETAIL = 'Known are latency, service (from the real start, under a rate), commit, and command N of a script.',
                   HINT = 'Leave it out for the latency.';
     END IF;
     SELECT array_agg(DISTINCT name ORDER BY name) INTO known
@@ -146,7 +153,8 @@ BEGIN
     END IF;
     WITH chosen AS (
         SELECT h.* FROM fsbench.histogram h
-        WHERE h.run_id = ANY (run_ids) AND h.measure = $3 AND h.transaction = coalesce($4, h.transaction)
+        WHERE h.run_id = ANY (run_ids) AND h.measure = $3
+          AND CASE WHEN $4 IS NOT NULL THEN h.transaction = $4 ELSE fsbench._is_of_all(h.run_id, h.transaction) END
     ), merged AS (
         SELECT b.bucket, sum(b.count) AS count FROM chosen, unnest(buckets, counts) AS b(bucket, count) GROUP BY b.bucket
     ), running AS (
@@ -160,7 +168,7 @@ BEGIN
     RETURN result;
 END
 $$;
-COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text, text) IS 'Any percentile (fraction 0 to 1) of the latency of one or several runs in ms, from their merged histograms; within 3.2 %. measure: latency, service (from the real start of each transaction, under a rate), or commit; transaction: NULL for all of the workload. NULL where a run has no such figures';
+COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text, text) IS 'Any percentile (fraction 0 to 1) of the latency of one or several runs in ms, from their merged histograms; within 3.2 %. measure: latency, service (from the real start of each transaction, under a rate), commit, or command N of a script; transaction: a type of fsbench.transaction_result, NULL for all of the workload. NULL where a run has no such figures';
 
 CREATE FUNCTION fsbench.percentile(fraction float8, run_id bigint, measure text DEFAULT 'latency', transaction text DEFAULT NULL) RETURNS float8
     LANGUAGE sql STABLE PARALLEL SAFE

@@ -11,6 +11,7 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
             FROM fsbench.sample s WHERE s.run_id = r.run_id AND s.interval_ms > 0)
         WHEN 'recovery_ms' THEN (SELECT y.recovery_ms FROM fsbench.recovery y WHERE y.run_id = r.run_id)
         WHEN 'maintenance_ms' THEN (SELECT sum(m.ms) FROM fsbench.maintenance m WHERE m.run_id = r.run_id)
+        WHEN 'notpm' THEN (SELECT n.notpm FROM fsbench.tpcc n WHERE n.run_id = r.run_id)
         WHEN 'scan_bytes_per_s' THEN (SELECT 1e9 * max(d.gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb
             FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) d)
         WHEN 'load_gb_per_s' THEN (SELECT max(s.bytes) FROM fsbench.scan s WHERE s.run_id = r.run_id) / 1e6 / nullif(r.load_ms, 0)
@@ -147,7 +148,7 @@ CREATE VIEW fsbench.chart_latency AS
     SELECT h.run_id, fsbench._shown_target(r.target, r.target_version) AS target, h.transaction, h.measure, h.transactions, p.percentile,
            fsbench.percentile(p.percentile / 100, h.run_id, h.measure, h.transaction) AS ms
     FROM fsbench.histogram h JOIN fsbench.run_log r USING (run_id), unnest('{50,75,90,95,99,99.5,99.9}'::float8[]) AS p(percentile)
-    WHERE p.percentile < 99.5 OR h.transactions >= 10000;
+    WHERE (p.percentile < 99.5 OR h.transactions >= 10000) AND h.measure NOT LIKE 'command %';
 COMMENT ON VIEW fsbench.chart_latency IS 'Distributions of latencies of runs, to be drawn: from the median to p99.9, which is left out under 10,000 transactions. Those of several runs are not averaged, but come from fsbench.percentile() over all';
 COMMENT ON COLUMN fsbench.chart_latency.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.chart_latency.target IS 'Target, with the number of its definition as in fsbench.result';

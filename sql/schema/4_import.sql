@@ -126,9 +126,13 @@ BEGIN
                 WHEN (relation, attname) IN (('wait_event', 'samples')) THEN '1 AND 2147483647'
                 WHEN (relation, attname) IN (('scan', 'degree'), ('scan', 'repeat'), ('scan_read', 'readers')) THEN '1 AND 1024'
                 WHEN (relation, attname) IN (('scan', 'ms'), ('scan_read', 'ms')) THEN '1e-9 AND 1e18'
-                WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes'), ('script_result', 'weight'), ('script_result', 'transactions'), ('script_result', 'serialization_failures'),
-                    ('script_result', 'deadlock_failures'), ('script_result', 'other_failures'), ('script_result', 'retried'), ('script_result', 'retries')) THEN '0 AND 1e15'
-                WHEN (relation, attname) IN (('script_result', 'position')) THEN '1 AND 2147483647'
+                WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes'), ('transaction_result', 'weight'), ('transaction_result', 'committed'), ('transaction_result', 'rolled_back'),
+                    ('transaction_result', 'failed'), ('transaction_result', 'retried'), ('transaction_result', 'retries'), ('transaction_result', 'late'),
+                    ('transaction_failure', 'transactions'), ('transaction_failure', 'retries'), ('command_result', 'executions'), ('command_result', 'failures'))
+                    OR (relation = 'tpcc_client' AND type = 'bigint'::regtype AND attname <> 'run_id') THEN '0 AND 1e15'
+                WHEN (relation, attname) IN (('transaction_result', 'position'), ('transaction_failure', 'position'), ('command_result', 'position'), ('command_result', 'command'),
+                    ('command_result', 'line')) THEN '1 AND 2147483647'
+                WHEN (relation, attname) IN (('tpcc_client', 'client'), ('tpcc_client', 'c_last_name'), ('tpcc_client', 'c_customer'), ('tpcc_client', 'c_item')) THEN '0 AND 2147483647'
                 WHEN (relation, attname) IN (('run_log', 'scale'), ('run_log', 'clients')) THEN '0 AND 2147483647'
                 WHEN type IN ('smallint'::regtype, 'integer'::regtype) THEN '-2147483648 AND 2147483647'
                 -- Hashes, seeds, and sizes of filesystems that have no end.
@@ -158,8 +162,8 @@ BEGIN
             value := format('%s::%s', words, type::regtype);
             -- Short ones are names.
             wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND fsbench._import_texts(%s) <> %s)', given, words,
-                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction') THEN 200 ELSE 100000 END,
-                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction'), given, given);
+                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure') THEN 200 ELSE 100000 END,
+                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure'), given, given);
     END CASE;
 END
 $$;

@@ -196,3 +196,30 @@ COMMENT ON COLUMN fsbench.helper_log.step IS 'Step, as in fsbench.plan(); in the
 COMMENT ON COLUMN fsbench.helper_log.ms IS 'How long it took; in the last row, the whole job';
 COMMENT ON COLUMN fsbench.helper_log.problem IS 'What went wrong; NULL when nothing did';
 COMMENT ON COLUMN fsbench.helper_log.command IS 'What was executed; where no program was, what was done in words';
+
+CREATE VIEW fsbench.script_command AS
+    SELECT c.run_id, t.transaction AS script, c.command, c.line, c.kind,
+           left(btrim(array_to_string((string_to_array(s.document::jsonb -> 'scripts' -> (c.position - 1) ->> 'text', chr(10)))[c.line : greatest(c.line,
+               lead(c.line, 1, 2147483647) OVER (PARTITION BY c.run_id, c.position ORDER BY c.command) - 1)], chr(10)), chr(10) || ' '), 200) AS text,
+           c.executions, c.failures, c.latency_avg_ms, c.latency_stddev_ms, c.latency_p50_ms, c.latency_p90_ms, c.latency_p95_ms, c.latency_p99_ms, c.latency_p999_ms,
+           c.latency_max_ms, c.position
+    FROM fsbench.command_result c JOIN fsbench.transaction_result t USING (run_id, position) JOIN fsbench.run_log r USING (run_id)
+    LEFT JOIN fsbench.script s ON s.sha256 = r.used #>> '{options,script,sha256}';
+COMMENT ON VIEW fsbench.script_command IS 'Commands of scripts in measured transactions, with their texts';
+COMMENT ON COLUMN fsbench.script_command.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.script_command.script IS 'Name of the script';
+COMMENT ON COLUMN fsbench.script_command.command IS 'Number of the command in its script, from 1';
+COMMENT ON COLUMN fsbench.script_command.line IS 'Line of the script on which it begins, from 1';
+COMMENT ON COLUMN fsbench.script_command.kind IS 'SQL, or the name of the meta command';
+COMMENT ON COLUMN fsbench.script_command.text IS 'Lines of the script from its first one up to the next command, at most 200 characters; NULL where the text is not stored';
+COMMENT ON COLUMN fsbench.script_command.executions IS 'How often it was executed, tries that failed included';
+COMMENT ON COLUMN fsbench.script_command.failures IS 'Executions that ended with an error';
+COMMENT ON COLUMN fsbench.script_command.latency_avg_ms IS 'Average duration (ms) of executions without an error';
+COMMENT ON COLUMN fsbench.script_command.latency_stddev_ms IS 'Standard deviation of the duration (ms)';
+COMMENT ON COLUMN fsbench.script_command.latency_p50_ms IS 'Median of the duration (ms)';
+COMMENT ON COLUMN fsbench.script_command.latency_p90_ms IS '90th percentile of the duration (ms)';
+COMMENT ON COLUMN fsbench.script_command.latency_p95_ms IS '95th percentile of the duration (ms)';
+COMMENT ON COLUMN fsbench.script_command.latency_p99_ms IS '99th percentile of the duration (ms)';
+COMMENT ON COLUMN fsbench.script_command.latency_p999_ms IS '99.9th percentile of the duration (ms); NULL under 10000 values';
+COMMENT ON COLUMN fsbench.script_command.latency_max_ms IS 'Largest duration (ms)';
+COMMENT ON COLUMN fsbench.script_command.position IS 'Number of the script, as in fsbench.transaction_result';

@@ -15,7 +15,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['sample', 'histogram', 'environment', 'finding', 'wait_event', 'recovery', 'probe', 'fsync', 'maintenance', 'checkpoint',
-        'statistic', 'statement', 'scan', 'scan_read', 'script', 'script_result'] LOOP
+        'statistic', 'statement', 'scan', 'scan_read', 'script', 'transaction_result', 'transaction_failure', 'command_result', 'tpcc_client'] LOOP
         EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
             'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
         EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes results');
@@ -37,7 +37,7 @@ $$;
 GRANT USAGE ON SCHEMA fsbench TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA fsbench TO pg_monitor;
 GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepared_data(), fsbench.bucket_low_ms(integer),
-    fsbench.bucket_high_ms(integer), fsbench.percentile(float8, bigint[], text, text), fsbench.percentile(float8, bigint, text, text),
+    fsbench.bucket_high_ms(integer), fsbench._is_of_all(bigint, text), fsbench.percentile(float8, bigint[], text, text), fsbench.percentile(float8, bigint, text, text),
     fsbench.wait(bigint), fsbench._ended(bigint, integer), fsbench._block_devices(), fsbench.doctor(), fsbench.judge(bigint),
     fsbench.wait_profile(bigint, integer, integer), fsbench.knee(integer[], float8[]), fsbench._check_scan(bigint),
     fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench._some_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(text),

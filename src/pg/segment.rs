@@ -1,17 +1,17 @@
-//! Segments of dynamic shared memory, for what is too long for the board: a text, or the counters of scripts. A segment goes with its maker.
+//! Segments of dynamic shared memory, for what is too long for the board: a text, or the counters of transaction types. A segment goes with its maker.
 
-use std::{
-    ptr, slice,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
-};
+use std::{ptr, slice, sync::atomic::AtomicU64};
 
-use pgfsbench_core::workload::script::Counted;
+use pgfsbench_core::workload::mix::{Counted, Shape};
 use pgrx::pg_sys;
 
 use crate::errors::{Fault, sqlstate};
 
 /// Bytes before the text, which hold its length.
 const HEAD: usize = size_of::<u64>();
+/// Bytes before counters, which hold their shape: a whole cache line.
+const SHAPE: usize = 64;
+const _: () = assert!(size_of::<Shape>() <= SHAPE);
 
 /// A segment that this process has made.
 pub struct Segment {
@@ -42,53 +42,53 @@ impl Segment {
         unsafe { text_in(self.segment) }
     }
 
-    /// Makes a segment with so many counters, which have counted nothing.
-    pub fn of_counters(count: usize) -> Self {
-        // SAFETY: as above; memory of a segment is aligned for every type.
+    /// Makes a segment with counters of that shape, which have counted nothing.
+    pub fn of_counters(shape: &Shape) -> Result<Self, Fault> {
+        let bytes = shape.bytes().and_then(|bytes| bytes.checked_add(SHAPE));
+        let bytes = bytes.ok_or_else(|| Fault::new(sqlstate::TOO_MUCH, "too many counters"))?;
+        // SAFETY: an error leaves no segment. The segment has so many bytes, is aligned for every type, and is kept until this value is
+        // dropped.
         unsafe {
-            let segment = pg_sys::dsm_create(count.max(1) * size_of::<Counted>(), 0);
+            let segment = pg_sys::dsm_create(bytes, 0);
             pg_sys::dsm_pin_mapping(segment);
-            let made = Self {
+            let start = pg_sys::dsm_segment_address(segment).cast::<u8>();
+            // Memory that an earlier segment has had is not empty.
+            start.write_bytes(0, bytes);
+            start.cast::<Shape>().write(*shape);
+            Ok(Self {
                 segment,
                 handle: pg_sys::dsm_segment_handle(segment),
-            };
-            made.counters(count).iter().for_each(Counted::reset);
-            made
+            })
         }
     }
 
-    /// The counters of a segment that was made with so many.
-    pub fn counters(&self, count: usize) -> &[Counted] {
-        // SAFETY: only atomics, for which all bytes are valid; the segment stays as long as this value.
-        unsafe {
-            let start = pg_sys::dsm_segment_address(self.segment).cast::<Counted>();
-            slice::from_raw_parts(start, count)
-        }
+    /// The counters of all clients, in a segment that `of_counters` has made.
+    pub fn counters(&self) -> (Shape, Counted<'_>) {
+        // SAFETY: made by `of_counters`; the segment stays as long as this value.
+        unsafe { counters_in(self.segment) }
     }
 
     /// Makes a segment with so many counts, which are 0.
     pub fn of_words(count: usize) -> Self {
+        let bytes = count.max(1) * size_of::<AtomicU64>();
         // SAFETY: as above.
         unsafe {
-            let segment = pg_sys::dsm_create(count.max(1) * size_of::<AtomicU64>(), 0);
+            let segment = pg_sys::dsm_create(bytes, 0);
             pg_sys::dsm_pin_mapping(segment);
-            let made = Self {
+            pg_sys::dsm_segment_address(segment)
+                .cast::<u8>()
+                .write_bytes(0, bytes);
+            Self {
                 segment,
                 handle: pg_sys::dsm_segment_handle(segment),
-            };
-            let words = made.words(count);
-            words.iter().for_each(|word| word.store(0, Relaxed));
-            made
+            }
         }
     }
 
-    /// The counts of a segment that was made with so many.
+    /// The counts of a segment that `of_words` has made with so many.
     pub fn words(&self, count: usize) -> &[AtomicU64] {
         // SAFETY: all bytes are valid atomics; the segment stays as long as this value.
-        unsafe {
-            let start = pg_sys::dsm_segment_address(self.segment).cast::<AtomicU64>();
-            slice::from_raw_parts(start, count)
-        }
+        unsafe { slice::from_raw_parts(pg_sys::dsm_segment_address(self.segment).cast(), count) }
     }
 
     /// The number by which other processes find the segment; never 0.
@@ -104,22 +104,38 @@ impl Drop for Segment {
     }
 }
 
-/// The counters in another process's segment, which this process keeps until its end.
-pub fn counters(handle: u32, count: usize) -> Result<&'static [Counted], Fault> {
-    // SAFETY: the segment was made by `of_counters` with as many.
-    unsafe { kept(handle, count) }
+/// A client's counters in the coordinator's segment, which this process keeps until its end.
+pub fn counters(handle: u32, client: usize) -> Result<Counted<'static>, Fault> {
+    // SAFETY: the segment was made by `of_counters`; its mapping is pinned.
+    let (shape, all) = unsafe { counters_in(keep(handle)?) };
+    let types = all.types.get(shape.types_of(client));
+    let commands = all.commands.get(shape.commands_of(client));
+    types
+        .zip(commands)
+        .map(|(types, commands)| Counted { types, commands })
+        .ok_or_else(|| {
+            Fault::new(
+                sqlstate::INTERNAL,
+                "the run has no counters for this client",
+            )
+        })
 }
 
-/// The counts in another process's segment, which this process keeps until its end.
+/// The counts in the coordinator's segment, which this process keeps until its end.
 pub fn words(handle: u32, count: usize) -> Result<&'static [AtomicU64], Fault> {
-    // SAFETY: the segment was made by `of_words` with as many.
-    unsafe { kept(handle, count) }
+    // SAFETY: the segment was made by `of_words` with as many; its mapping is pinned.
+    unsafe {
+        let segment = keep(handle)?;
+        Ok(slice::from_raw_parts(
+            pg_sys::dsm_segment_address(segment).cast(),
+            count,
+        ))
+    }
 }
 
-/// # Safety
-/// The segment holds as many values of that type, which are atomics.
-unsafe fn kept<T>(handle: u32, count: usize) -> Result<&'static [T], Fault> {
-    // SAFETY: the caller's duty; the mapping is pinned, and never detached by this process.
+/// Attaches a segment of the coordinator, which this process never detaches.
+fn keep(handle: u32) -> Result<*mut pg_sys::dsm_segment, Fault> {
+    // SAFETY: a handle of a segment that is gone gives none; the mapping is pinned.
     unsafe {
         let segment = match handle {
             0 => ptr::null_mut(),
@@ -128,13 +144,30 @@ unsafe fn kept<T>(handle: u32, count: usize) -> Result<&'static [T], Fault> {
         if segment.is_null() {
             return Err(Fault::new(
                 sqlstate::NOT_IN_THIS_STATE,
-                "the counters of the clients are gone",
+                "the counters of the run are gone",
             )
             .detail("The coordinator of the run has ended."));
         }
         pg_sys::dsm_pin_mapping(segment);
-        let start = pg_sys::dsm_segment_address(segment).cast::<T>();
-        Ok(slice::from_raw_parts(start, count))
+        Ok(segment)
+    }
+}
+
+/// # Safety
+/// A segment that `of_counters` has made, which stays attached for the lifetime.
+unsafe fn counters_in<'a>(segment: *mut pg_sys::dsm_segment) -> (Shape, Counted<'a>) {
+    // SAFETY: the maker has written the shape, and zeroes behind it, before it gave the handle to any process; counters are atomics, for
+    // which all bytes are valid.
+    unsafe {
+        let start = pg_sys::dsm_segment_address(segment).cast::<u8>();
+        let shape = start.cast::<Shape>().read();
+        let types = start.add(SHAPE);
+        let commands = types.add(shape.bytes_of_types());
+        let counted = Counted {
+            types: slice::from_raw_parts(types.cast(), shape.clients * shape.types),
+            commands: slice::from_raw_parts(commands.cast(), shape.clients * shape.commands),
+        };
+        (shape, counted)
     }
 }
 

@@ -6,7 +6,10 @@ use pgfsbench_core::{
     board::ClientSlot,
     random::Stream,
     spec::Spec,
-    workload::commit::{Rows, verify},
+    workload::{
+        commit::{Rows, verify},
+        mix::{Choice, Counted, Outcome},
+    },
 };
 use serde_json::Value;
 
@@ -99,7 +102,12 @@ pub struct Insert<'a> {
 }
 
 impl<'a> Transaction<'a> for Insert<'a> {
-    fn prepare(context: &ClientContext<'a>, _spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
+    fn prepare(
+        context: &ClientContext<'a>,
+        _spec: &Spec,
+        spi: &Connection,
+        _counted: Counted<'static>,
+    ) -> Result<Self, Fault> {
         Ok(Self {
             slot: context.slot,
             client: context.index.into(),
@@ -112,8 +120,14 @@ impl<'a> Transaction<'a> for Insert<'a> {
 
     /// Its number is that of the transaction, once it is committed: one that fails leaves no gap.
     #[inline]
-    fn run(&self, spi: &Connection, _random: &mut Stream) -> Result<(), Fault> {
+    fn run(
+        &mut self,
+        _choice: Choice,
+        spi: &Connection,
+        _random: &mut Stream,
+    ) -> Result<Outcome, Fault> {
         let number = self.slot.committed.load(Relaxed) as i64 + 1;
-        self.insert.one_row(spi, &[self.client, number])
+        self.insert.one_row(spi, &[self.client, number])?;
+        Ok(Outcome::Committed)
     }
 }

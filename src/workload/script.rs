@@ -10,7 +10,10 @@ use pgfsbench_core::{
     quoting,
     refusal::quoted,
     spec::{Spec, Stage},
-    workload::script::{Document, ROLE_ON_TARGETS, ScriptResult, Settings, results},
+    workload::{
+        mix::Mix,
+        script::{Document, ROLE_ON_TARGETS, Settings, measures_commands},
+    },
 };
 use serde_json::{Value, json};
 
@@ -36,9 +39,6 @@ const INIT: Task = Task(6);
 /// Carry out the caller's checks.
 const CHECK: Task = Task(7);
 
-/// How long a statement may go on after the end of the window before it is cancelled.
-const GRACE_NS: u64 = 10_000_000_000;
-
 pub struct Script;
 
 /// The texts of the run that is on.
@@ -49,13 +49,8 @@ fn document(board: &Board) -> Result<Document, Fault> {
     )
 }
 
-/// One for each script of each client.
-fn count_of_counters(document: &Document, spec: &Spec) -> usize {
-    document.scripts.len() * spec.clients as usize
-}
-
 impl Transactions for Script {
-    type Transaction<'a> = client::ScriptClient<'a>;
+    type Transaction<'a> = client::ScriptClient;
 
     fn names(&self) -> &'static [&'static str] {
         &["script"]
@@ -64,27 +59,30 @@ impl Transactions for Script {
     fn begin(&self, run: &mut Run) -> Result<Vec<Segment>, Fault> {
         let sha256 = Settings::of(&run.spec).sha256;
         let text = xact::transaction(|| store::script::read(&sha256))?;
-        let document: Document = read_json("document of scripts", &text)?;
         let texts = Segment::publish(&text);
-        let counters = Segment::of_counters(count_of_counters(&document, &run.spec));
         let area = &run.board.run;
         area.script.store(texts.handle(), Release);
-        area.script_counters.store(counters.handle(), Release);
         let role = match run.spec.stage {
             Stage::Whole => run.request.role.load(Acquire),
             Stage::WholeOfTarget | Stage::LoadOnly | Stage::OnLoaded { .. } => 0,
         };
         area.session_role.store(role, Release);
-        Ok(vec![texts, counters])
+        Ok(vec![texts])
     }
 
-    fn results(&self, run: &Run, kept: &[Segment]) -> Result<Vec<ScriptResult>, Fault> {
-        let [texts, counters] = kept else {
-            return Ok(Vec::new());
+    fn mix(&self, spec: &Spec, kept: &[Segment]) -> Result<Option<Mix>, Fault> {
+        let Some(texts) = kept.first() else {
+            return Ok(None);
         };
         let document: Document = read_json("document of scripts", &texts.text()?)?;
-        let count = count_of_counters(&document, &run.spec);
-        Ok(results(&document.scripts, counters.counters(count)))
+        let program = document.compile(Settings::of(spec).protocol())?;
+        let mut mix = document.mix(&program);
+        if !measures_commands(spec) {
+            mix.types
+                .iter_mut()
+                .for_each(|script| script.commands.clear());
+        }
+        Ok(Some(mix))
     }
 
     fn after_loading(&self, run: &mut Run) -> Result<(), Fault> {
@@ -107,10 +105,6 @@ impl Transactions for Script {
             true => run.have_done(CHECK),
             false => Ok(()),
         }
-    }
-
-    fn grace_ns(&self) -> Option<u64> {
-        Some(GRACE_NS)
     }
 
     fn has_clients_of_role(&self) -> bool {

@@ -8,10 +8,8 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use pgfsbench_core::{
     spec::Spec,
     workload::{
-        script::ScriptResult,
-        tpcc_like::{
-            self, COUNTERS, ClientResult, Constants, Found as Contents, Own, Table, WORDS,
-        },
+        mix::Mix,
+        tpcc_like::{self, ClientResult, Constants, Found as Contents, Own, Table, WORDS},
     },
 };
 use serde_json::{Value, json};
@@ -45,7 +43,7 @@ fn contents(found: &Value) -> Result<Contents, Fault> {
 
 /// The counts of each client.
 fn words(run: &Run, kept: &[Segment]) -> Vec<[u64; WORDS]> {
-    let [_, words] = kept else {
+    let [words] = kept else {
         return Vec::new();
     };
     let words = words.words(WORDS * run.spec.clients as usize);
@@ -56,29 +54,20 @@ fn words(run: &Run, kept: &[Segment]) -> Vec<[u64; WORDS]> {
 }
 
 impl Transactions for TpccLike {
-    type Transaction<'a> = client::Terminal<'a>;
+    type Transaction<'a> = client::Terminal;
 
     fn names(&self) -> &'static [&'static str] {
         &["tpcc-like"]
     }
 
     fn begin(&self, run: &mut Run) -> Result<Vec<Segment>, Fault> {
-        let clients = run.spec.clients as usize;
-        let counters = Segment::of_counters(COUNTERS * clients);
-        let words = Segment::of_words(WORDS * clients);
-        let area = &run.board.run;
-        area.script_counters.store(counters.handle(), Release);
-        area.words.store(words.handle(), Release);
-        Ok(vec![counters, words])
+        let words = Segment::of_words(WORDS * run.spec.clients as usize);
+        run.board.run.words.store(words.handle(), Release);
+        Ok(vec![words])
     }
 
-    fn results(&self, run: &Run, kept: &[Segment]) -> Result<Vec<ScriptResult>, Fault> {
-        let [counters, _] = kept else {
-            return Ok(Vec::new());
-        };
-        let counters = counters.counters(COUNTERS * run.spec.clients as usize);
-        let own: Own = run.spec.options.own();
-        Ok(tpcc_like::results(own.mix, counters))
+    fn mix(&self, spec: &Spec, _kept: &[Segment]) -> Result<Option<Mix>, Fault> {
+        Ok(Some(spec.options.own::<Own>().mix.mix()))
     }
 
     fn own_results(&self, run: &Run, kept: &[Segment]) -> Option<ResultRows> {

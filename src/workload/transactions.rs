@@ -7,14 +7,18 @@ mod run;
 mod search;
 
 use pgfsbench_core::{
-    random::Stream, rows::Row, run::row::Maintenance, spec::Spec, workload::script::ScriptResult,
+    random::Stream,
+    rows::Row,
+    run::row::Maintenance,
+    spec::Spec,
+    workload::mix::{Choice, Counted, Mix, Outcome, Tries},
 };
 use serde_json::Value;
 
 use super::{ClientContext, Found, WorkerContext, Workload, no_such_task};
 use crate::{
     bench::{Run, Task},
-    board::outcome::Outcome,
+    board::outcome::Outcome as RunOutcome,
     clock,
     errors::{Fault, read_json},
     pg::{guc, plan::Connection, segment::Segment, sql, xact},
@@ -30,56 +34,88 @@ const VERIFY: Task = Task(3);
 /// Do what comes after the measured window, and report what each step took.
 const MAINTAIN: Task = Task(4);
 
-/// The transaction of one client, prepared. Clients are compiled for each kind of it: nothing is looked up while they run.
+/// The transactions of one client, prepared. Clients are compiled for each kind of it: nothing is looked up while they run.
+///
+/// The loop of [`client`] owns clock, rate, waits, tries and counters; this trait owns what a transaction does. For each transaction the
+/// loop calls `choose` once, and `transact` for each try of it.
 pub trait Transaction<'a>: Sized {
     /// Gives the session its rights and settings.
     fn begin_session(context: &ClientContext<'a>, spec: &Spec) -> Result<(), Fault> {
         client::become_owner_with_stable_plans(context, spec)
     }
 
-    /// Prepares its statements. With SPI open.
-    fn prepare(context: &ClientContext<'a>, spec: &Spec, spi: &Connection) -> Result<Self, Fault>;
+    /// Prepares its statements. With SPI open. `counted` has the counters of this client; the loop counts the types.
+    fn prepare(
+        context: &ClientContext<'a>,
+        spec: &Spec,
+        spi: &Connection,
+        counted: Counted<'static>,
+    ) -> Result<Self, Fault>;
 
-    /// Its statements, with random values of that stream.
-    fn run(&self, spi: &Connection, random: &mut Stream) -> Result<(), Fault>;
+    /// What happens to transactions that fail.
+    fn tries(&self) -> Tries {
+        Tries::ONCE
+    }
 
-    /// One transaction with its COMMIT. An error that can be tried again, and is not, counts as a failure; others end the run.
+    /// Chooses the next transaction, and the waits around it.
     #[inline]
-    fn transact(&mut self, random: &mut Stream, _is_measured: bool) -> Result<Ended, Fault> {
+    fn choose(&mut self, _random: &mut Stream, _is_measured: bool) -> Choice {
+        Choice::default()
+    }
+
+    /// The statements of one try, with random values of that stream: each try draws the same ones. Says how the transaction ends.
+    fn run(
+        &mut self,
+        choice: Choice,
+        spi: &Connection,
+        random: &mut Stream,
+    ) -> Result<Outcome, Fault>;
+
+    /// One try of a transaction, to its end.
+    #[inline]
+    fn transact(
+        &mut self,
+        choice: Choice,
+        random: &mut Stream,
+        is_measured: bool,
+    ) -> Result<Ended, Fault> {
         xact::begin();
         let spi = Connection::open();
-        self.run(&spi, random)?;
+        let outcome = self.run(choice, &spi, random)?;
         spi.close();
         let began_ns = clock::now_ns();
-        xact::commit();
+        match outcome {
+            Outcome::Committed => xact::commit(),
+            Outcome::RolledBack => xact::abort(),
+        }
         let end_ns = clock::now_ns();
+        self.ended(choice, outcome, is_measured);
         Ok(Ended {
+            outcome,
             commit_ns: end_ns - began_ns,
             end_ns,
-            is_committed: true,
         })
     }
 
-    /// How long the client waits before its next transaction, where no rate says when that is due.
+    /// Called when a try was carried out to its end, for counts of the workload's own.
     #[inline]
-    fn wait_ns(&mut self) -> u64 {
-        0
-    }
+    fn ended(&mut self, _choice: Choice, _outcome: Outcome, _is_measured: bool) {}
 
-    /// Called with the latency of a measured transaction that `transact` has just carried out; None if it has failed.
-    #[inline]
-    fn measured(&mut self, _latency_ns: Option<u64>) {}
+    /// Rolls back the try that has failed with this error; gives the error as it is shown.
+    fn roll_back(&mut self, fault: Fault) -> Fault {
+        xact::abort();
+        fault
+    }
 }
 
-/// How a transaction has ended.
+/// How a transaction was carried out to its end.
 #[derive(Clone, Copy)]
 pub struct Ended {
-    /// How long its COMMIT took.
+    pub outcome: Outcome,
+    /// How long its COMMIT took; 0 where it had none.
     pub commit_ns: u64,
     /// Monotonic clock of its end.
     pub end_ns: u64,
-    /// Whether it counts as done, and not as failed.
-    pub is_committed: bool,
 }
 
 /// Rows of a table of results.
@@ -112,9 +148,9 @@ pub trait Transactions: Sync {
         Ok(Vec::new())
     }
 
-    /// In the coordinator, when the clients have ended: results beside those of all transactions. `kept` is what `begin` has given.
-    fn results(&self, _run: &Run, _kept: &[Segment]) -> Result<Vec<ScriptResult>, Fault> {
-        Ok(Vec::new())
+    /// In the coordinator: the types that are counted apart; None where all transactions are of one type. `kept` is what `begin` has given.
+    fn mix(&self, _spec: &Spec, _kept: &[Segment]) -> Result<Option<Mix>, Fault> {
+        Ok(None)
     }
 
     /// In the coordinator, when the clients have ended: rows of a table of the workload's own.
@@ -135,11 +171,6 @@ pub trait Transactions: Sync {
     /// In the coordinator, after the tables were verified: further checks. `found` is what they hold, and what is stored of it.
     fn check(&self, _run: &mut Run, _kept: &[Segment], _found: &mut Value) -> Result<(), Fault> {
         Ok(())
-    }
-
-    /// How long a transaction may go on after the end of the window before its statement is cancelled; None without a limit.
-    fn grace_ns(&self) -> Option<u64> {
-        None
     }
 
     /// Whether clients are sessions of the role that has asked.
@@ -215,7 +246,7 @@ impl<T: Transactions> Workload for T {
         Transactions::names(self)
     }
 
-    fn carry_out(&self, run: &mut Run) -> Result<Outcome, Fault> {
+    fn carry_out(&self, run: &mut Run) -> Result<RunOutcome, Fault> {
         run::carry_out(self, run)
     }
 

@@ -1,6 +1,6 @@
 //! A histogram to compute with: merged, subtracted, stored, asked for percentiles.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{BUCKETS, bucket_high, bucket_low, bucket_of};
 use crate::rows;
@@ -24,8 +24,7 @@ pub struct Histogram {
 }
 
 /// The part of a transaction that a histogram measures.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Measure {
     /// All of it, under a rate from the time when it was due.
     #[default]
@@ -34,6 +33,19 @@ pub enum Measure {
     Service,
     /// Its COMMIT.
     Commit,
+    /// One of its commands, by its number from 1.
+    Command(usize),
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Latency => serializer.serialize_str("latency"),
+            Self::Service => serializer.serialize_str("service"),
+            Self::Commit => serializer.serialize_str("commit"),
+            Self::Command(number) => serializer.collect_str(&format_args!("command {number}")),
+        }
+    }
 }
 
 /// A row of `fsbench.histogram`; its columns say what they are.

@@ -56,3 +56,21 @@ pub enum Sleep {
     /// A variable, and the microseconds of its unit.
     Variable(Slot, i64),
 }
+
+impl Action {
+    /// `SQL`, or the name of the meta command.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Statement(_) => "SQL",
+            Self::Set(..) => "\\set",
+            Self::If { .. } => "\\if",
+            Self::Elif { .. } => "\\elif",
+            Self::Else { .. } => "\\else",
+            Self::Endif => "\\endif",
+            Self::Sleep(_) => "\\sleep",
+            Self::StartPipeline => "\\startpipeline",
+            Self::SyncPipeline => "\\syncpipeline",
+            Self::EndPipeline => "\\endpipeline",
+        }
+    }
+}

@@ -3,23 +3,29 @@
 //! A run refers to its texts by their hash: [`Document`] has the texts, [`Settings`] is what the specification keeps.
 
 mod arguments;
-mod counted;
 mod document;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{tpcb, transactions};
+use super::{
+    mix::{self, Tries},
+    tpcb, transactions,
+};
 use crate::{
     refusal::Refusal,
-    spec::{Act, Chosen, Definition, Given, Names, Options, ResultTable, Spec, Step},
+    spec::{
+        Act, Chosen, Definition, Given, Names, Options, OwnOption, ResultTable, Spec, Step, values,
+    },
     units,
 };
 
-pub use counted::{Counted, End, ScriptResult, results};
 pub use document::{Check, Document, Named, located};
 
 /// The role whose sessions the clients are on a server that was made for the run.
 pub const ROLE_ON_TARGETS: &str = "fsbench_script";
+/// Bytes of the counters of all commands that a run may take.
+const MOST_BYTES: usize = 1 << 30;
 /// Scale of pgbench's tables that is chosen, at least.
 const CHOSEN_SCALE: u32 = 10;
 
@@ -43,16 +49,40 @@ pub struct Settings {
     pub continue_on_error: bool,
 }
 
+/// Members of `options` that are the workload's own. What is not read here stays as it was given.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Own {
     script: Settings,
+    /// Whether each command is measured by itself; None is yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commands: Option<bool>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+impl Own {
+    fn measures_commands(&self) -> bool {
+        self.commands.unwrap_or(true)
+    }
+}
+
+/// Whether each command of a run of scripts is measured by itself.
+pub fn measures_commands(spec: &Spec) -> bool {
+    spec.options.own::<Own>().measures_commands()
 }
 
 impl Settings {
     /// The settings of a run of scripts.
     pub fn of(spec: &Spec) -> Self {
         spec.options.own::<Own>().script
+    }
+
+    pub fn tries(&self) -> Tries {
+        Tries {
+            most: self.max_tries,
+            continue_on_error: self.continue_on_error,
+        }
     }
 
     pub fn protocol(&self) -> crate::script::Protocol {
@@ -102,6 +132,19 @@ impl Definition for Script {
         ]
     }
 
+    fn own_options(&self) -> &'static [OwnOption] {
+        const OPTIONS: &[OwnOption] = &[
+            mix::GRACE,
+            OwnOption {
+                name: "commands",
+                help: "false: the commands of scripts are not measured one by one",
+                depends_on_machine: false,
+                check: |name, value| Ok(values::boolean(name, value)?.into()),
+            },
+        ];
+        OPTIONS
+    }
+
     fn lacks(&self, name: &str) -> (&'static str, &'static str) {
         match name {
             "crash" | "maintenance" => (
@@ -118,14 +161,21 @@ impl Definition for Script {
         options: &mut Options,
         _names: &mut Names,
     ) -> Result<Chosen, Refusal> {
-        let script = arguments::settings(given.script)?;
+        let (script, mix) = arguments::settings(given.script)?;
         let chosen = transactions::choose(given, options, u32::MAX)?;
-        let least = if script.has_init {
+        let own = Own {
+            script,
+            ..options.own()
+        };
+        if own.measures_commands() {
+            check_bytes(mix.shape(chosen.clients))?;
+        }
+        let least = if own.script.has_init {
             1
         } else {
             chosen.clients.max(CHOSEN_SCALE)
         };
-        options.set_own(&Own { script });
+        options.set_own(&own);
         Ok(Chosen {
             scale: given.loaded_or_given_scale().unwrap_or(least),
             ..chosen
@@ -157,14 +207,24 @@ impl Definition for Script {
     }
 
     fn tables(&self) -> &'static [ResultTable] {
-        &[ResultTable {
-            name: "script_result",
-            key: "position",
-        }]
+        &[
+            ResultTable {
+                name: "transaction_result",
+                key: "position",
+            },
+            ResultTable {
+                name: "transaction_failure",
+                key: "position, sqlstate",
+            },
+            ResultTable {
+                name: "command_result",
+                key: "position, command",
+            },
+        ]
     }
 
     fn details(&self, _run_id: i64) -> String {
-        "each script is in fsbench.script_result, each second in fsbench.sample".into()
+        "each script is in fsbench.transaction_result, each command in fsbench.command_result, each second in fsbench.sample".into()
     }
 
     fn steps(&self) -> &'static [Step] {
@@ -189,5 +249,20 @@ impl Definition for Script {
                 ),
             ]
         }
+    }
+}
+
+/// Refuses counters that would take too much memory.
+fn check_bytes(shape: mix::Shape) -> Result<(), Refusal> {
+    match shape.bytes() {
+        Some(bytes) if bytes <= MOST_BYTES => Ok(()),
+        _ => Err(Refusal::argument("the scripts have too many commands")
+            .detail(format!(
+                "{} clients would measure {} commands each, and the figures of all may take {} MB of shared memory.",
+                shape.clients,
+                shape.commands,
+                MOST_BYTES >> 20
+            ))
+            .hint("Measure whole scripts only, with options => '{\"commands\": false}', or give fewer clients.")),
     }
 }

@@ -26,10 +26,10 @@ use crate::{
 
 pub use conditions::{Check, Found, verify, verify_loaded};
 pub use input::{Customer, Drawn, Input, Inputs, Line, NewOrder, Payment, Terminal};
-pub use mix::{Kind, Mix};
+pub use mix::{Kind, Weights};
 pub use options::Own;
 pub use random::{Constants, LAST_NAME_LOADED};
-pub use result::{COUNTERS, ClientResult, ROLLED_BACK, WORDS, named, results};
+pub use result::{ClientResult, WORDS};
 pub use rows::{Cell, Row, Table};
 
 /// Districts of a warehouse.
@@ -165,8 +165,12 @@ impl Definition for TpccLike {
     fn tables(&self) -> &'static [ResultTable] {
         &[
             ResultTable {
-                name: "script_result",
+                name: "transaction_result",
                 key: "position",
+            },
+            ResultTable {
+                name: "transaction_failure",
+                key: "position, sqlstate",
             },
             ResultTable {
                 name: "tpcc_client",
@@ -175,10 +179,8 @@ impl Definition for TpccLike {
         ]
     }
 
-    fn details(&self, run_id: i64) -> String {
-        format!(
-            "each transaction type is in fsbench.tpcc where run_id = {run_id}, each second in fsbench.sample"
-        )
+    fn details(&self, _run_id: i64) -> String {
+        "NOTPM is in fsbench.tpcc, each transaction type in fsbench.tpcc_transaction, each second in fsbench.sample".into()
     }
 
     fn verified_after_crash(&self) -> &'static str {

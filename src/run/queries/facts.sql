@@ -63,7 +63,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'asking_server_shared_buffers_bytes', e.storage #> '{asking_server,shared_buffers_bytes}',
       'latency_ms', r.latency_avg_ms,
       'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h
-         WHERE h.run_id = r.run_id AND measure = 'service')))
+         WHERE h.run_id = r.run_id AND measure = 'service' AND fsbench._is_of_all(h.run_id, h.transaction))))
     FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id),
       LATERAL (SELECT r.used #>> '{options,sustain}' AS search, e.settings #>> '{checkpoint_timeout,setting}' AS timeout,
          -- Each subvolume of btrfs has a number of its own.

@@ -1,9 +1,10 @@
 //! Carries scripts out, command by command, in the session of this process.
 
 use pgfsbench_core::{
+    board::add,
     script::{Client, EvalError, Event, Generator, Program, Protocol, Seeds, Statement, Store},
     spec::Spec,
-    workload::script::located,
+    workload::{mix::CommandCounters, script::located},
 };
 
 use crate::{
@@ -17,6 +18,24 @@ use crate::{
     workload::transactions::client::sleep,
 };
 
+/// Which commands of a script are measured.
+#[derive(Clone, Copy)]
+pub enum Measure {
+    Nothing,
+    /// Each one, by the counters of its number.
+    Each(&'static [CommandCounters]),
+}
+
+impl Measure {
+    /// Each command that has counters.
+    pub fn each(counters: &'static [CommandCounters]) -> Self {
+        match counters {
+            [] => Self::Nothing,
+            counters => Self::Each(counters),
+        }
+    }
+}
+
 /// A client that carries scripts out.
 pub struct Runner {
     program: &'static Program,
@@ -28,6 +47,8 @@ pub struct Runner {
     choice: Generator,
     /// The script and the command that are carried out.
     at: (usize, usize),
+    /// Which of its commands are measured.
+    measure: Measure,
     pub session: ScriptSession,
     /// The prepared statement of each command of each script, once it was reached.
     prepared: Vec<Vec<Option<Prepared>>>,
@@ -51,6 +72,7 @@ impl Runner {
             client,
             choice: seeds.thread(id).choice,
             at: (0, 0),
+            measure: Measure::Nothing,
             seeds,
             session: ScriptSession::new(),
             prepared: prepared
@@ -72,31 +94,61 @@ impl Runner {
     }
 
     /// Carries a script out; `each` is called before each command.
-    fn run(
+    pub fn run(
         &mut self,
         script: usize,
+        measure: Measure,
         mut each: impl FnMut() -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         self.client.begin(script);
-        loop {
-            let number = self.client.next();
-            self.at = (script, number);
-            each()?;
-            if !self.step(script, number)? {
-                return Ok(());
+        self.measure = measure;
+        let Measure::Each(counters) = measure else {
+            while self.next(script, &mut each)?.is_some() {}
+            return Ok(());
+        };
+        let mut began_ns = clock::now_ns();
+        while let Some(number) = self.next(script, &mut each)? {
+            let now = clock::now_ns();
+            if let Some(counters) = counters.get(number) {
+                counters.latency.record(now - began_ns);
             }
+            began_ns = now;
         }
+        Ok(())
     }
 
-    /// Carries a script out; an error has the script and the line where it happened, whether the server or a command has raised it.
+    /// Carries the next command out, and gives its number; None at the end of the script.
+    #[inline]
+    fn next(
+        &mut self,
+        script: usize,
+        each: &mut impl FnMut() -> Result<(), Fault>,
+    ) -> Result<Option<usize>, Fault> {
+        let number = self.client.next();
+        self.at = (script, number);
+        each()?;
+        let is_on = self.step(script, number)?;
+        Ok(is_on.then_some(number))
+    }
+
+    /// Carries a script out once; an error has the script and the line where it happened, whether the server or a command has raised it.
     pub fn run_and_catch(
         &mut self,
         script: usize,
         each: impl FnMut() -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        xact::catch(|| self.run(script, each))
+        xact::catch(|| self.run(script, Measure::Nothing, each))
             .and_then(|result| result)
             .map_err(|fault| self.located(fault))
+    }
+
+    /// Counts that the command that was carried out last has failed.
+    pub fn count_failure(&self) {
+        if let Measure::Each(counters) = self.measure
+            && let Some(counters) = counters.get(self.at.1)
+        {
+            add(&counters.failures, 1);
+        }
     }
 
     /// Carries one command out; false at the end of the script.
@@ -182,7 +234,7 @@ impl Runner {
     }
 
     /// A fault with the script and the line where it happened.
-    fn located(&self, fault: Fault) -> Fault {
+    pub fn located(&self, fault: Fault) -> Fault {
         let script = &self.program.scripts[self.at.0];
         let line = (script.commands.get(self.at.1).or(script.commands.last()))
             .map_or(0, |command| command.line);

@@ -16,7 +16,10 @@ pub use pgfsbench_core::units::{ACCOUNTS, TELLERS};
 use pgfsbench_core::{
     random::Stream,
     spec::Spec,
-    workload::tpcb::{self, aid_is_bigint},
+    workload::{
+        mix::{Choice, Counted, Outcome},
+        tpcb::{self, aid_is_bigint},
+    },
 };
 
 pub const TABLES: [&str; 4] = [
@@ -144,7 +147,12 @@ pub struct Script {
 }
 
 impl Transaction<'_> for Script {
-    fn prepare(_context: &ClientContext, spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
+    fn prepare(
+        _context: &ClientContext,
+        spec: &Spec,
+        spi: &Connection,
+        _counted: Counted<'static>,
+    ) -> Result<Self, Fault> {
         let aid = if aid_is_bigint(spec.scale) {
             Type::BigInt
         } else {
@@ -182,11 +190,16 @@ impl Transaction<'_> for Script {
 
     /// The statements of one transaction, in pgbench's order, its random values drawn in pgbench's order too.
     #[inline]
-    fn run(&self, spi: &Connection, random: &mut Stream) -> Result<(), Fault> {
+    fn run(
+        &mut self,
+        _choice: Choice,
+        spi: &Connection,
+        random: &mut Stream,
+    ) -> Result<Outcome, Fault> {
         let aid = random.range(1, self.accounts);
         if self.script == tpcb::Script::SelectOnly {
             self.select_accounts.one_int(spi, &[aid])?;
-            return Ok(());
+            return Ok(Outcome::Committed);
         }
         let bid = random.range(1, self.branches);
         let tid = random.range(1, self.tellers);
@@ -197,7 +210,8 @@ impl Transaction<'_> for Script {
             self.update_tellers.one_row(spi, &[delta, tid])?;
             self.update_branches.one_row(spi, &[delta, bid])?;
         }
-        self.insert_history.one_row(spi, &[tid, bid, aid, delta])
+        self.insert_history.one_row(spi, &[tid, bid, aid, delta])?;
+        Ok(Outcome::Committed)
     }
 }
 

@@ -1,40 +1,34 @@
-//! A client: draws transactions, carries them out with statements that it has prepared once, tries them again where that helps, and
-//! counts.
+//! A client: draws transactions, and carries them out with statements that it has prepared once.
 
-use std::sync::atomic::{
-    AtomicU64,
-    Ordering::Acquire,
-};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire};
 
 use pgfsbench_core::{
     board::add,
     random::{Purpose, Stream},
     spec::Spec,
     workload::{
-        script::{Counted, End},
+        mix::{Choice, Counted, Outcome, Tries},
         tpcc_like::{
-            COUNTERS, Constants, Customer, DISTRICTS, Drawn, Input, Inputs, Kind, Line, NewOrder,
-            Own, Payment, ROLLED_BACK, Terminal as At, WORDS,
+            Constants, Customer, DISTRICTS, Drawn, Input, Inputs, Kind, Line, NewOrder, Own,
+            Payment, Terminal as At, WORDS,
         },
     },
 };
 
 use crate::{
-    board::Board,
-    clock,
     errors::{Fault, sqlstate},
     pg::{
         plan::{Connection, Plan, Type, Value},
-        process, report, segment, xact,
+        segment,
     },
     workload::{
         ClientContext,
-        transactions::{Ended, Transaction},
+        transactions::Transaction,
     },
 };
 
 /// How often a transaction is tried that fails with a serialization failure or a deadlock.
-const MOST_TRIES: u64 = 10;
+const MOST_TRIES: u32 = 10;
 
 /// The prepared statements.
 struct Plans {
@@ -95,50 +89,31 @@ impl Plans {
 }
 
 /// A client.
-pub struct Terminal<'a> {
-    board: &'a Board,
-    serial: u32,
+pub struct Terminal {
     plans: Plans,
     inputs: Inputs,
     own: Own,
     client: u32,
     clients: u32,
-    /// Draws keying and thinking times, and the type of the transaction that they come before.
+    /// Draws thinking times, which change no input.
     waits: Stream,
-    /// The type of the next transaction, once a terminal has waited for it.
-    next: Option<Kind>,
-    /// Counters of the transaction types, and of New-Orders that were rolled back.
-    counters: &'static [Counted],
+    /// The counts of this client.
     words: &'static [AtomicU64],
-    /// The last transaction.
-    kind: Kind,
+    /// Inputs of the last try.
     drawn: Drawn,
-    counter: usize,
-    failure: End,
-    retries: u64,
-    /// Whether a failure was reported to the server's log.
-    is_told: bool,
 }
 
-/// How a transaction has ended that was carried out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Carried {
-    ToCommit,
-    /// An item does not exist.
-    ToRollback,
-}
-
-impl<'a> Transaction<'a> for Terminal<'a> {
-    fn prepare(context: &ClientContext<'a>, spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
+impl<'a> Transaction<'a> for Terminal {
+    fn prepare(
+        context: &ClientContext<'a>,
+        spec: &Spec,
+        spi: &Connection,
+        _counted: Counted<'static>,
+    ) -> Result<Self, Fault> {
         let own: Own = spec.options.own();
-        let clients = spec.clients as usize;
-        let area = &context.board.run;
-        let index = context.index as usize;
-        let counters = segment::counters(area.script_counters.load(Acquire), COUNTERS * clients)?;
-        let words = segment::words(area.words.load(Acquire), WORDS * clients)?;
+        let handle = context.board.run.words.load(Acquire);
+        let words = segment::words(handle, WORDS * spec.clients as usize)?;
         Ok(Self {
-            board: context.board,
-            serial: context.serial,
             plans: Plans::prepare(spi)?,
             inputs: Inputs {
                 warehouses: spec.scale.into(),
@@ -149,120 +124,77 @@ impl<'a> Transaction<'a> for Terminal<'a> {
             client: context.index,
             clients: spec.clients,
             waits: Stream::new(spec.seed as u64, context.index, Purpose::Pacing),
-            next: None,
-            counters: &counters[index * COUNTERS..][..COUNTERS],
-            words: &words[index * WORDS..][..WORDS],
-            kind: Kind::NewOrder,
+            words: &words[context.index as usize * WORDS..][..WORDS],
             drawn: Drawn::default(),
-            counter: 0,
-            failure: End::OtherError,
-            retries: 0,
-            is_told: false,
         })
     }
 
-    /// Not called: transactions end here in several ways.
-    fn run(&self, _spi: &Connection, _random: &mut Stream) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    fn wait_ns(&mut self) -> u64 {
-        if !self.own.waits {
-            return 0;
+    fn tries(&self) -> Tries {
+        Tries {
+            most: MOST_TRIES,
+            continue_on_error: false,
         }
-        // The first transaction has none before it.
-        let thinking = match self.next {
-            Some(_) => self.kind.thinking_ns(&mut self.waits),
-            None => 0,
-        };
-        let next = self.own.mix.choose(&mut self.waits);
-        self.next = Some(next);
-        thinking + next.keying_ns()
     }
 
-    fn transact(&mut self, random: &mut Stream, _is_measured: bool) -> Result<Ended, Fault> {
-        let kind = match self.next {
-            Some(kind) => kind,
-            None => self.own.mix.choose(random),
+    fn choose(&mut self, random: &mut Stream, _is_measured: bool) -> Choice {
+        let kind = self.own.mix.choose(random);
+        let (wait_before_ns, wait_after_ns) = match self.own.waits {
+            true => (kind.keying_ns(), kind.thinking_ns(&mut self.waits)),
+            false => (0, 0),
         };
+        Choice {
+            of_type: kind as usize,
+            wait_before_ns,
+            wait_after_ns,
+        }
+    }
+
+    fn run(
+        &mut self,
+        choice: Choice,
+        spi: &Connection,
+        random: &mut Stream,
+    ) -> Result<Outcome, Fault> {
+        let kind = Kind::ALL[choice.of_type];
         let at = At::draw(random, self.client, self.clients, self.inputs.warehouses);
         let input = self.inputs.draw(kind, at, random);
-        self.kind = kind;
         self.drawn = Drawn::of(&input);
-        self.counter = kind as usize;
-        self.retries = 0;
-        loop {
-            let carried = xact::catch(|| self.carry_out(&input)).and_then(|carried| carried);
-            let fault = match carried {
-                Ok(ended) => return Ok(ended),
-                Err(fault) => fault,
-            };
-            xact::abort();
-            if !sqlstate::is_retryable(&fault.sqlstate) {
-                return Err(fault);
-            }
-            if self.retries + 1 >= MOST_TRIES || self.board.run.stopped(self.serial) {
-                return Ok(self.failed(&fault));
-            }
-            self.retries += 1;
-            process::check_interrupts();
-        }
-    }
-
-    fn measured(&mut self, latency_ns: Option<u64>) {
-        let end = latency_ns.map_or(self.failure, End::Done);
-        self.counters[self.counter].count(end, self.retries);
-        for (word, count) in self.words[1..].iter().zip(self.drawn.counts()) {
-            add(word, count);
-        }
-    }
-}
-
-impl Terminal<'_> {
-    /// One try of a transaction.
-    fn carry_out(&mut self, input: &Input) -> Result<Ended, Fault> {
-        xact::begin();
-        let spi = Connection::open();
-        let carried = match input {
-            Input::NewOrder(order) => self.new_order(&spi, order)?,
-            Input::Payment(payment) => self.payment(&spi, payment)?,
+        match &input {
+            Input::NewOrder(order) => self.new_order(spi, order),
+            Input::Payment(payment) => self.payment(spi, payment),
             Input::OrderStatus {
                 warehouse,
                 district,
                 customer,
-            } => self.order_status(&spi, [*warehouse, *district], customer)?,
-            Input::Delivery { warehouse, carrier } => self.delivery(&spi, *warehouse, *carrier)?,
+            } => self.order_status(spi, [*warehouse, *district], customer),
+            Input::Delivery { warehouse, carrier } => self.delivery(spi, *warehouse, *carrier),
             Input::StockLevel {
                 warehouse,
                 district,
                 threshold,
             } => {
                 let arguments = ints([*warehouse, *district, *threshold]);
-                self.plans.stock_level.one(&spi, &arguments)?;
-                Carried::ToCommit
+                self.plans.stock_level.one(spi, &arguments)?;
+                Ok(Outcome::Committed)
             }
-        };
-        spi.close();
-        let began_ns = clock::now_ns();
-        match carried {
-            Carried::ToCommit => xact::commit(),
-            Carried::ToRollback => xact::abort(),
         }
-        let end_ns = clock::now_ns();
-        match (carried, self.kind) {
-            (Carried::ToRollback, _) => self.counter = ROLLED_BACK,
-            (Carried::ToCommit, Kind::NewOrder) => add(&self.words[0], 1),
-            (Carried::ToCommit, _) => {}
-        }
-        Ok(Ended {
-            commit_ns: end_ns - began_ns,
-            end_ns,
-            is_committed: true,
-        })
     }
 
+    fn ended(&mut self, choice: Choice, outcome: Outcome, is_measured: bool) {
+        if outcome == Outcome::Committed && choice.of_type == Kind::NewOrder as usize {
+            add(&self.words[0], 1);
+        }
+        if is_measured {
+            for (word, count) in self.words[1..].iter().zip(self.drawn.counts()) {
+                add(word, count);
+            }
+        }
+    }
+}
+
+impl Terminal {
     /// Clause 2.4.2.
-    fn new_order(&self, spi: &Connection, order: &NewOrder) -> Result<Carried, Fault> {
+    fn new_order(&self, spi: &Connection, order: &NewOrder) -> Result<Outcome, Fault> {
         let NewOrder {
             warehouse,
             district,
@@ -311,7 +243,7 @@ impl Terminal<'_> {
                 ],
             )?;
             if taken.count < lines.len() {
-                return Ok(Carried::ToRollback);
+                return Ok(Outcome::RolledBack);
             }
             for row in 0..taken.count {
                 amount += value(taken.int(row, 0))?;
@@ -319,11 +251,11 @@ impl Terminal<'_> {
         }
         // The terminal would show it.
         std::hint::black_box(total(amount, discount, warehouse_tax + district_tax));
-        Ok(Carried::ToCommit)
+        Ok(Outcome::Committed)
     }
 
     /// Clause 2.5.2.
-    fn payment(&self, spi: &Connection, payment: &Payment) -> Result<Carried, Fault> {
+    fn payment(&self, spi: &Connection, payment: &Payment) -> Result<Outcome, Fault> {
         let Payment {
             warehouse,
             district,
@@ -365,7 +297,7 @@ impl Terminal<'_> {
                 amount,
             ],
         )?;
-        Ok(Carried::ToCommit)
+        Ok(Outcome::Committed)
     }
 
     /// Clause 2.6.2.
@@ -374,7 +306,7 @@ impl Terminal<'_> {
         spi: &Connection,
         [warehouse, district]: [i64; 2],
         customer: &Customer,
-    ) -> Result<Carried, Fault> {
+    ) -> Result<Outcome, Fault> {
         let plans = &self.plans;
         let customer = self.number_of(spi, [warehouse, district], customer)?;
         let arguments = ints([warehouse, district, customer]);
@@ -389,12 +321,12 @@ impl Terminal<'_> {
                 sqlstate::CORRUPTED,
                 "an order of the workload has no lines",
             )),
-            _ => Ok(Carried::ToCommit),
+            _ => Ok(Outcome::Committed),
         }
     }
 
     /// Clause 2.7.4. A district without an order that is not delivered is skipped.
-    fn delivery(&self, spi: &Connection, warehouse: i64, carrier: i64) -> Result<Carried, Fault> {
+    fn delivery(&self, spi: &Connection, warehouse: i64, carrier: i64) -> Result<Outcome, Fault> {
         let plans = &self.plans;
         for district in 1..=DISTRICTS {
             let oldest = plans.take_oldest.rows(spi, &ints([warehouse, district]))?;
@@ -409,7 +341,7 @@ impl Terminal<'_> {
                 .deliver_lines
                 .one(spi, &ints([warehouse, district, order, customer]))?;
         }
-        Ok(Carried::ToCommit)
+        Ok(Outcome::Committed)
     }
 
     /// The number of a customer. Of several with a last name it is the one in the middle, by their first names (clause 2.5.2.2).
@@ -430,20 +362,6 @@ impl Terminal<'_> {
         ];
         let found = self.plans.customers_by_name.rows(spi, &arguments)?;
         value(found.int(found.count.div_ceil(2).saturating_sub(1), 0))
-    }
-
-    /// Remembers a transaction that has failed; the first failure is reported.
-    fn failed(&mut self, fault: &Fault) -> Ended {
-        self.failure = End::failed(&fault.sqlstate);
-        if !self.is_told {
-            report::log_warning(&fault.clone().context("transaction failed"));
-            self.is_told = true;
-        }
-        Ended {
-            commit_ns: 0,
-            end_ns: clock::now_ns(),
-            is_committed: false,
-        }
     }
 }
 

@@ -13,9 +13,10 @@ use pgfsbench_core::{
     pacing::{Pacer, is_behind, is_missed},
     random::{Purpose, Stream},
     spec::{Bound, Spec},
+    workload::mix::{Choice, Counted, Outcome, Tries, TypeCounters, grace_ns},
 };
 
-use super::Transaction;
+use super::{Ended, Transaction};
 use crate::{
     bench::QUIET_NS,
     board::RunArea,
@@ -24,7 +25,7 @@ use crate::{
     pg::{
         guc,
         plan::Connection,
-        process, report,
+        process, report, segment,
         usage::{self, Wait},
         xact,
     },
@@ -41,13 +42,13 @@ const STABLE_PLANS: [(&str, &str); 2] = [
 /// Prepares the transactions, waits for the start, and runs them to the end.
 pub fn run<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> Result<(), Fault> {
     let slot = context.slot;
-    let ran = prepare::<T>(context, spec).and_then(|transaction| {
+    let ran = prepare::<T>(context, spec).and_then(|prepared| {
         xact::report_statistics(true);
         if spec.options.sample {
             slot.counts.store(usage::counts().bits(), Relaxed);
         }
         if spec.searched_percentile().is_some() {
-            let mut client = Client::new(context, spec, transaction);
+            let mut client = Client::new(context, spec, prepared);
             let result = context.each_window(|_| {
                 client.take_window(spec);
                 client.run()
@@ -63,7 +64,7 @@ pub fn run<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> 
             process::wait(Duration::from_secs(1));
         }
         slot.set_state(ClientState::Running);
-        let result = Client::new(context, spec, transaction).run();
+        let result = Client::new(context, spec, prepared).run();
         slot.cpu_ns.store(clock::cpu_ns(), Release);
         result
     });
@@ -86,14 +87,31 @@ pub fn become_owner_with_stable_plans(
     Ok(())
 }
 
-fn prepare<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> Result<T, Fault> {
+fn prepare<'a, T: Transaction<'a>>(
+    context: &ClientContext<'a>,
+    spec: &Spec,
+) -> Result<Prepared<T>, Fault> {
     T::begin_session(context, spec)?;
-    xact::transaction(|| {
+    let counted = match context.board.run.counters.load(Acquire) {
+        0 => Counted::NONE,
+        handle => segment::counters(handle, context.index as usize)?,
+    };
+    let transaction = xact::transaction(|| {
         let spi = Connection::open();
-        let transaction = T::prepare(context, spec, &spi)?;
+        let transaction = T::prepare(context, spec, &spi, counted)?;
         spi.close();
         Ok(transaction)
+    })?;
+    Ok(Prepared {
+        transaction,
+        types: counted.types,
     })
+}
+
+/// The transactions of this client, and the counters of their types.
+struct Prepared<T> {
+    transaction: T,
+    types: &'static [TypeCounters],
 }
 
 struct Client<'a, T> {
@@ -102,15 +120,26 @@ struct Client<'a, T> {
     slot: &'a ClientSlot,
     run: &'a RunArea,
     transaction: T,
+    /// Counters of each transaction type; empty where all transactions are counted together.
+    types: &'static [TypeCounters],
+    tries: Tries,
     warmup: Stream,
     measure: Stream,
     pacer: Option<Pacer>,
     limit_ns: Option<u64>,
+    /// How long statements may go on after the end of the window.
+    grace_ns: Option<u64>,
     /// Measured transactions still to do, when their number ends the run.
     left: Option<u64>,
     /// Sends the statistics what was done before the window.
     reporter: Reporter<'a>,
     end_ns: u64,
+    /// The transaction that is on.
+    current: Option<Current>,
+    /// The random numbers before the first try of that transaction; kept where there may be further tries.
+    before: Option<Stream>,
+    /// Whether a failure was reported to the server's log.
+    is_told: bool,
 }
 
 /// A transaction that is due.
@@ -123,8 +152,17 @@ struct Due {
     measured: bool,
 }
 
+/// A transaction that is on.
+#[derive(Clone, Copy)]
+struct Current {
+    due: Due,
+    choice: Choice,
+    /// Further tries that were begun.
+    retries: u64,
+}
+
 impl<'a, T: Transaction<'a>> Client<'a, T> {
-    fn new(context: &ClientContext<'a>, spec: &Spec, transaction: T) -> Self {
+    fn new(context: &ClientContext<'a>, spec: &Spec, prepared: Prepared<T>) -> Self {
         let (index, run) = (context.index, &context.board.run);
         let seed = spec.seed as u64;
         let pacing = Stream::new(seed, index, Purpose::Pacing);
@@ -133,11 +171,14 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             index,
             slot: context.slot,
             run,
-            transaction,
+            tries: prepared.transaction.tries(),
+            transaction: prepared.transaction,
+            types: prepared.types,
             warmup: Stream::new(seed, index, Purpose::Warmup),
             measure: Stream::new(seed, index, Purpose::Measure),
             pacer: spec.rate_per_client().map(|rate| Pacer::new(rate, pacing)),
             limit_ns: spec.latency_limit_ns(),
+            grace_ns: grace_ns(spec),
             left: match spec.bound {
                 Bound::Transactions(n) => Some(n),
                 Bound::DurationMs(_) => None,
@@ -149,6 +190,9 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                 quiet_until_ns: 0,
             },
             end_ns: run.end_ns.load(Acquire),
+            current: None,
+            before: None,
+            is_told: false,
         }
     }
 
@@ -173,53 +217,158 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             pacer.start(start);
         }
         let mut now = start;
-        let mut told = false;
         loop {
             // Errors come out here, so that the loop inside needs no set-up for each transaction.
-            let mut current = None;
-            let result = xact::catch(|| self.run_transactions(&mut now, &mut current));
-            match result.and_then(|result| result) {
+            match xact::catch(|| self.run_transactions(now)).and_then(|result| result) {
                 Ok(()) => return Ok(()),
-                Err(fault) => {
-                    xact::abort();
-                    if !sqlstate::is_retryable(&fault.sqlstate) {
-                        return Err(fault);
-                    }
-                    if !told {
-                        report::log_warning(&fault.context("transaction failed"));
-                        told = true;
-                    }
-                    now = clock::now_ns();
-                    let measured = current.is_some_and(|due: Due| due.measured);
-                    self.count_failed(measured, now);
-                }
+                Err(fault) => self.take_failure(fault)?,
             }
+            now = clock::now_ns();
         }
     }
 
-    fn run_transactions(&mut self, now: &mut u64, current: &mut Option<Due>) -> Result<(), Fault> {
-        while let Some(due) = self.next(*now) {
-            *current = Some(due);
-            if due.measured && self.slot.started_ns.load(Relaxed) == 0 {
-                self.slot.started_ns.store(due.start_ns, Relaxed);
-            }
-            let random = if due.measured {
-                &mut self.measure
-            } else {
-                &mut self.warmup
+    /// Runs transactions until the end; first the one that is tried again, if there is one.
+    fn run_transactions(&mut self, mut now: u64) -> Result<(), Fault> {
+        loop {
+            let current = match self.current {
+                Some(again) => again,
+                None => {
+                    let Some(next) = self.begin(now) else {
+                        return Ok(());
+                    };
+                    *self.current.insert(next)
+                }
             };
-            let ended = self.transaction.transact(random, due.measured)?;
-            *now = ended.end_ns;
-            if ended.is_committed {
-                self.count(due, ended.commit_ns, *now);
-                self.count_work(due.measured);
-            } else {
-                self.count_failed(due.measured, *now);
-            }
-            self.reporter.report(*now);
+            let random = match current.due.measured {
+                true => &mut self.measure,
+                false => &mut self.warmup,
+            };
+            let ended = self
+                .transaction
+                .transact(current.choice, random, current.due.measured)?;
+            self.current = None;
+            self.count(current, &ended);
+            now = self.wait_after(&current.choice, ended.end_ns);
+            self.reporter.report(now);
             process::check_interrupts();
         }
+    }
+
+    /// Chooses the next transaction, and waits until it begins; None at the end.
+    #[inline]
+    fn begin(&mut self, now: u64) -> Option<Current> {
+        let mut due = self.next(now)?;
+        let random = match due.measured {
+            true => &mut self.measure,
+            false => &mut self.warmup,
+        };
+        let choice = self.transaction.choose(random, due.measured);
+        if choice.wait_before_ns > 0 {
+            due = self.wait_before(due, choice.wait_before_ns)?;
+        }
+        if self.tries.most > 1 {
+            self.before = Some(match due.measured {
+                true => self.measure.clone(),
+                false => self.warmup.clone(),
+            });
+        }
+        if due.measured && self.slot.started_ns.load(Relaxed) == 0 {
+            self.slot.started_ns.store(due.start_ns, Relaxed);
+        }
+        Some(Current {
+            due,
+            choice,
+            retries: 0,
+        })
+    }
+
+    /// Waits before a transaction, which begins after the wait; None when the window is over then.
+    fn wait_before(&mut self, due: Due, ns: u64) -> Option<Due> {
+        let mut now = self.wait_until(due.start_ns + ns);
+        let measured = now >= self.reporter.start_ns;
+        if measured && !due.measured {
+            now = self.reporter.before_window(now);
+            if let Some(left) = &mut self.left {
+                *left = left.checked_sub(1)?;
+            }
+        }
+        (now < self.end_ns && !self.run.stopped(self.serial)).then_some(Due {
+            from_ns: now,
+            start_ns: now,
+            measured,
+        })
+    }
+
+    /// Waits after a transaction that ended at `end_ns`; gives the time.
+    #[inline]
+    fn wait_after(&self, choice: &Choice, end_ns: u64) -> u64 {
+        match choice.wait_after_ns {
+            0 => end_ns,
+            ns => self.wait_until(end_ns + ns),
+        }
+    }
+
+    /// Waits until then, the end of the window, or the order to stop; gives the time.
+    fn wait_until(&self, until_ns: u64) -> u64 {
+        let until_ns = until_ns.min(self.end_ns);
+        loop {
+            let now = clock::now_ns();
+            if now >= until_ns || self.run.stopped(self.serial) {
+                return now;
+            }
+            sleep(until_ns - now);
+        }
+    }
+
+    /// Rolls back the try that has failed. The transaction is tried again or counted; other errors end the run.
+    fn take_failure(&mut self, fault: Fault) -> Result<(), Fault> {
+        let Some(current) = self.current else {
+            xact::abort();
+            return Err(fault);
+        };
+        let fault = self.transaction.roll_back(fault);
+        let can_retry = sqlstate::is_retryable(&fault.sqlstate);
+        let is_cut_off = fault.is_cancel() && self.is_past_grace();
+        if !can_retry && !is_cut_off && !self.tries.continue_on_error {
+            return Err(fault);
+        }
+        let has_tries_left = current.retries + 1 < u64::from(self.tries.most);
+        if can_retry && has_tries_left && !self.run.stopped(self.serial) {
+            self.try_again(current, &fault);
+            return Ok(());
+        }
+        if !self.is_told {
+            report::log_warning(&fault.clone().context("transaction failed"));
+            self.is_told = true;
+        }
+        self.current = None;
+        self.count_failed(current, &fault.sqlstate);
         Ok(())
+    }
+
+    /// Has a transaction tried once more, with the same random numbers.
+    fn try_again(&mut self, current: Current, fault: &Fault) {
+        if let Some(before) = &self.before {
+            match current.due.measured {
+                true => self.measure.clone_from(before),
+                false => self.warmup.clone_from(before),
+            }
+        }
+        if current.due.measured
+            && let Some(counters) = self.types.get(current.choice.of_type)
+        {
+            counters.count_retry(&fault.sqlstate);
+        }
+        self.current = Some(Current {
+            retries: current.retries + 1,
+            ..current
+        });
+    }
+
+    /// Whether the coordinator cancels statements now, since the window is over for longer than the grace.
+    fn is_past_grace(&self) -> bool {
+        self.grace_ns
+            .is_some_and(|grace_ns| clock::now_ns() >= self.end_ns.saturating_add(grace_ns))
     }
 
     /// The next transaction, waited for under a rate; None at the end.
@@ -229,7 +378,6 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             return None;
         }
         let Some(pacer) = &mut self.pacer else {
-            let now = self.wait_for_turn(now)?;
             let measured = now >= self.reporter.start_ns;
             let mut now = now;
             if measured {
@@ -285,26 +433,6 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
     }
 
-    /// Waits as long as the workload's clients do between transactions, but not beyond the window. Gives the time; None when the client must
-    /// stop.
-    #[inline]
-    fn wait_for_turn(&mut self, now: u64) -> Option<u64> {
-        let wait_ns = self.transaction.wait_ns();
-        if wait_ns == 0 {
-            return Some(now);
-        }
-        let until = now.saturating_add(wait_ns).min(self.end_ns);
-        let mut now = now;
-        while now < until {
-            if self.run.stopped(self.serial) {
-                return None;
-            }
-            sleep(until - now);
-            now = clock::now_ns();
-        }
-        Some(now)
-    }
-
     /// Adds the cost of the transaction that is over, by this process's own counters.
     #[inline]
     fn count_work(&mut self, measured: bool) {
@@ -317,32 +445,57 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
     }
 
-    fn count_failed(&mut self, measured: bool, now: u64) {
-        self.count_work(measured);
-        if measured {
-            self.transaction.measured(None);
-            add(&self.slot.failed, 1);
-            self.slot.last_end_ns.store(now, Relaxed);
-            self.slot.finished_ns.store(now, Relaxed);
-        }
-    }
-
-    /// Counts a transaction whose COMMIT took so long.
-    #[inline]
-    fn count(&mut self, due: Due, commit_ns: u64, end_ns: u64) {
-        let slot = self.slot;
-        add(&slot.committed, 1);
-        slot.last_end_ns.store(end_ns, Relaxed);
-        if !due.measured {
+    fn count_failed(&mut self, current: Current, sqlstate: &str) {
+        self.count_work(current.due.measured);
+        if !current.due.measured {
             return;
         }
-        let latency = end_ns - due.from_ns;
-        self.transaction.measured(Some(latency));
+        if let Some(counters) = self.types.get(current.choice.of_type) {
+            counters.count_failed(sqlstate, current.retries);
+        }
+        let now = clock::now_ns();
+        add(&self.slot.failed, 1);
+        self.slot.last_end_ns.store(now, Relaxed);
+        self.slot.finished_ns.store(now, Relaxed);
+    }
+
+    /// Counts a transaction that was carried out to its end.
+    #[inline]
+    fn count(&mut self, current: Current, ended: &Ended) {
+        let Current { due, choice, .. } = current;
+        let Ended {
+            outcome,
+            commit_ns,
+            end_ns,
+        } = *ended;
+        let (slot, latency) = (self.slot, end_ns - due.from_ns);
+        slot.last_end_ns.store(end_ns, Relaxed);
+        if outcome == Outcome::Committed {
+            add(&slot.committed, 1);
+        }
+        if due.measured {
+            if let Some(counters) = self.types.get(choice.of_type) {
+                counters.count(outcome, latency, commit_ns, current.retries);
+            }
+            if outcome == Outcome::Committed {
+                self.count_committed(due, latency, ended);
+            }
+            slot.finished_ns.store(end_ns, Relaxed);
+        }
+        self.count_work(due.measured);
+    }
+
+    /// Counts a measured transaction that was committed.
+    #[inline]
+    fn count_committed(&self, due: Due, latency: u64, ended: &Ended) {
+        let slot = self.slot;
         add(&slot.measured, 1);
         slot.latency.record(latency);
-        slot.commit.record(commit_ns);
+        if ended.commit_ns > 0 {
+            slot.commit.record(ended.commit_ns);
+        }
         if self.pacer.is_some() {
-            slot.service.record(end_ns - due.start_ns);
+            slot.service.record(ended.end_ns - due.start_ns);
             if is_behind(due.from_ns, due.start_ns) {
                 add(&slot.behind, 1);
             }
@@ -351,7 +504,6 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             add(&slot.late, 1);
         }
         slot.raise_second_max(latency);
-        slot.finished_ns.store(end_ns, Relaxed);
     }
 }
 

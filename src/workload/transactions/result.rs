@@ -11,7 +11,7 @@ use pgfsbench_core::{
     },
     seconds, series,
     spec::Spec,
-    workload::script::ScriptResult,
+    workload::mix::Results,
 };
 use serde_json::Value;
 
@@ -101,7 +101,8 @@ impl Totals {
 pub struct Beside<'a> {
     pub balances: Option<&'a Value>,
     pub maintenance: &'a [Maintenance],
-    pub scripts: &'a [ScriptResult],
+    /// Results of each transaction type, where there are several.
+    pub types: Option<Results>,
     pub own: Option<&'a ResultRows>,
 }
 
@@ -163,7 +164,12 @@ pub fn store(
         store::insert_samples(id, &run.samples, true)?;
         store::insert_waits(id, &run.samples)?;
         store::insert(id, beside.maintenance)?;
-        store::insert(id, beside.scripts)?;
+        if let Some(types) = &beside.types {
+            store::insert(id, &types.transactions)?;
+            store::insert(id, &types.failures)?;
+            store::insert(id, &types.commands)?;
+            store::insert(id, &types.histograms)?;
+        }
         if let Some(own) = beside.own {
             store::insert_array(id, own.table, &own.rows.to_string())?;
         }

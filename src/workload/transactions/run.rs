@@ -8,7 +8,8 @@ use std::{
 use pgfsbench_core::{
     board::ClientState,
     run::{rate_search::RateSearch, row::Maintenance},
-    spec::{Act, Bound},
+    spec::{Act, Bound, Spec},
+    workload::mix::{Mix, Results, grace_ns},
 };
 use serde_json::Value;
 
@@ -34,6 +35,7 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
     let mut maintenance = Vec::new();
     let mut search = RateSearch::of(&run.spec);
     let kept = workload.begin(run)?;
+    let mut types = None;
     while let Some(act) = run.next_step() {
         match act {
             Act::Load => load(workload, run)?,
@@ -41,20 +43,20 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
             Act::Leave => return run.leave_loaded(),
             Act::Launch => {
                 workload.before_clients(run)?;
+                types = Types::of(workload, run, &kept)?;
                 launch(run)?;
             }
             Act::WarmUp => warm_up(run, search.is_some())?,
-            Act::Measure => measure(run, search.as_mut(), workload.grace_ns())?,
+            Act::Measure => measure(run, search.as_mut(), grace_ns(&run.spec))?,
             Act::Verify => balances = Some(verify(workload, run, &kept)?),
             Act::Maintain => maintenance = maintain(workload, run)?,
             Act::Store => {
-                let scripts = workload.results(run, &kept)?;
                 let own = workload.own_results(run, &kept);
                 let beside = Beside {
                     own: own.as_ref(),
                     balances: balances.as_ref(),
                     maintenance: &maintenance,
-                    scripts: &scripts,
+                    types: types.as_ref().map(|types| types.results(&run.spec)),
                 };
                 return store(run, &beside, search.as_ref());
             }
@@ -62,6 +64,45 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
         }
     }
     Err(run.stored_nothing())
+}
+
+/// Transaction types that are counted apart, and the segment where clients count them.
+struct Types {
+    mix: Mix,
+    counters: Segment,
+}
+
+impl Types {
+    /// The types of a workload that has several.
+    fn of(
+        workload: &impl Transactions,
+        run: &Run,
+        kept: &[Segment],
+    ) -> Result<Option<Self>, Fault> {
+        let Some(mut mix) = workload.mix(&run.spec, kept)? else {
+            return Ok(None);
+        };
+        let limit_of_all = run.spec.latency_limit_ns();
+        for type_ in &mut mix.types {
+            type_.limit_ns = type_.limit_ns.or(limit_of_all);
+        }
+        let counters = Segment::of_counters(&mix.shape(run.spec.clients))?;
+        let (shape, all) = counters.counters();
+        for client in 0..shape.clients {
+            for (type_, counters) in mix.types.iter().zip(&all.types[shape.types_of(client)]) {
+                let limit_ns = type_.limit_ns.unwrap_or(0);
+                counters.limit_ns.store(limit_ns, Relaxed);
+            }
+        }
+        run.board.run.counters.store(counters.handle(), Release);
+        Ok(Some(Self { mix, counters }))
+    }
+
+    /// What all clients have counted.
+    fn results(&self, spec: &Spec) -> Results {
+        let (shape, all) = self.counters.counters();
+        Results::of(&self.mix, &shape, &all, spec.workload.transaction())
+    }
 }
 
 fn store(run: &mut Run, beside: &Beside, search: Option<&RateSearch>) -> Result<Outcome, Fault> {

@@ -3,25 +3,25 @@
 use super::{Document, Settings};
 use crate::{
     refusal::{Refusal, quoted},
-    script::{Program, Protocol},
+    script::Protocol,
     spec::ScriptArguments,
+    workload::mix::Mix,
 };
 
 /// Names of scripts in the line that shows a run.
 const LONGEST_NAMES: usize = 100;
 
-/// Checks all arguments and compiles the scripts.
-pub fn settings(arguments: &ScriptArguments) -> Result<Settings, Refusal> {
+/// Checks all arguments and compiles the scripts; gives their types of transactions, too.
+pub fn settings(arguments: &ScriptArguments) -> Result<(Settings, Mix), Refusal> {
     let document = Document::of(arguments)?;
     let (name, protocol) = protocol(arguments)?;
-    Program::compile(&document.texts(), &document.given(), protocol)
-        .map_err(|error| document.refusal(&error))?;
+    let program = document.compile(protocol)?;
     document.init()?;
     let names: Vec<&str> = (document.scripts.iter())
         .map(|script| script.name.as_str())
         .collect();
     let names: String = names.join(" + ").chars().take(LONGEST_NAMES).collect();
-    Ok(Settings {
+    let settings = Settings {
         sha256: arguments.sha256.clone().unwrap_or_default(),
         names,
         has_init: document.init_script.is_some(),
@@ -29,7 +29,8 @@ pub fn settings(arguments: &ScriptArguments) -> Result<Settings, Refusal> {
         protocol: name.into(),
         max_tries: max_tries(arguments)?,
         continue_on_error: arguments.continue_on_error.unwrap_or(false),
-    })
+    };
+    Ok((settings, document.mix(&program)))
 }
 
 fn protocol(arguments: &ScriptArguments) -> Result<(&'static str, Protocol), Refusal> {

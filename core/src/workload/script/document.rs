@@ -7,13 +7,16 @@ use serde_json::Value;
 
 use crate::{
     refusal::{Kind, Refusal, quoted},
-    script::{Program, Protocol, ScriptError, Text, builtin},
+    script::{Command, Program, Protocol, ScriptError, Text, builtin},
     spec::{ScriptArguments, json, values},
     sqlstate,
+    workload::mix::{self, Mix, Type},
 };
 
 /// Characters of a name.
 const LONGEST_NAME: usize = 63;
+/// The name of all scripts together, and of a script that is given alone without a name.
+const ALL_SCRIPTS: &str = "script";
 const EXAMPLE: &str = r#"'[{"name": "order", "weight": 3, "text": "SELECT 1;"}, "select-only"]'"#;
 const CHECK_EXAMPLE: &str =
     r#"'[{"name": "stock", "sql": "SELECT count(*) FROM stock", "expected": "100"}]'"#;
@@ -101,6 +104,30 @@ impl Document {
             .collect()
     }
 
+    /// The scripts, compiled.
+    pub fn compile(&self, protocol: Protocol) -> Result<Program, Refusal> {
+        Program::compile(&self.texts(), &self.given(), protocol)
+            .map_err(|error| self.refusal(&error))
+    }
+
+    /// A transaction type for each script.
+    pub fn mix(&self, program: &Program) -> Mix {
+        let command = |command: &Command| mix::Command {
+            line: command.line,
+            kind: command.action.kind(),
+        };
+        let types = program.scripts.iter().map(|script| Type {
+            name: script.name.clone(),
+            weight: script.weight,
+            limit_ns: None,
+            commands: script.commands.iter().map(command).collect(),
+        });
+        Mix {
+            types: types.collect(),
+            counts_rollbacks: false,
+        }
+    }
+
     /// The script that makes the tables, compiled.
     pub fn init(&self) -> Result<Option<Program>, Refusal> {
         let Some(text) = self.init_script.as_deref() else {
@@ -128,6 +155,14 @@ impl Document {
                 .detail(format!(
                     "A name has 1 to {LONGEST_NAME} characters, all of them visible."
                 ))
+                .hint("Give another name."));
+            }
+            if self.scripts.len() > 1 && script.name == ALL_SCRIPTS {
+                return Err(Refusal::argument(format!(
+                    "a script among others cannot be named {}",
+                    quoted(ALL_SCRIPTS)
+                ))
+                .detail("Figures of all scripts together have this name.")
                 .hint("Give another name."));
             }
             if !names.insert(script.name.as_str()) {
@@ -188,7 +223,7 @@ fn scripts_of(given: &str) -> Result<Vec<Named>, Refusal> {
         return Ok(vec![match builtin_of(given) {
             Some(builtin) => builtin,
             None => Named {
-                name: "script".into(),
+                name: ALL_SCRIPTS.into(),
                 weight: 1,
                 text: given.to_owned(),
             },

@@ -4,7 +4,10 @@ use super::*;
 use crate::{
     refusal::{Kind, Refusal, check},
     spec::{Cache, ScriptArguments as Arguments},
-    workload::script::{Document, Settings},
+    workload::{
+        mix::grace_ns,
+        script::{Document, Settings, measures_commands},
+    },
 };
 
 fn asked(script: Arguments) -> Asked {
@@ -101,6 +104,7 @@ fn wrong_arguments_are_refused() {
         scripts(r#"["nothing"]"#),
         scripts(r#"["select-only", "select-only"]"#),
         scripts(r#"[{"name": "", "text": "SELECT 1;"}]"#),
+        scripts(r#"["select-only", {"name": "script", "text": "SELECT 1;"}]"#),
         scripts(r#"[{"name": "a", "text": "SELECT 1;", "weight": 0}]"#),
         Arguments {
             protocol: Some("extended".into()),
@@ -131,4 +135,80 @@ fn wrong_arguments_are_refused() {
         ..Asked::default()
     };
     assert!(resolve(&other, &facts()).is_err());
+}
+
+#[test]
+fn each_script_is_a_transaction_type_with_its_commands() {
+    let document = Document::of(&scripts(
+        r#"[{"name": "order", "weight": 3, "text": "\\set a 1\n\nSELECT :a\n\\gset x_\n\\if :a\nSELECT 2;\n\\endif"}, "select-only"]"#,
+    ))
+    .unwrap();
+    let program = document.compile(crate::script::Protocol::Prepared).unwrap();
+    let mix = document.mix(&program);
+    let order = &mix.types[0];
+    assert_eq!((order.name.as_str(), order.weight), ("order", 3));
+    let commands: Vec<_> = order.commands.iter().map(|c| (c.line, c.kind)).collect();
+    assert_eq!(
+        commands,
+        [
+            (1, "\\set"),
+            (3, "SQL"),
+            (5, "\\if"),
+            (6, "SQL"),
+            (7, "\\endif")
+        ]
+    );
+    assert_eq!(
+        (mix.types[1].name.as_str(), mix.counts_rollbacks),
+        ("select-only", false)
+    );
+}
+
+#[test]
+fn grace_and_figures_of_commands_are_options() {
+    let with = |options| {
+        resolved(Asked {
+            options,
+            ..asked(scripts("SELECT 1;"))
+        })
+    };
+    let spec = with(None);
+    assert_eq!(
+        (grace_ns(&spec), measures_commands(&spec)),
+        (Some(10_000_000_000), true)
+    );
+    let spec = with(Some(json!({"grace_ms": 1500, "commands": false})));
+    assert_eq!(
+        (grace_ns(&spec), measures_commands(&spec)),
+        (Some(1_500_000_000), false)
+    );
+    let argument = spec.options.to_argument(spec.workload);
+    assert_eq!(
+        (
+            argument["grace_ms"].as_u64(),
+            argument["commands"].as_bool()
+        ),
+        (Some(1500), Some(false))
+    );
+    // The others have no statements of unknown length.
+    assert_eq!(grace_ns(&resolved(Asked::default())), None);
+}
+
+#[test]
+fn more_counters_than_memory_should_have_are_refused() {
+    let text = "SELECT 1;\n".repeat(2000);
+    let wide = |options| Asked {
+        clients: Some(60),
+        options,
+        ..asked(scripts(&text))
+    };
+    let many = Facts {
+        free_worker_slots: 100,
+        max_worker_processes: 128,
+        ..facts()
+    };
+    let refusal = resolve(&wide(None), &many).expect_err("it is refused");
+    check::style(&refusal);
+    assert!(refusal.hint.unwrap().contains("\"commands\": false"));
+    resolve(&wide(Some(json!({"commands": false}))), &many).unwrap();
 }

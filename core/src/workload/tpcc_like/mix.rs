@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::random::Stream;
+use crate::{
+    random::Stream,
+    workload::mix::{Mix, Type},
+};
 
 /// A transaction type. Its number is its place in counters and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,16 +74,16 @@ impl Kind {
 /// As JSON it is an object with the weights by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "BTreeMap<String, u32>", from = "BTreeMap<String, u32>")]
-pub struct Mix(pub [u32; 5]);
+pub struct Weights(pub [u32; 5]);
 
-impl From<Mix> for BTreeMap<String, u32> {
-    fn from(mix: Mix) -> Self {
+impl From<Weights> for BTreeMap<String, u32> {
+    fn from(weights: Weights) -> Self {
         let names = Kind::ALL.into_iter().map(|kind| kind.name().to_owned());
-        names.zip(mix.0).collect()
+        names.zip(weights.0).collect()
     }
 }
 
-impl From<BTreeMap<String, u32>> for Mix {
+impl From<BTreeMap<String, u32>> for Weights {
     /// A type that is not named has the weight 0.
     fn from(weights: BTreeMap<String, u32>) -> Self {
         let weight = |kind: Kind| weights.get(kind.name()).copied().unwrap_or(0);
@@ -88,13 +91,27 @@ impl From<BTreeMap<String, u32>> for Mix {
     }
 }
 
-impl Default for Mix {
+impl Default for Weights {
     fn default() -> Self {
         Self([45, 43, 4, 4, 4])
     }
 }
 
-impl Mix {
+impl Weights {
+    /// The types as results have them, with the limits of response time.
+    pub fn mix(&self) -> Mix {
+        let of_kind = |(kind, weight): (Kind, u32)| Type {
+            name: kind.name().into(),
+            weight,
+            limit_ns: Some((kind.limit_seconds() * 1e9) as u64),
+            commands: Vec::new(),
+        };
+        Mix {
+            types: Kind::ALL.into_iter().zip(self.0).map(of_kind).collect(),
+            counts_rollbacks: true,
+        }
+    }
+
     /// The type of the next transaction.
     pub fn choose(&self, random: &mut Stream) -> Kind {
         let total: u32 = self.0.iter().sum();
@@ -119,12 +136,12 @@ mod tests {
         let mut random = Stream::new(3, 0, Purpose::Measure);
         let mut counts = [0u32; 5];
         for _ in 0..100_000 {
-            counts[Mix::default().choose(&mut random) as usize] += 1;
+            counts[Weights::default().choose(&mut random) as usize] += 1;
         }
-        for (count, weight) in counts.into_iter().zip(Mix::default().0) {
+        for (count, weight) in counts.into_iter().zip(Weights::default().0) {
             assert!(count.abs_diff(weight * 1000) < 600, "{counts:?}");
         }
-        let only = Mix([0, 0, 0, 7, 0]);
+        let only = Weights([0, 0, 0, 7, 0]);
         assert!((0..100).all(|_| only.choose(&mut random) == Kind::Delivery));
     }
 
@@ -147,6 +164,9 @@ mod tests {
             })
             .sum();
         let most = 60.0 / cycle * 0.45 * 10.0;
-        assert!((most - super::super::MOST_NOTPM_PER_WAREHOUSE).abs() < 0.01, "{most}");
+        assert!(
+            (most - super::super::MOST_NOTPM_PER_WAREHOUSE).abs() < 0.01,
+            "{most}"
+        );
     }
 }

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::mix::{Kind, Mix};
+use super::mix::{Kind, Weights};
 use crate::{
     refusal::{Refusal, quoted},
     spec::{OwnOption, values},
+    workload::mix::{GRACE, GRACE_MS},
 };
 
 const WAITS: OwnOption = OwnOption {
@@ -42,7 +43,7 @@ const CONDITIONS: OwnOption = OwnOption {
     },
 };
 
-pub const OPTIONS: [OwnOption; 5] = [WAITS, MIX, REMOTE, FOREIGN_KEYS, CONDITIONS];
+pub const OPTIONS: [OwnOption; 6] = [WAITS, MIX, REMOTE, FOREIGN_KEYS, CONDITIONS, GRACE];
 
 fn boolean(name: &str, value: &Value) -> Result<Value, Refusal> {
     values::boolean(name, value).map(|value| json!(value))
@@ -54,22 +55,24 @@ fn boolean(name: &str, value: &Value) -> Result<Value, Refusal> {
 pub struct Own {
     /// Whether clients are terminals that wait before and after transactions.
     pub waits: bool,
-    pub mix: Mix,
+    pub mix: Weights,
     /// Whether lines and payments may be of another warehouse.
     pub remote: bool,
     pub foreign_keys: bool,
     /// `cheap` or `all`.
     pub conditions: String,
+    pub grace_ms: u64,
 }
 
 impl Default for Own {
     fn default() -> Self {
         Self {
             waits: false,
-            mix: Mix::default(),
+            mix: Weights::default(),
             remote: true,
             foreign_keys: true,
             conditions: "cheap".into(),
+            grace_ms: GRACE_MS,
         }
     }
 }
@@ -112,7 +115,7 @@ fn mix(name: &str, value: &Value) -> Result<Value, Refusal> {
     if weights.iter().all(|weight| *weight == 0) {
         return Err(invalid("All weights are 0.".into()));
     }
-    Ok(json!(Mix(weights)))
+    Ok(json!(Weights(weights)))
 }
 
 #[cfg(test)]
@@ -126,7 +129,7 @@ mod tests {
         // The server of a target takes what is stored as an argument.
         assert_eq!(mix("mix", &stored).unwrap(), stored);
         let own: Own = serde_json::from_value(json!({"mix": stored})).unwrap();
-        assert_eq!(own.mix, Mix([10, 0, 0, 0, 1]));
+        assert_eq!(own.mix, Weights([10, 0, 0, 0, 1]));
     }
 
     #[test]

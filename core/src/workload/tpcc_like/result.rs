@@ -2,41 +2,11 @@
 
 use serde::Serialize;
 
-use super::{
-    input::Drawn,
-    mix::{Kind, Mix},
-    random::Constants,
-};
-use crate::{
-    rows,
-    workload::script::{Counted, Named, ScriptResult},
-};
+use super::{input::Drawn, random::Constants};
+use crate::rows;
 
-/// Counters of latency of each client: one for each transaction type, and one for New-Orders that were rolled back.
-pub const COUNTERS: usize = Kind::ALL.len() + 1;
-/// The counter of New-Orders that were rolled back.
-pub const ROLLED_BACK: usize = Kind::ALL.len();
 /// Counts of each client: its committed New-Orders, those of the warm-up among them, and the inputs of the window.
 pub const WORDS: usize = 1 + Drawn::COUNTS;
-
-/// The counters of a client, with the weights of the transaction types.
-pub fn named(mix: Mix) -> Vec<Named> {
-    let names = Kind::ALL.into_iter().map(Kind::name);
-    let names = names.chain(["new-order rolled back"]);
-    let weights = mix.0.into_iter().chain([0]);
-    (names.zip(weights))
-        .map(|(name, weight)| Named {
-            name: name.into(),
-            weight,
-            text: String::new(),
-        })
-        .collect()
-}
-
-/// Rows of the transaction types, and a last one of New-Orders that were rolled back.
-pub fn results(mix: Mix, counted: &[Counted]) -> Vec<ScriptResult> {
-    super::super::script::results(&named(mix), counted)
-}
 
 /// A client of a run, a row of `fsbench.tpcc_client`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -104,16 +74,5 @@ mod tests {
             c_item: constants.item,
         };
         assert_eq!(row, expected);
-    }
-
-    #[test]
-    fn new_orders_that_were_rolled_back_have_no_weight() {
-        let named = named(Mix::default());
-        let names: Vec<(&str, u32)> = (named.iter())
-            .map(|named| (named.name.as_str(), named.weight))
-            .collect();
-        assert_eq!(names.len(), COUNTERS);
-        assert_eq!(names[0], ("new-order", 45));
-        assert_eq!(names[ROLLED_BACK], ("new-order rolled back", 0));
     }
 }

@@ -1,0 +1,90 @@
+//! Transactions of several types: the clients of a run choose among them, and each type is counted apart.
+
+mod counters;
+mod options;
+mod rows;
+
+pub use counters::{CommandCounters, Counted, Shape, TypeCounters};
+pub use options::{GRACE, GRACE_MS, grace_ns};
+pub use rows::{CommandResult, Latencies, Results, TransactionFailure, TransactionResult};
+
+/// The transaction types of a run, in the order of their positions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mix {
+    pub types: Vec<Type>,
+    /// Whether the workload knows which transactions it has rolled back as intended.
+    pub counts_rollbacks: bool,
+}
+
+/// A transaction type.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Type {
+    /// Its name in the tables of results.
+    pub name: String,
+    /// Weight by which clients choose it.
+    pub weight: u32,
+    /// Transactions that take longer are late.
+    pub limit_ns: Option<u64>,
+    /// Commands that are measured one by one; empty where only the whole transaction is.
+    pub commands: Vec<Command>,
+}
+
+/// A command of a transaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Command {
+    /// The line on which it begins, from 1.
+    pub line: u32,
+    /// `SQL`, or the name of a meta command.
+    pub kind: &'static str,
+}
+
+impl Mix {
+    /// Sizes of the counters of so many clients.
+    pub fn shape(&self, clients: u32) -> Shape {
+        let commands: usize = self.types.iter().map(|type_| type_.commands.len()).sum();
+        Shape {
+            clients: clients as usize,
+            types: self.types.len(),
+            commands,
+        }
+    }
+}
+
+/// How a transaction was carried out to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Committed,
+    /// The workload wanted it so.
+    RolledBack,
+}
+
+/// The transaction that a client carries out next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Number of its type, from 0.
+    pub of_type: usize,
+    /// Wait before it, in nanoseconds: the time in which a user fills in a form. No part of its latency.
+    pub wait_before_ns: u64,
+    /// Wait after it, in nanoseconds: the time in which a user reads the answer. No part of its latency.
+    pub wait_after_ns: u64,
+}
+
+/// What happens to transactions that fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tries {
+    /// Tries of a transaction that fails with a serialization failure or a deadlock, the first one included.
+    pub most: u32,
+    /// Whether transactions that fail with another error are counted, and do not end the run.
+    pub continue_on_error: bool,
+}
+
+impl Tries {
+    /// One try; other errors end the run.
+    pub const ONCE: Self = Self {
+        most: 1,
+        continue_on_error: false,
+    };
+}
+
+#[cfg(test)]
+mod tests;
