@@ -5,7 +5,7 @@ mod script;
 
 use pgfsbench_core::{
     run::row::Maintenance,
-    spec::{Definition, Spec},
+    spec::{Plan, Spec},
     units::ACCOUNTS,
     workload::tpcb::{self, Balances},
 };

@@ -1,208 +1,28 @@
 //! The definition of a workload, as far as it needs no server: the one thing that a specification, a check or a finding knows of
 //! it. Each workload answers in its folder of `workload`, where they are also listed.
 
+mod estimate;
+mod parameters;
+mod plan;
+mod results;
+
 use std::{collections::BTreeMap, fmt, ops::Deref};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Asked, Bound, Facts, Options, ScriptArguments, Spec, Stage, Step, check};
-use crate::{refusal::Refusal, units};
+use super::{Bound, Facts, ScriptArguments, Stage};
+use crate::refusal::Refusal;
 
-/// A workload. A few methods ask what it is; most have an answer that fits transactions of clients in a database.
-pub trait Definition: Sync {
-    /// Its name in SQL.
-    fn name(&self) -> &'static str;
+pub use estimate::Estimate;
+pub use parameters::Parameters;
+pub use plan::Plan;
+pub use results::Results;
 
-    /// Other names that are taken for it.
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
+/// The definition of a workload: four traits, each with answers that fit transactions of clients in a database.
+pub trait Definition: Parameters + Estimate + Plan + Results {}
 
-    /// The parameters of `run` that it takes, of those that not every workload does.
-    fn parameters(&self) -> &'static [&'static str];
-
-    /// The members of `options` that it takes as other workloads do, beside those of all.
-    fn shared_options(&self) -> &'static [&'static str];
-
-    /// The members of `options` that are its own.
-    fn own_options(&self) -> &'static [OwnOption] {
-        &[]
-    }
-
-    /// Why it has no such parameter or option (DETAIL), and what to give instead (HINT).
-    fn lacks(&self, _name: &str) -> (&'static str, &'static str) {
-        ("Other workloads have it.", "Leave it out.")
-    }
-
-    /// The parameter or option that says how many clients there are; None where their number says nothing.
-    fn clients_come_from(&self) -> Option<&'static str> {
-        Some("clients")
-    }
-
-    /// The scale that is given, as such or as a size. Not both are.
-    fn scale(
-        &self,
-        asked: &Asked,
-        _options: &Options,
-        facts: &Facts,
-    ) -> Result<Option<u32>, Refusal> {
-        match (asked.scale, asked.size.as_deref()) {
-            (Some(scale), _) => check::scale(scale).map(Some),
-            (None, Some(size)) => {
-                units::scale_for_size(units::parse_size(size, facts.memory_bytes)?).map(Some)
-            }
-            (None, None) => Ok(None),
-        }
-    }
-
-    /// Chooses what was not given, and refuses what the server does not allow.
-    fn choose(
-        &self,
-        given: &Given,
-        options: &mut Options,
-        names: &mut Names,
-    ) -> Result<Chosen, Refusal>;
-
-    /// Worker slots that a run takes at its peak.
-    fn workers(&self, spec: &Spec) -> u32 {
-        spec.clients + super::OVERHEAD_WORKERS
-    }
-
-    /// Its own part of the run in one line.
-    fn shown(&self, _spec: &Spec) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Bytes of the freshly loaded tables and keys.
-    fn data_bytes(&self, _spec: &Spec) -> u64 {
-        0
-    }
-
-    /// About the same at a scale, when nothing else is known of a run but the options that are given.
-    fn bytes_at(&self, scale: u32, _options: &Value) -> u64 {
-        units::bytes_for_scale(scale)
-    }
-
-    /// Bytes that a run adds to its tables, if it runs so many transactions.
-    fn added_bytes(&self, spec: &Spec, _transactions: f64) -> u64 {
-        // Dead rows, and pgbench's history.
-        self.data_bytes(spec) / 4
-    }
-
-    /// The contents of its tables beside the scale: they tell data apart that were loaded once.
-    fn contents(&self, _spec: &Spec) -> String {
-        self.name().into()
-    }
-
-    /// Whether it works in a database; else on files beside it, without WAL and transaction ids.
-    fn uses_database(&self) -> bool {
-        true
-    }
-
-    /// Whether it runs transactions that write.
-    fn writes(&self) -> bool;
-
-    /// Whether checkpoints write much of what its transactions have written: a verdict then needs windows of whole checkpoint cycles.
-    fn depends_on_checkpoints(&self) -> bool {
-        self.writes()
-    }
-
-    /// The clients' work in the measured window.
-    fn clients_do(&self) -> ClientsDo {
-        ClientsDo::Transactions
-    }
-
-    /// The name of its transaction, beside `commit` and `service`, which are parts of it.
-    fn transaction(&self) -> &'static str {
-        self.name()
-    }
-
-    /// Whether its transactions leave dead rows, which somebody has to remove.
-    fn leaves_dead_rows(&self) -> bool {
-        self.writes()
-    }
-
-    /// Whether it reads data from storage if they are larger than memory, and is meant to.
-    fn reads_storage(&self) -> bool {
-        true
-    }
-
-    /// Whether it is measured how fast something is written, so that what a commit promises matters.
-    fn measures_writes(&self) -> bool {
-        true
-    }
-
-    /// Whether it puts its table into the cache or out of it by itself before each unit of work, as the option `cache` says.
-    fn sets_cache(&self) -> bool {
-        false
-    }
-
-    /// Refuses a filesystem on which the cache cannot be as the option wants it. `is_cached_below`: it lies in an image that is read
-    /// through the page cache of another filesystem.
-    fn check_cache(
-        &self,
-        _spec: &Spec,
-        _filesystem: &str,
-        _is_cached_below: bool,
-    ) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    /// Refuses data that a server with so much shared_buffers cannot hold as the option `cache` wants it.
-    fn check_buffers(&self, _spec: &Spec, _shared_buffers_bytes: u64) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    /// Settings that a target's server needs for it, beside those for its workers.
-    fn server_settings(&self, _spec: &Spec) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
-
-    /// Bytes of user data that one transaction changes; None for what changes no rows.
-    fn changed_bytes(&self, _spec: &Spec) -> Option<u64> {
-        None
-    }
-
-    /// How many rows at this scale all clients change, and what one of them is called, if each transaction changes one of them.
-    fn contended_rows(&self, _scale: u32) -> Option<(u64, &'static str)> {
-        None
-    }
-
-    /// Advice for a run in which the processors were saturated.
-    fn when_saturated(&self) -> &'static str {
-        "The processors were the limit, not the storage: use data beyond RAM, fewer clients, or a rate."
-    }
-
-    /// True if it syncs files by itself, so that settings of the server do not count.
-    fn syncs_itself(&self) -> bool {
-        false
-    }
-
-    /// Tables of results that only this workload has rows in, beside those of all.
-    fn tables(&self) -> &'static [ResultTable] {
-        &[]
-    }
-
-    /// The figure that an experiment decides by, where that is not one of transactions.
-    fn metric(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The place of a run's details, in half a sentence.
-    fn details(&self, _run_id: i64) -> String {
-        "each second is in fsbench.sample".into()
-    }
-
-    /// How it is verified after a crash.
-    fn verified_after_crash(&self) -> &'static str {
-        "compare what is there with what was committed"
-    }
-
-    /// All steps of the workload in the measured server, in order, from its work database, if it has one, to its results. The plan of a run leaves
-    /// out those that the run does not need.
-    fn steps(&self) -> &'static [Step];
-}
+impl<T: Parameters + Estimate + Plan + Results> Definition for T {}
 
 /// The clients' work in the measured window, which decides when they are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ mod rows;
 use super::transactions;
 use crate::{
     refusal::Refusal,
-    spec::{Act, Chosen, Definition, Given, Names, Options, Spec, Step},
+    spec::{Act, Chosen, Estimate, Given, Names, Options, Parameters, Plan, Results, Spec, Step},
 };
 
 pub use rows::{Rows, verify};
@@ -20,7 +20,7 @@ const CHANGED_BYTES: u64 = 4 + 8;
 
 pub struct Commit;
 
-impl Definition for Commit {
+impl Parameters for Commit {
     fn name(&self) -> &'static str {
         "commit"
     }
@@ -57,11 +57,19 @@ impl Definition for Commit {
     ) -> Result<Chosen, Refusal> {
         transactions::choose(given, options, u32::MAX)
     }
+}
 
+impl Estimate for Commit {
     fn added_bytes(&self, _spec: &Spec, transactions: f64) -> u64 {
         (transactions * ROW_BYTES) as u64
     }
 
+    fn changed_bytes(&self, _spec: &Spec) -> Option<u64> {
+        Some(CHANGED_BYTES)
+    }
+}
+
+impl Plan for Commit {
     fn writes(&self) -> bool {
         true
     }
@@ -71,29 +79,12 @@ impl Definition for Commit {
         false
     }
 
-    /// `commit` is the name of COMMIT alone.
-    fn transaction(&self) -> &'static str {
-        "insert"
-    }
-
     fn leaves_dead_rows(&self) -> bool {
         false
     }
 
     fn reads_storage(&self) -> bool {
         false
-    }
-
-    fn changed_bytes(&self, _spec: &Spec) -> Option<u64> {
-        Some(CHANGED_BYTES)
-    }
-
-    fn when_saturated(&self) -> &'static str {
-        "The processors were the limit, not the storage: use fewer clients, or a rate."
-    }
-
-    fn verified_after_crash(&self) -> &'static str {
-        "compare the rows that are there with what each client has committed"
     }
 
     fn steps(&self) -> &'static [Step] {
@@ -118,5 +109,20 @@ impl Definition for Commit {
                 ),
             ]
         }
+    }
+}
+
+impl Results for Commit {
+    /// `commit` is the name of COMMIT alone.
+    fn transaction(&self) -> &'static str {
+        "insert"
+    }
+
+    fn when_saturated(&self) -> &'static str {
+        "The processors were the limit, not the storage: use fewer clients, or a rate."
+    }
+
+    fn verified_after_crash(&self) -> &'static str {
+        "compare the rows that are there with what each client has committed"
     }
 }

@@ -12,8 +12,8 @@ use crate::{
     random::{Purpose, Stream},
     refusal::Refusal,
     spec::{
-        Act, Bound, Chosen, ClientsDo, Definition, Given, Names, Options, OwnOption, ResultTable,
-        Spec, Step, check,
+        Act, Bound, Chosen, ClientsDo, Estimate, Given, Names, Options, OwnOption, Parameters,
+        Plan, ResultTable, Results, Spec, Step, check,
     },
     units,
 };
@@ -80,7 +80,7 @@ impl Method {
 
 pub struct Fsync;
 
-impl Definition for Fsync {
+impl Parameters for Fsync {
     fn name(&self) -> &'static str {
         "fsync"
     }
@@ -143,7 +143,11 @@ impl Definition for Fsync {
         }
         parts
     }
+}
 
+impl Estimate for Fsync {}
+
+impl Plan for Fsync {
     fn uses_database(&self) -> bool {
         false
     }
@@ -156,23 +160,8 @@ impl Definition for Fsync {
         ClientsDo::Parts
     }
 
-    fn when_saturated(&self) -> &'static str {
-        "The processors were the limit, not the storage: use fewer writers, and leave out the method none, which waits for nothing."
-    }
-
     fn syncs_itself(&self) -> bool {
         true
-    }
-
-    fn tables(&self) -> &'static [ResultTable] {
-        &[ResultTable {
-            name: "fsync",
-            key: "method, writes, writers",
-        }]
-    }
-
-    fn details(&self, _run_id: i64) -> String {
-        "each test is in fsbench.fsync".into()
     }
 
     fn steps(&self) -> &'static [Step] {
@@ -190,6 +179,23 @@ impl Definition for Fsync {
                 ),
             ]
         }
+    }
+}
+
+impl Results for Fsync {
+    fn when_saturated(&self) -> &'static str {
+        "The processors were the limit, not the storage: use fewer writers, and leave out the method none, which waits for nothing."
+    }
+
+    fn tables(&self) -> &'static [ResultTable] {
+        &[ResultTable {
+            name: "fsync",
+            key: "method, writes, writers",
+        }]
+    }
+
+    fn details(&self, _run_id: i64) -> String {
+        "each test is in fsbench.fsync".into()
     }
 }
 

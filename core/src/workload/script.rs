@@ -15,7 +15,8 @@ use super::{
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Chosen, Definition, Given, Names, Options, OwnOption, ResultTable, Spec, Step, values,
+        Act, Chosen, Estimate, Given, Names, Options, OwnOption, Parameters, Plan, ResultTable,
+        Results, Spec, Step, values,
     },
     units,
 };
@@ -93,7 +94,7 @@ impl Settings {
     }
 }
 
-impl Definition for Script {
+impl Parameters for Script {
     fn name(&self) -> &'static str {
         "script"
     }
@@ -186,13 +187,6 @@ impl Definition for Script {
         vec![Settings::of(spec).names]
     }
 
-    fn data_bytes(&self, spec: &Spec) -> u64 {
-        match Settings::of(spec).has_init {
-            true => 0,
-            false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
-        }
-    }
-
     /// Data that a script has made are another script's only if both are in the same document.
     fn contents(&self, spec: &Spec) -> String {
         let script = Settings::of(spec);
@@ -201,30 +195,20 @@ impl Definition for Script {
             false => tpcb::Script::Tpcb.contents(spec),
         }
     }
+}
 
+impl Estimate for Script {
+    fn data_bytes(&self, spec: &Spec) -> u64 {
+        match Settings::of(spec).has_init {
+            true => 0,
+            false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
+        }
+    }
+}
+
+impl Plan for Script {
     fn writes(&self) -> bool {
         true
-    }
-
-    fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "transaction_result",
-                key: "position",
-            },
-            ResultTable {
-                name: "transaction_failure",
-                key: "position, sqlstate",
-            },
-            ResultTable {
-                name: "command_result",
-                key: "position, command",
-            },
-        ]
-    }
-
-    fn details(&self, _run_id: i64) -> String {
-        "each script is in fsbench.transaction_result, each command in fsbench.command_result, each second in fsbench.sample".into()
     }
 
     fn steps(&self) -> &'static [Step] {
@@ -249,6 +233,29 @@ impl Definition for Script {
                 ),
             ]
         }
+    }
+}
+
+impl Results for Script {
+    fn tables(&self) -> &'static [ResultTable] {
+        &[
+            ResultTable {
+                name: "transaction_result",
+                key: "position",
+            },
+            ResultTable {
+                name: "transaction_failure",
+                key: "position, sqlstate",
+            },
+            ResultTable {
+                name: "command_result",
+                key: "position, command",
+            },
+        ]
+    }
+
+    fn details(&self, _run_id: i64) -> String {
+        "each script is in fsbench.transaction_result, each command in fsbench.command_result, each second in fsbench.sample".into()
     }
 }
 

@@ -8,7 +8,7 @@ mod balance;
 use super::transactions;
 use crate::{
     refusal::Refusal,
-    spec::{Act, Chosen, Definition, Given, Names, Options, Spec, Step},
+    spec::{Act, Chosen, Estimate, Given, Names, Options, Parameters, Plan, Results, Spec, Step},
     units,
 };
 
@@ -44,7 +44,7 @@ pub fn aid_is_bigint(scale: u32) -> bool {
     scale >= BIGINT_SCALE
 }
 
-impl Definition for Script {
+impl Parameters for Script {
     fn name(&self) -> &'static str {
         match self {
             Self::Tpcb => "tpcb",
@@ -109,16 +109,14 @@ impl Definition for Script {
         })
     }
 
-    fn data_bytes(&self, spec: &Spec) -> u64 {
-        units::bytes_for_scale_at(spec.scale, spec.options.fillfactor)
-    }
-
     fn contents(&self, _spec: &Spec) -> String {
         "pgbench".into()
     }
+}
 
-    fn writes(&self) -> bool {
-        matches!(self, Self::Tpcb | Self::SimpleUpdate)
+impl Estimate for Script {
+    fn data_bytes(&self, spec: &Spec) -> u64 {
+        units::bytes_for_scale_at(spec.scale, spec.options.fillfactor)
     }
 
     /// The columns that a transaction sets, by their types, without headers, padding and indexes.
@@ -140,9 +138,11 @@ impl Definition for Script {
     fn contended_rows(&self, scale: u32) -> Option<(u64, &'static str)> {
         (*self == Self::Tpcb).then_some((scale.into(), "branch"))
     }
+}
 
-    fn verified_after_crash(&self) -> &'static str {
-        "compare what is there with what was committed, and the sums of accounts, tellers, branches and history"
+impl Plan for Script {
+    fn writes(&self) -> bool {
+        matches!(self, Self::Tpcb | Self::SimpleUpdate)
     }
 
     fn steps(&self) -> &'static [Step] {
@@ -174,5 +174,11 @@ impl Definition for Script {
                 ),
             ]
         }
+    }
+}
+
+impl Results for Script {
+    fn verified_after_crash(&self) -> &'static str {
+        "compare what is there with what was committed, and the sums of accounts, tellers, branches and history"
     }
 }

@@ -6,8 +6,8 @@ use super::{Own, Payload, cache, options};
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Bound, Cache, Chosen, ClientsDo, Definition, Facts, Given, Names, Options,
-        OwnOption, ResultTable, Spec, Step,
+        Act, Asked, Bound, Cache, Chosen, ClientsDo, Estimate, Facts, Given, Names, Options,
+        OwnOption, Parameters, Plan, ResultTable, Results, Spec, Step,
     },
     units,
 };
@@ -17,7 +17,7 @@ const CHOSEN_SCALE: u32 = 10;
 
 pub struct Scans;
 
-impl Definition for Scans {
+impl Parameters for Scans {
     fn name(&self) -> &'static str {
         "scan"
     }
@@ -82,12 +82,6 @@ impl Definition for Scans {
         })
     }
 
-    fn workers(&self, spec: &Spec) -> u32 {
-        let own: Own = spec.options.own();
-        let (workers, beside) = own.workers(spec.options.sample);
-        workers + beside
-    }
-
     fn shown(&self, spec: &Spec) -> Vec<String> {
         let own: Own = spec.options.own();
         let mut parts = Vec::new();
@@ -109,6 +103,18 @@ impl Definition for Scans {
         parts
     }
 
+    fn contents(&self, spec: &Spec) -> String {
+        format!("scan, {}", spec.options.own::<Own>().payload().name())
+    }
+}
+
+impl Estimate for Scans {
+    fn workers(&self, spec: &Spec) -> u32 {
+        let own: Own = spec.options.own();
+        let (workers, beside) = own.workers(spec.options.sample);
+        workers + beside
+    }
+
     fn data_bytes(&self, spec: &Spec) -> u64 {
         spec.options.own::<Own>().payload().bytes(spec.scale)
     }
@@ -117,11 +123,9 @@ impl Definition for Scans {
         let payload: Option<Payload> = serde_json::from_value(options["payload"].clone()).ok();
         payload.unwrap_or_default().bytes(scale)
     }
+}
 
-    fn contents(&self, spec: &Spec) -> String {
-        format!("scan, {}", spec.options.own::<Own>().payload().name())
-    }
-
+impl Plan for Scans {
     fn writes(&self) -> bool {
         false
     }
@@ -166,6 +170,30 @@ impl Definition for Scans {
         vec![("max_parallel_workers", own.largest().to_string())]
     }
 
+    fn steps(&self) -> &'static [Step] {
+        const {
+            &[
+                Step::new(Act::Load, "create and fill the table"),
+                Step::new(Act::Vacuum, "VACUUM (ANALYZE) it"),
+                Step::CHECKPOINT,
+                Step::new(
+                    Act::Verify,
+                    "count the rows, and look whether pages have changed",
+                ),
+                Step::new(
+                    Act::Launch,
+                    "launch the sampler, and look at the server and its neighbours",
+                ),
+                Step::new(
+                    Act::Measure,
+                    "put the table into the cache or out of it, and SELECT count(*) of it: at each degree, as often as it is repeated; then read its files",
+                ),
+            ]
+        }
+    }
+}
+
+impl Results for Scans {
     fn when_saturated(&self) -> &'static str {
         "The processors were the limit, not the storage: look at the lower degrees, and at fsbench.scan_read."
     }
@@ -192,27 +220,5 @@ impl Definition for Scans {
             "each scan is in fsbench.scan, the curve is fsbench.scan_curve({run_id}), \
              and its knee fsbench.scan_knee({run_id})"
         )
-    }
-
-    fn steps(&self) -> &'static [Step] {
-        const {
-            &[
-                Step::new(Act::Load, "create and fill the table"),
-                Step::new(Act::Vacuum, "VACUUM (ANALYZE) it"),
-                Step::CHECKPOINT,
-                Step::new(
-                    Act::Verify,
-                    "count the rows, and look whether pages have changed",
-                ),
-                Step::new(
-                    Act::Launch,
-                    "launch the sampler, and look at the server and its neighbours",
-                ),
-                Step::new(
-                    Act::Measure,
-                    "put the table into the cache or out of it, and SELECT count(*) of it: at each degree, as often as it is repeated; then read its files",
-                ),
-            ]
-        }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Script;
 use crate::{
     refusal::{Kind, Refusal},
-    spec::Definition,
+    spec::Plan,
 };
 
 /// The contents of the tables after a run.
