@@ -18,8 +18,8 @@ use super::transactions;
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Chosen, Definition, Facts, Given, Names, Options, OwnOption, ResultTable, Spec,
-        Step, check,
+        Act, Asked, Chosen, Estimate, Facts, Given, Names, Options, OwnOption, Parameters, Plan,
+        ResultTable, Results, Spec, Step, check,
     },
     units,
 };
@@ -56,7 +56,7 @@ const CHOSEN_SCALE: u32 = 4;
 
 pub struct TpccLike;
 
-impl Definition for TpccLike {
+impl Parameters for TpccLike {
     fn name(&self) -> &'static str {
         "tpcc-like"
     }
@@ -138,6 +138,16 @@ impl Definition for TpccLike {
         }
     }
 
+    /// Foreign keys are made when the data are loaded.
+    fn contents(&self, spec: &Spec) -> String {
+        match spec.options.own::<Own>().foreign_keys {
+            true => "tpcc-like".into(),
+            false => "tpcc-like without foreign keys".into(),
+        }
+    }
+}
+
+impl Estimate for TpccLike {
     fn data_bytes(&self, spec: &Spec) -> u64 {
         bytes_of(spec.scale)
     }
@@ -149,42 +159,11 @@ impl Definition for TpccLike {
     fn added_bytes(&self, spec: &Spec, transactions: f64) -> u64 {
         (transactions * ADDED_BYTES) as u64 + self.data_bytes(spec) / 4
     }
+}
 
-    /// Foreign keys are made when the data are loaded.
-    fn contents(&self, spec: &Spec) -> String {
-        match spec.options.own::<Own>().foreign_keys {
-            true => "tpcc-like".into(),
-            false => "tpcc-like without foreign keys".into(),
-        }
-    }
-
+impl Plan for TpccLike {
     fn writes(&self) -> bool {
         true
-    }
-
-    fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "transaction_result",
-                key: "position",
-            },
-            ResultTable {
-                name: "transaction_failure",
-                key: "position, sqlstate",
-            },
-            ResultTable {
-                name: "tpcc_client",
-                key: "client",
-            },
-        ]
-    }
-
-    fn details(&self, _run_id: i64) -> String {
-        "NOTPM is in fsbench.tpcc, each transaction type in fsbench.tpcc_transaction, each second in fsbench.sample".into()
-    }
-
-    fn verified_after_crash(&self) -> &'static str {
-        "check the consistency conditions, and compare the orders of each client with those that it has committed"
     }
 
     fn steps(&self) -> &'static [Step] {
@@ -212,6 +191,33 @@ impl Definition for TpccLike {
                 ),
             ]
         }
+    }
+}
+
+impl Results for TpccLike {
+    fn tables(&self) -> &'static [ResultTable] {
+        &[
+            ResultTable {
+                name: "transaction_result",
+                key: "position",
+            },
+            ResultTable {
+                name: "transaction_failure",
+                key: "position, sqlstate",
+            },
+            ResultTable {
+                name: "tpcc_client",
+                key: "client",
+            },
+        ]
+    }
+
+    fn details(&self, _run_id: i64) -> String {
+        "NOTPM is in fsbench.tpcc, each transaction type in fsbench.tpcc_transaction, each second in fsbench.sample".into()
+    }
+
+    fn verified_after_crash(&self) -> &'static str {
+        "check the consistency conditions, and compare the orders of each client with those that it has committed"
     }
 }
 
