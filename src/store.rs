@@ -20,6 +20,7 @@ use pgfsbench_core::{
     rows::Row,
     run::row::{Asked, Done},
     spec::Spec,
+    verification::{self, Check, Moment},
     work_database,
 };
 use serde_json::{Value, json};
@@ -30,7 +31,7 @@ use crate::{
 };
 
 pub use definition::document;
-pub use import::{check as check_import, forget_hints, import, tables};
+pub use import::{check as check_import, check_rows, forget_hints, import, insert_rows};
 pub use queued::{fingerprint, queued, queued_on};
 pub use seconds::{insert_samples, insert_waits};
 
@@ -230,6 +231,11 @@ pub fn insert<R: Row>(run_id: i64, rows: &[R]) -> Result<(), Fault> {
         [] => Ok(()),
         rows => insert_array(run_id, R::TABLE, &to_json_text(&rows)?),
     }
+}
+
+/// Stores checks of the data of a run, with their outcomes.
+pub fn insert_checks(run_id: i64, moment: Moment, checks: &[Check]) -> Result<(), Fault> {
+    insert(run_id, &verification::rows(moment, checks))
 }
 
 /// Stores an array of rows of a run. A run_id within the rows is ignored.

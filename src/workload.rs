@@ -13,7 +13,7 @@ mod worker_context;
 
 use std::{num::NonZeroU32, sync::atomic::Ordering::Acquire};
 
-use pgfsbench_core::spec::Spec;
+use pgfsbench_core::{spec::Spec, verification::Check};
 use serde_json::Value;
 
 use crate::{
@@ -87,8 +87,8 @@ pub trait Workload: Sync {
 pub struct Found {
     /// Transactions that have left something; None where they leave nothing.
     pub transactions: Option<u64>,
-    /// The difference from the committed state; None if there is none.
-    pub different: Option<String>,
+    /// Checks of the data against the committed state.
+    pub checks: Vec<Check>,
 }
 
 /// The workload of a run.

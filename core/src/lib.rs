@@ -35,6 +35,7 @@
 //! - [`file_attributes`]: attributes of files and directories that change how they are written.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
 //! - [`quoting`]: texts in commands that somebody pastes.
+//! - [`verification`]: checks of the data of a run, and their outcomes.
 //! - [`verdict`]: is the difference between targets real, and which is best?
 //! - [`experiment`]: which runs are made for a verdict, and what is said of them.
 //! - [`study`]: published benchmarks as data, repeated here, and their claims judged.
@@ -55,7 +56,7 @@
 //! spec
 //! sys helper
 //! proc io_rings
-//! board chart knee pacing server_setting units verdict
+//! board chart knee pacing server_setting units verdict verification
 //! allowance checkpoint difference file_attributes hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
 //! escape rows session_settings sqlstate texts
 //! ```
@@ -102,6 +103,7 @@ pub mod target;
 pub mod texts;
 pub mod units;
 pub mod verdict;
+pub mod verification;
 pub mod work_database;
 pub mod workload;
 pub mod written;

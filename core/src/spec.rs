@@ -22,7 +22,7 @@ pub use act::{Act, Errand, Step, Who};
 pub(crate) use asked::any_float;
 pub use asked::{Arguments, Asked, Facts};
 pub use definition::{
-    Chosen, ClientsDo, Definition, Estimate, Given, Names, OwnOption, Parameters, Plan,
+    Chosen, ClientsDo, Definition, Estimate, Given, Limit, Names, OwnOption, Parameters, Plan,
     ResultTable, Results, Workload,
 };
 pub use script_arguments::ScriptArguments;

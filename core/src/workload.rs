@@ -8,6 +8,7 @@ mod options;
 mod resolve;
 pub mod scan;
 pub mod script;
+mod tables;
 pub mod tpcb;
 pub mod tpcc_like;
 mod transactions;
@@ -16,10 +17,11 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
     refusal::{Refusal, quoted},
-    spec::{Asked, ResultTable, Workload},
+    spec::{Asked, Workload},
 };
 
 pub use resolve::resolve;
+pub use tables::{VERIFICATION, measured_tables, result_tables, tables};
 
 /// The registry: all of them, in the order in which they are listed to people. The first is the default.
 pub static ALL: &[Workload] = &[
@@ -48,17 +50,6 @@ impl<'de> Deserialize<'de> for Workload {
         Self::parse(&name)
             .ok_or_else(|| D::Error::custom(format!("workload {} does not exist", quoted(&name))))
     }
-}
-
-/// The tables that only some workloads have rows in.
-pub fn tables() -> Vec<ResultTable> {
-    let mut tables: Vec<ResultTable> = Vec::new();
-    for table in ALL.iter().flat_map(|workload| workload.tables()) {
-        if !tables.contains(table) {
-            tables.push(*table);
-        }
-    }
-    tables
 }
 
 /// Options for which the machine that is measured chooses, whatever the workload.

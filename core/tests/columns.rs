@@ -19,6 +19,7 @@ use pgfsbench_core::{
     statement::Statement,
     statistics::Counter,
     target,
+    verification::Verification,
     workload::{fsync, mix, scan, tpcc_like},
 };
 use serde_json::{Value, to_value};
@@ -204,6 +205,7 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(mix::TransactionFailure::default()),
         row(mix::CommandResult::default()),
         row(tpcc_like::ClientResult::default()),
+        row(Verification::default()),
     ]
 }
 

@@ -1,8 +1,12 @@
-//! Tables that only some workloads fill are in the lists of all results that stand in SQL: triggers, export, import.
+//! The list of result tables that triggers, export and import read in SQL is that of core.
 
 use std::{fs, path::Path};
 
-use pgfsbench_core::workload;
+use pgfsbench_core::{
+    spec::{Limit, ResultTable},
+    workload,
+};
+use serde_json::{Map, Value, json};
 
 fn schema(file: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -11,40 +15,79 @@ fn schema(file: &str) -> String {
     fs::read_to_string(path).expect("a file of SQL")
 }
 
-/// The text from one mark to the next.
-#[track_caller]
-fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
-    let (_, rest) = text.split_once(start).expect("its start");
-    rest.split_once(end).expect("its end").0
+fn limit(limit: Limit) -> Value {
+    match limit {
+        Limit::Range(from, to) => json!(format!("{from} AND {to}")),
+        Limit::OneOf(texts) => json!(texts),
+        Limit::Document => json!(true),
+    }
+}
+
+/// The row of a table in the list, as SQL.
+fn row(place: usize, table: ResultTable) -> String {
+    let limits = table.limits.iter();
+    let limits: Map<String, Value> = limits
+        .map(|(column, value)| ((*column).to_owned(), limit(*value)))
+        .collect();
+    assert_eq!(limits.len(), table.limits.len(), "{table:?}");
+    let cast = |name: &str| match place {
+        1 => format!("::{name}"),
+        _ => String::new(),
+    };
+    format!(
+        "        ({place}, '{}'{}, '{}', '{}'{})",
+        table.name,
+        cast("name"),
+        table.key,
+        Value::from(limits),
+        cast("jsonb")
+    )
 }
 
 #[test]
-fn only_the_owner_of_the_extension_changes_the_tables_of_workloads() {
-    let text = schema("5_rights.sql");
-    let guarded = between(&text, "FOREACH name IN ARRAY ARRAY[", "]");
-    for table in workload::tables() {
-        let name = format!("'{}'", table.name);
-        let is_guarded = guarded.split(',').any(|word| word.trim() == name);
-        assert!(is_guarded, "5_rights.sql: no trigger for {name}");
+fn the_list_in_sql_is_the_list_of_core() {
+    let rows: Vec<String> = (1..)
+        .zip(workload::result_tables())
+        .map(|(place, table)| row(place, table))
+        .collect();
+    let rows = rows.join(",\n");
+    let text = schema("2_result_tables.sql");
+    assert!(
+        text.contains(&format!("VALUES\n{rows}\n    $$;")),
+        "2_result_tables.sql must have these rows:\n{rows}"
+    );
+}
+
+#[test]
+fn no_list_names_a_table_of_a_workload() {
+    for file in ["4_export.sql", "4_import.sql", "5_rights.sql"] {
+        let text = schema(file);
+        for table in workload::tables() {
+            let name = format!("'{}'", table.name);
+            assert!(!text.contains(&name), "{file} names {name}");
+        }
     }
 }
 
 #[test]
-fn tables_of_workloads_are_exported_by_their_keys() {
-    let text = schema("4_export.sql");
-    let exported = between(&text, "FUNCTION fsbench._exported()", "$$;");
-    for table in workload::tables() {
-        let row = format!("('{}', 'run_id, ", table.name);
-        assert!(exported.contains(&row), "4_export.sql: no row {row}");
-    }
-}
-
-#[test]
-fn values_of_tables_of_workloads_have_limits_when_they_are_imported() {
-    let text = schema("4_import.sql");
-    let limits = between(&text, "FUNCTION fsbench._import_column(", "$$;");
-    for table in workload::tables() {
-        let column = format!("('{}', '", table.name);
-        assert!(limits.contains(&column), "4_import.sql: no {column}");
+fn columns_of_keys_and_limits_exist() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sql/schema");
+    let files = fs::read_dir(directory).expect("sql/schema");
+    let texts: Vec<String> = files
+        .map(|file| fs::read_to_string(file.expect("an entry").path()).expect("a file of SQL"))
+        .collect();
+    for table in workload::result_tables() {
+        let start = format!("CREATE TABLE fsbench.{} (\n", table.name);
+        let body = texts.iter().find_map(|text| text.split_once(&start));
+        let (_, body) = body.unwrap_or_else(|| panic!("no table {}", table.name));
+        let (body, _) = body.split_once("\n);").expect("its end");
+        let columns: Vec<&str> = body
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        let of_limits = table.limits.iter().map(|(column, _)| *column);
+        for column in table.key.split(", ").chain(of_limits) {
+            assert!(columns.contains(&column), "{}.{column}", table.name);
+        }
     }
 }

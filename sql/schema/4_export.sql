@@ -7,30 +7,14 @@
 CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name, key text, parent text, left_out name[])
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20
     AS $$
-    SELECT row_number() OVER ()::integer, v.* FROM (VALUES
-        ('run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
-        ('environment', 'run_id', 'run_id', '{}'),
-        ('finding', 'run_id, code', 'run_id', '{}'),
-        ('histogram', 'run_id, transaction, measure', 'run_id', '{}'),
-        ('sample', 'run_id, second', 'run_id', '{}'),
-        ('wait_event', 'run_id, second, wait_event_type, wait_event', 'run_id', '{}'),
-        ('checkpoint', 'run_id, number', 'run_id', '{}'),
-        ('statistic', 'run_id, view, object, counter', 'run_id', '{}'),
-        ('statement', 'run_id, queryid, toplevel', 'run_id', '{}'),
-        ('maintenance', 'run_id, position', 'run_id', '{}'),
-        ('probe', 'run_id, number', 'run_id', '{}'),
-        ('recovery', 'run_id', 'run_id', '{}'),
-        ('fsync', 'run_id, position', 'run_id', '{}'),
-        ('scan', 'run_id, scan', 'run_id', '{}'),
-        ('scan_read', 'run_id, readers, block_bytes', 'run_id', '{}'),
-        ('transaction_result', 'run_id, position', 'run_id', '{}'),
-        ('transaction_failure', 'run_id, position, sqlstate', 'run_id', '{}'),
-        ('command_result', 'run_id, position, command', 'run_id', '{}'),
-        ('tpcc_client', 'run_id, client', 'run_id', '{}'),
-        ('experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_step}'),
-        ('experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
-        ('experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
-        ('experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}')) AS v
+    SELECT row_number() OVER (ORDER BY v.place)::integer, v.relation, v.key, v.parent, v.left_out FROM (VALUES
+        (0, 'run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
+        (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_step}'),
+        (1002, 'experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
+        (1003, 'experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
+        (1004, 'experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}')
+        UNION ALL SELECT t.place, t.relation, CASE t.key WHEN 'run_id' THEN t.key ELSE 'run_id, ' || t.key END, 'run_id', '{}'
+        FROM fsbench._result_tables() t) AS v (place, relation, key, parent, left_out)
     $$;
 COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() hold, in their order, and columns that they do not hold. Private';
 

@@ -102,6 +102,8 @@ COMMENT ON FUNCTION fsbench._is_odd_used IS 'Whether the parameters of a run hav
 CREATE FUNCTION fsbench._import_column(relation name, attname name, type oid, given text, words text, OUT value text, OUT wrong text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
+DECLARE
+    own jsonb := (SELECT t.limits -> $2 FROM fsbench._result_tables() t WHERE t.relation = $1);
 BEGIN
     CASE
         WHEN type = 'jsonb'::regtype THEN
@@ -110,7 +112,7 @@ BEGIN
                 THEN format('jsonb_typeof(%s) NOT IN (''array'', ''null'') OR (jsonb_typeof(%s) = ''array'' AND jsonb_array_length(%s) > %s)', given, given, given,
                     -- Each look is gone through whenever somebody asks for verdicts.
                     CASE WHEN attname IN ('looks', 'run_order', 'durability_codes', 'open_because') THEN 50 ELSE 10000 END)
-                WHEN relation = 'scan' THEN format('jsonb_typeof(%s) NOT IN (''array'', ''object'', ''null'')', given)
+                WHEN own = 'true' THEN format('jsonb_typeof(%s) NOT IN (''array'', ''object'', ''null'')', given)
                 WHEN (relation, attname) = ('run_log', 'used') THEN format('fsbench._is_odd_used(%s)', given)
                 ELSE format('jsonb_typeof(%s) NOT IN (''object'', ''null'')', given) END;
         WHEN type IN ('smallint[]'::regtype, 'bigint[]'::regtype, 'text[]'::regtype) THEN
@@ -123,16 +125,7 @@ BEGIN
             wrong := format('CASE jsonb_typeof(%s) WHEN ''number'' THEN NOT %s::numeric BETWEEN %s WHEN ''null'' THEN false ELSE true END', given, words, CASE
                 WHEN attname IN ('start_second', 'end_second') THEN '-2678400 AND 2678400'
                 WHEN attname = 'second' THEN '0 AND 2678400'
-                WHEN (relation, attname) IN (('wait_event', 'samples')) THEN '1 AND 2147483647'
-                WHEN (relation, attname) IN (('scan', 'degree'), ('scan', 'repeat'), ('scan_read', 'readers')) THEN '1 AND 1024'
-                WHEN (relation, attname) IN (('scan', 'ms'), ('scan_read', 'ms')) THEN '1e-9 AND 1e18'
-                WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes'), ('transaction_result', 'weight'), ('transaction_result', 'committed'), ('transaction_result', 'rolled_back'),
-                    ('transaction_result', 'failed'), ('transaction_result', 'retried'), ('transaction_result', 'retries'), ('transaction_result', 'late'),
-                    ('transaction_failure', 'transactions'), ('transaction_failure', 'retries'), ('command_result', 'executions'), ('command_result', 'failures'))
-                    OR (relation = 'tpcc_client' AND type = 'bigint'::regtype AND attname <> 'run_id') THEN '0 AND 1e15'
-                WHEN (relation, attname) IN (('transaction_result', 'position'), ('transaction_failure', 'position'), ('command_result', 'position'), ('command_result', 'command'),
-                    ('command_result', 'line')) THEN '1 AND 2147483647'
-                WHEN (relation, attname) IN (('tpcc_client', 'client'), ('tpcc_client', 'c_last_name'), ('tpcc_client', 'c_customer'), ('tpcc_client', 'c_item')) THEN '0 AND 2147483647'
+                WHEN jsonb_typeof(own) = 'string' THEN own #>> '{}'
                 WHEN (relation, attname) IN (('run_log', 'scale'), ('run_log', 'clients')) THEN '0 AND 2147483647'
                 WHEN type IN ('smallint'::regtype, 'integer'::regtype) THEN '-2147483648 AND 2147483647'
                 -- Hashes, seeds, and sizes of filesystems that have no end.
@@ -148,9 +141,9 @@ BEGIN
             -- It would be shown as a hint of pgfsbench.
             value := 'NULL::text';
             wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'')', given);
-        WHEN (relation, attname) = ('fsync', 'method') THEN
+        WHEN jsonb_typeof(own) = 'array' THEN
             value := words;
-            wrong := format('NOT coalesce(%s IN (''open_datasync'', ''fdatasync'', ''fsync'', ''fsync_writethrough'', ''open_sync'', ''none''), false)', words);
+            wrong := format('NOT coalesce(%s = ANY (%L::text[]), false)', words, ARRAY(SELECT jsonb_array_elements_text(own)));
         WHEN type = 'boolean'::regtype THEN
             value := format('%s::boolean', words);
             wrong := format('jsonb_typeof(%s) NOT IN (''boolean'', ''null'')', given);

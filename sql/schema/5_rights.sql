@@ -14,8 +14,7 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['sample', 'histogram', 'environment', 'finding', 'wait_event', 'recovery', 'probe', 'fsync', 'maintenance', 'checkpoint',
-        'statistic', 'statement', 'scan', 'scan_read', 'script', 'transaction_result', 'transaction_failure', 'command_result', 'tpcc_client'] LOOP
+    FOR name IN SELECT t.relation FROM fsbench._result_tables() t UNION ALL SELECT 'script' LOOP
         EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
             'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
         EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes results');
@@ -43,7 +42,7 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench._some_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(text),
     fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_experiment, fsbench._metric, fsbench._on_seconds, fsbench._seconds_left,
     fsbench._seconds_in_words, fsbench._limits_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench._history, fsbench._differs_in_words, fsbench.history, fsbench.check_history,
-    fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._exported, fsbench._export_line, fsbench._line_hash,
+    fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._result_tables, fsbench._exported, fsbench._export_line, fsbench._line_hash,
     fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench._compared(text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text),
     fsbench._builtin_studies(), fsbench._claims(text), fsbench._published(text), fsbench.study_claims(text), fsbench.study_report(text)
     TO pg_monitor;

@@ -1,6 +1,9 @@
 //! The result of a run that another server has carried out, brought home.
 
-use pgfsbench_core::{spec::ResultTable, workload};
+use pgfsbench_core::{
+    spec::ResultTable,
+    workload::{self, measured_tables},
+};
 use serde_json::Value;
 
 use super::insert_array;
@@ -13,43 +16,27 @@ use crate::{
 const OF_HERE: &str = "{run_id,status,target,target_definition,target_version,workload,duration,transactions,warmup,rate,latency_limit_ms,seed,label,forced,asked,used,\
     requested_by,requested_at,started_at,error_code,error,error_detail,error_hint,work_database,work_database_oid,work_mark,kept,copied}";
 
-/// Tables in which runs of every workload may have rows.
-const OF_ALL: &[ResultTable] = &[
-    table("checkpoint", "number"),
-    table("environment", "run_id"),
-    table("histogram", "transaction, measure"),
-    table("finding", "code"),
-    table("sample", "second"),
-    table("wait_event", "second, wait_event_type, wait_event"),
-    table("statement", "queryid, toplevel"),
-    table("statistic", "view, object, counter"),
-    table("maintenance", "position"),
-    table("probe", "number"),
-];
-
-const fn table(name: &'static str, key: &'static str) -> ResultTable {
-    ResultTable { name, key }
-}
-
-/// All tables with rows of a run, beside `run_log`. What a run on another server has put there is brought home.
-pub fn tables() -> Vec<ResultTable> {
-    [OF_ALL, &workload::tables()].concat()
-}
-
 /// Refuses figures that no run has. `document` and `tables` are as [`import`] takes them.
 pub fn check(document: &str, tables: &[Vec<String>]) -> Result<(), Fault> {
     let run = "SELECT fsbench._odd_column('run_log', jsonb_build_array($1::jsonb -> 'run'), array_remove($2::name[], 'used'))";
     refuse_odd("run_log", sql::read(run, &[Some(document), Some(OF_HERE)])?)?;
-    for (table, slices) in self::tables().iter().zip(tables) {
+    for (table, slices) in measured_tables().iter().zip(tables) {
         for slice in slices {
-            let rows = "SELECT fsbench._odd_column($1::name, $2::jsonb, '{run_id}'::name[])";
-            refuse_odd(
-                table.name,
-                sql::read(rows, &[Some(table.name), Some(slice)])?,
-            )?;
+            check_rows(*table, slice)?;
         }
     }
     Ok(())
+}
+
+/// Refuses rows of a table, a JSON array, with a figure that no run has.
+pub fn check_rows(table: ResultTable, rows: &str) -> Result<(), Fault> {
+    let odd = "SELECT fsbench._odd_column($1::name, $2::jsonb, '{run_id}'::name[])";
+    refuse_odd(table.name, sql::read(odd, &[Some(table.name), Some(rows)])?)
+}
+
+/// Stores rows of a table, a JSON array.
+pub fn insert_rows(run_id: i64, table: ResultTable, rows: &str) -> Result<(), Fault> {
+    insert_array(run_id, table.name, rows)
 }
 
 fn refuse_odd(table: &str, column: Option<String>) -> Result<(), Fault> {
@@ -75,7 +62,7 @@ pub fn forget_hints(run_id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores the whole result of a run that another server has carried out, and that is done: its row in a document, and for each of [`tables`]
+/// Stores the whole result of a run that another server has carried out, and that is done: its row in a document, and for each of [`measured_tables`]
 /// arrays of rows, JSON.
 pub fn import(
     run_id: i64,
@@ -104,7 +91,7 @@ pub fn import(
             Some(&steps.to_string()),
         ],
     )?;
-    for (table, slices) in self::tables().iter().zip(tables) {
+    for (table, slices) in measured_tables().iter().zip(tables) {
         for slice in slices {
             insert_array(run_id, table.name, slice)?;
         }

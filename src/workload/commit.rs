@@ -6,8 +6,9 @@ use pgfsbench_core::{
     board::ClientSlot,
     random::Stream,
     spec::Spec,
+    verification::Check,
     workload::{
-        commit::{Rows, verify},
+        commit::{Rows, checks},
         mix::{Choice, Counted, Outcome},
     },
 };
@@ -71,8 +72,12 @@ impl Transactions for Commit {
         ROWS
     }
 
-    fn verify(&self, _spec: &Spec, found: &Value, committed: &[u64]) -> Result<(), Fault> {
-        Ok(verify(&rows(found)?, committed)?)
+    fn checks(&self, _spec: &Spec, found: &Value, committed: &[u64]) -> Result<Vec<Check>, Fault> {
+        Ok(checks(
+            &rows(found)?,
+            committed.iter().sum(),
+            Some(committed),
+        ))
     }
 
     fn first_transaction(&self) -> &'static str {
@@ -89,7 +94,7 @@ impl Transactions for Commit {
         let rows = rows(found)?;
         Ok(Found {
             transactions: Some(rows.rows),
-            different: rows.difference(committed),
+            checks: checks(&rows, committed, None),
         })
     }
 }

@@ -10,14 +10,18 @@ use pgfsbench_core::{
     quoting,
     refusal::quoted,
     spec::{Spec, Stage},
+    verification::Check,
     workload::{
         mix::Mix,
-        script::{Document, ROLE_ON_TARGETS, Settings, measures_commands},
+        script::{Answers, Document, ROLE_ON_TARGETS, Settings, measures_commands},
     },
 };
 use serde_json::{Value, json};
 
-use super::{Found, WorkerContext, no_such_task, tpcb, transactions::Transactions};
+use super::{
+    Found, WorkerContext, no_such_task, tpcb,
+    transactions::{OwnChecks, Transactions},
+};
 use crate::{
     bench::{Run, Task},
     board::Board,
@@ -100,11 +104,31 @@ impl Transactions for Script {
         }
     }
 
-    fn check(&self, run: &mut Run, _kept: &[Segment], _found: &mut Value) -> Result<(), Fault> {
-        match Settings::of(&run.spec).has_checks {
-            true => run.have_done(CHECK),
-            false => Ok(()),
+    fn own_checks(
+        &self,
+        run: &mut Run,
+        _kept: &[Segment],
+        _found: &Value,
+    ) -> Result<OwnChecks, Fault> {
+        if !Settings::of(&run.spec).has_checks {
+            return Ok(OwnChecks::default());
         }
+        let document = document(run.board)?;
+        let fault = run.have_done(CHECK).err();
+        if let Some(fault) = fault.as_ref().filter(|fault| fault.is_cancel()) {
+            return Err(fault.clone());
+        }
+        let report = run.board.run.worker.report.get();
+        let answers: Answers = match fault {
+            None => read_json("answers to checks", &report)?,
+            // The worker may have ended before it made a check.
+            Some(_) => serde_json::from_str(&report).unwrap_or_default(),
+        };
+        let error = fault.as_ref().map(|fault| fault.message.as_str());
+        Ok(OwnChecks {
+            checks: answers.checks(&document.checks, error),
+            fault: fault.or_else(|| answers.refusal(&document.checks).map(Fault::from)),
+        })
     }
 
     fn has_clients_of_role(&self) -> bool {
@@ -153,8 +177,13 @@ impl Transactions for Script {
         "SELECT '{}'"
     }
 
-    fn verify(&self, _spec: &Spec, _found: &Value, _committed: &[u64]) -> Result<(), Fault> {
-        Ok(())
+    fn checks(
+        &self,
+        _spec: &Spec,
+        _found: &Value,
+        _committed: &[u64],
+    ) -> Result<Vec<Check>, Fault> {
+        Ok(Vec::new())
     }
 
     fn first_transaction(&self) -> &'static str {
@@ -249,35 +278,29 @@ fn init(context: &WorkerContext) -> Result<(), Fault> {
     })
 }
 
-/// In a session of the role.
+/// In a session of the role. The answers are reported whether or not an error ends the session.
 fn check(context: &WorkerContext) -> Result<(), Fault> {
     let document = document(context.board)?;
     let mut session = ScriptSession::new();
+    let mut answers = Answers::default();
     for (done, check) in (0..).zip(&document.checks) {
+        if answers.is_full() {
+            break;
+        }
         context.done(done)?;
         let mut found = None;
-        session
-            .execute_text(&check.sql, Keep::First, |rows| {
+        let asked = xact::catch(|| {
+            session.execute_text(&check.sql, Keep::First, |rows| {
                 found = rows.kept.into_iter().next().flatten();
                 Ok(())
             })
-            .map_err(|fault| fault.context(&format!("check {}", quoted(&check.name))))?;
-        if found != check.expected {
-            let shown = |value: &Option<String>| match value {
-                Some(text) => quoted(text),
-                None => "NULL".to_owned(),
-            };
-            return Err(Fault::new(
-                sqlstate::CORRUPTED,
-                format!("check {} has failed", quoted(&check.name)),
-            )
-            .detail(format!(
-                "It expected {}, and found {}.",
-                shown(&check.expected),
-                shown(&found)
-            ))
-            .hint("See whether the scripts keep what the check expects."));
+        });
+        if let Err(fault) = asked.and_then(|result| result) {
+            context.report(&json!(answers).to_string());
+            return Err(fault.context(&format!("check {}", quoted(&check.name))));
         }
+        answers.add(check, found);
     }
+    context.report(&json!(answers).to_string());
     Ok(())
 }

@@ -7,6 +7,7 @@ use pgfsbench_core::{
     run::row::Maintenance,
     spec::{Plan, Spec},
     units::ACCOUNTS,
+    verification::Check,
     workload::tpcb::{self, Balances},
 };
 use serde_json::Value;
@@ -54,13 +55,10 @@ impl Transactions for Tpcb {
         script::balances_after_window(spec)
     }
 
-    fn verify(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<(), Fault> {
+    fn checks(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<Vec<Check>, Fault> {
         let committed = committed.iter().sum();
-        Ok(tpcb::verify(
-            tpcb::Script::of(spec),
-            &balances(found)?,
-            committed,
-        )?)
+        let script = tpcb::Script::of(spec);
+        Ok(tpcb::checks(script, &balances(found)?, committed))
     }
 
     fn first_transaction(&self) -> &'static str {
@@ -77,7 +75,7 @@ impl Transactions for Tpcb {
         let (script, balances) = (tpcb::Script::of(spec), balances(found)?);
         Ok(Found {
             transactions: script.writes().then_some(balances.history_rows as u64),
-            different: tpcb::difference(script, &balances, committed),
+            checks: tpcb::checks(script, &balances, committed),
         })
     }
 

@@ -7,16 +7,17 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use pgfsbench_core::{
     spec::Spec,
+    verification::{self, Check},
     workload::{
         mix::Mix,
-        tpcc_like::{self, ClientResult, Constants, Found as Contents, Own, Table, WORDS},
+        tpcc_like::{self, ClientResult, Constants, Counted, Found as Contents, Own, Table, WORDS},
     },
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Found,
-    transactions::{ResultRows, Transactions},
+    transactions::{OwnChecks, ResultRows, Transactions},
 };
 use crate::{
     bench::Run,
@@ -98,10 +99,13 @@ impl Transactions for TpccLike {
         }
     }
 
-    fn check_loaded(&self) -> Result<(), Fault> {
-        let found = sql::read(CONDITION_11_LOADED, &[])?;
-        let counted = read_json("condition", &found.unwrap_or_default())?;
-        Ok(tpcc_like::verify_loaded(&counted)?)
+    fn read_loaded(&self) -> Result<String, Fault> {
+        Ok(sql::read(CONDITION_11_LOADED, &[])?.unwrap_or_default())
+    }
+
+    fn checks_of_load(&self, read: &str) -> Result<Vec<Check>, Fault> {
+        let counted: Counted = read_json("condition", read)?;
+        Ok(tpcc_like::checks_of_load(&counted))
     }
 
     fn question(&self, spec: &Spec) -> &'static str {
@@ -111,16 +115,28 @@ impl Transactions for TpccLike {
         }
     }
 
-    /// The conditions are checked with the orders of each client.
-    fn verify(&self, _spec: &Spec, _found: &Value, _committed: &[u64]) -> Result<(), Fault> {
-        Ok(())
+    /// All checks are those with the orders of each client.
+    fn checks(
+        &self,
+        _spec: &Spec,
+        _found: &Value,
+        _committed: &[u64],
+    ) -> Result<Vec<Check>, Fault> {
+        Ok(Vec::new())
     }
 
-    fn check(&self, run: &mut Run, kept: &[Segment], found: &mut Value) -> Result<(), Fault> {
+    fn own_checks(
+        &self,
+        run: &mut Run,
+        kept: &[Segment],
+        found: &Value,
+    ) -> Result<OwnChecks, Fault> {
         let orders: Vec<u64> = words(run, kept).into_iter().map(|words| words[0]).collect();
-        let checks = tpcc_like::verify(&contents(found)?, &orders)?;
-        *found = json!({ "checks": checks });
-        Ok(())
+        let checks = tpcc_like::checks(&contents(found)?, &orders);
+        Ok(OwnChecks {
+            fault: verification::refusal(&checks).map(Fault::from),
+            checks,
+        })
     }
 
     fn first_transaction(&self) -> &'static str {
@@ -138,11 +154,9 @@ impl Transactions for TpccLike {
         let of_row = |row: &Value| row["new_orders"].as_u64().unwrap_or(0);
         let mut committed: Vec<u64> = Vec::new();
         committed.extend(rows.into_iter().flatten().map(of_row));
-        let contents = contents(found)?;
-        let refusal = tpcc_like::verify(&contents, &committed).err();
         Ok(Found {
             transactions: None,
-            different: refusal.map(|refusal| refusal.detail.unwrap_or(refusal.message)),
+            checks: tpcc_like::checks(&contents(found)?, &committed),
         })
     }
 }

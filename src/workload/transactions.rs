@@ -11,6 +11,7 @@ use pgfsbench_core::{
     rows::Row,
     run::row::Maintenance,
     spec::Spec,
+    verification::Check,
     workload::mix::{Choice, Counted, Mix, Outcome, Tries},
 };
 use serde_json::Value;
@@ -135,6 +136,15 @@ impl ResultRows {
     }
 }
 
+/// Checks of the caller's.
+#[derive(Default)]
+pub struct OwnChecks {
+    /// All of them, with their outcomes.
+    pub checks: Vec<Check>,
+    /// The error that ends the run: a check has failed, or could not be made.
+    pub fault: Option<Fault>,
+}
+
 /// A workload of transactions.
 pub trait Transactions: Sync {
     /// The transaction that a client runs.
@@ -168,9 +178,15 @@ pub trait Transactions: Sync {
         Ok(())
     }
 
-    /// In the coordinator, after the tables were verified: further checks. `found` is what they hold, and what is stored of it.
-    fn check(&self, _run: &mut Run, _kept: &[Segment], _found: &mut Value) -> Result<(), Fault> {
-        Ok(())
+    /// In the coordinator, after the tables were read: checks of the caller's, or those for which `kept` is needed. `found` is what the tables
+    /// hold.
+    fn own_checks(
+        &self,
+        _run: &mut Run,
+        _kept: &[Segment],
+        _found: &Value,
+    ) -> Result<OwnChecks, Fault> {
+        Ok(OwnChecks::default())
     }
 
     /// Whether clients are sessions of the role that has asked.
@@ -201,9 +217,14 @@ pub trait Transactions: Sync {
     /// Statements that are run after loading, each in a transaction of its own.
     fn after_load(&self, spec: &Spec) -> &'static [&'static str];
 
-    /// Checks the tables in the server that has loaded them. In a transaction of its own.
-    fn check_loaded(&self) -> Result<(), Fault> {
-        Ok(())
+    /// Reads what checks of the loaded tables need, where there are such. In a transaction of its own.
+    fn read_loaded(&self) -> Result<String, Fault> {
+        Ok(String::new())
+    }
+
+    /// In the coordinator: checks of the loaded tables, from what `read_loaded` has read.
+    fn checks_of_load(&self, _read: &str) -> Result<Vec<Check>, Fault> {
+        Ok(Vec::new())
     }
 
     /// Reads what the tables hold, as JSON: `run_log.balances`.
@@ -214,8 +235,9 @@ pub trait Transactions: Sync {
         sql::read(self.question(spec), &[])
     }
 
-    /// Refuses their contents unless these follow from the committed transactions of each client.
-    fn verify(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<(), Fault>;
+    /// Checks whether their contents follow from the committed transactions of each client. All outcomes are stored; a check that has
+    /// failed ends the run.
+    fn checks(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<Vec<Check>, Fault>;
 
     /// After a crash: a transaction that writes and leaves everything as it is.
     fn first_transaction(&self) -> &'static str;
@@ -259,7 +281,8 @@ impl<T: Transactions> Workload for T {
             LOAD => xact::transaction(|| self.load(context.spec, &mut |rows| context.done(rows))),
             VACUUM => {
                 context.run_each(self.after_load(context.spec))?;
-                xact::transaction(|| self.check_loaded())
+                context.report(&xact::transaction(|| self.read_loaded())?);
+                Ok(())
             }
             VERIFY => {
                 let found = xact::transaction(|| {

@@ -47,13 +47,47 @@ pub struct OwnOption {
     pub check: fn(&str, &Value) -> Result<Value, Refusal>,
 }
 
-/// A table with rows of a run, beside `run_log`.
+/// A table with rows of a run, beside `run_log`. The SQL function `fsbench._result_tables()` has the same list for triggers, export and
+/// import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultTable {
     /// Its name in the schema.
     pub name: &'static str,
-    /// The columns that tell the rows of a run apart, in the order of the rows.
+    /// The columns that tell the rows of a run apart, in the order of the rows; `run_id` where a run has one row.
     pub key: &'static str,
+    /// Limits of values from elsewhere, by column, where they are narrower than those of the column's type.
+    pub limits: &'static [(&'static str, Limit)],
+}
+
+impl ResultTable {
+    /// A table whose values have the limits of their types.
+    pub const fn new(name: &'static str, key: &'static str) -> Self {
+        let limits = &[];
+        Self { name, key, limits }
+    }
+
+    /// The table with limits of some columns.
+    pub const fn limits(self, limits: &'static [(&'static str, Limit)]) -> Self {
+        Self { limits, ..self }
+    }
+}
+
+/// The values that a column from elsewhere may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Numbers from the first to the second, as SQL writes them.
+    Range(&'static str, &'static str),
+    /// These texts.
+    OneOf(&'static [&'static str]),
+    /// A JSON array or object.
+    Document,
+}
+
+impl Limit {
+    /// Bytes, and events that are counted.
+    pub const COUNT: Self = Self::Range("0", "1e15");
+    /// Numbers of things, from 1.
+    pub const NUMBER: Self = Self::Range("1", "2147483647");
 }
 
 /// The arguments of a run, each checked by itself, and the facts of the server.

@@ -11,7 +11,7 @@ use crate::{
     spec::{Act, Chosen, Estimate, Given, Names, Options, Parameters, Plan, Results, Spec, Step},
 };
 
-pub use rows::{Rows, verify};
+pub use rows::{Rows, checks};
 
 /// Bytes that a row takes in the table: its header, a client, a number, padding, and its place on the page.
 const ROW_BYTES: f64 = 44.0;

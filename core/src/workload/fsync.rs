@@ -12,8 +12,8 @@ use crate::{
     random::{Purpose, Stream},
     refusal::Refusal,
     spec::{
-        Act, Bound, Chosen, ClientsDo, Estimate, Given, Names, Options, OwnOption, Parameters,
-        Plan, ResultTable, Results, Spec, Step, check,
+        Act, Bound, Chosen, ClientsDo, Estimate, Given, Limit, Names, Options, OwnOption,
+        Parameters, Plan, ResultTable, Results, Spec, Step, check,
     },
     units,
 };
@@ -188,10 +188,19 @@ impl Results for Fsync {
     }
 
     fn tables(&self) -> &'static [ResultTable] {
-        &[ResultTable {
-            name: "fsync",
-            key: "method, writes, writers",
-        }]
+        const {
+            &[ResultTable::new("fsync", "position").limits(&[(
+                "method",
+                Limit::OneOf(&[
+                    "open_datasync",
+                    "fdatasync",
+                    "fsync",
+                    "fsync_writethrough",
+                    "open_sync",
+                    "none",
+                ]),
+            )])]
+        }
     }
 
     fn details(&self, _run_id: i64) -> String {

@@ -2,6 +2,7 @@
 //!
 //! A run refers to its texts by their hash: [`Document`] has the texts, [`Settings`] is what the specification keeps.
 
+mod answers;
 mod arguments;
 mod document;
 
@@ -15,12 +16,13 @@ use super::{
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Chosen, Estimate, Given, Names, Options, OwnOption, Parameters, Plan, ResultTable,
-        Results, Spec, Step, values,
+        Act, Chosen, Estimate, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
+        ResultTable, Results, Spec, Step, values,
     },
     units,
 };
 
+pub use answers::Answers;
 pub use document::{Check, Document, Named, located};
 
 /// The role whose sessions the clients are on a server that was made for the run.
@@ -238,20 +240,19 @@ impl Plan for Script {
 
 impl Results for Script {
     fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "transaction_result",
-                key: "position",
-            },
-            ResultTable {
-                name: "transaction_failure",
-                key: "position, sqlstate",
-            },
-            ResultTable {
-                name: "command_result",
-                key: "position, command",
-            },
-        ]
+        const {
+            &[
+                mix::TRANSACTION_RESULT,
+                mix::TRANSACTION_FAILURE,
+                ResultTable::new("command_result", "position, command").limits(&[
+                    ("command", Limit::NUMBER),
+                    ("executions", Limit::COUNT),
+                    ("failures", Limit::COUNT),
+                    ("line", Limit::NUMBER),
+                    ("position", Limit::NUMBER),
+                ]),
+            ]
+        }
     }
 
     fn details(&self, _run_id: i64) -> String {

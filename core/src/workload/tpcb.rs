@@ -12,7 +12,7 @@ use crate::{
     units,
 };
 
-pub use balance::{Balances, difference, verify};
+pub use balance::{Balances, checks};
 
 /// Scale that is chosen, at least.
 const CHOSEN_SCALE: u32 = 10;

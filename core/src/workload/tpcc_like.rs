@@ -14,17 +14,17 @@ mod rows;
 
 use serde_json::Value;
 
-use super::transactions;
+use super::{mix as mix_of_all, transactions};
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Chosen, Estimate, Facts, Given, Names, Options, OwnOption, Parameters, Plan,
+        Act, Asked, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
         ResultTable, Results, Spec, Step, check,
     },
     units,
 };
 
-pub use conditions::{Check, Found, verify, verify_loaded};
+pub use conditions::{Counted, Found, checks, checks_of_load};
 pub use input::{Customer, Drawn, Input, Inputs, Line, NewOrder, Payment, Terminal};
 pub use mix::{Kind, Weights};
 pub use options::Own;
@@ -196,20 +196,26 @@ impl Plan for TpccLike {
 
 impl Results for TpccLike {
     fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "transaction_result",
-                key: "position",
-            },
-            ResultTable {
-                name: "transaction_failure",
-                key: "position, sqlstate",
-            },
-            ResultTable {
-                name: "tpcc_client",
-                key: "client",
-            },
-        ]
+        const {
+            &[
+                mix_of_all::TRANSACTION_RESULT,
+                mix_of_all::TRANSACTION_FAILURE,
+                ResultTable::new("tpcc_client", "client").limits(&[
+                    ("c_customer", Limit::COUNT),
+                    ("c_item", Limit::COUNT),
+                    ("c_last_name", Limit::COUNT),
+                    ("client", Limit::COUNT),
+                    ("lines", Limit::COUNT),
+                    ("new_orders", Limit::COUNT),
+                    ("orders", Limit::COUNT),
+                    ("payments", Limit::COUNT),
+                    ("payments_by_name", Limit::COUNT),
+                    ("remote_lines", Limit::COUNT),
+                    ("remote_payments", Limit::COUNT),
+                    ("wrong_orders", Limit::COUNT),
+                ]),
+            ]
+        }
     }
 
     fn details(&self, _run_id: i64) -> String {

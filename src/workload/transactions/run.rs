@@ -9,12 +9,13 @@ use pgfsbench_core::{
     board::ClientState,
     run::{rate_search::RateSearch, row::Maintenance},
     spec::{Act, Bound, Spec},
+    verification::{self, Moment},
     workload::mix::{Mix, Results, grace_ns},
 };
 use serde_json::Value;
 
 use super::{
-    LOAD, MAINTAIN, Transactions, VACUUM, VERIFY,
+    LOAD, MAINTAIN, OwnChecks, Transactions, VACUUM, VERIFY,
     result::{self, Beside},
     search,
 };
@@ -23,7 +24,8 @@ use crate::{
     board::{Phase, STOP_ALL, outcome::Outcome},
     clock,
     errors::{Fault, read_json},
-    pg::segment::Segment,
+    pg::{segment::Segment, xact},
+    store,
 };
 
 /// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
@@ -121,7 +123,13 @@ fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
 
 fn vacuum(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     run.enter(Phase::Vacuum, workload.after_load(&run.spec).len() as u64);
-    run.have_done(VACUUM)
+    run.have_done(VACUUM)?;
+    let checks = workload.checks_of_load(&run.board.run.worker.report.get())?;
+    if checks.is_empty() {
+        return Ok(());
+    }
+    xact::transaction(|| store::insert_checks(run.run_id, Moment::Load, &checks))?;
+    verification::refusal(&checks).map_or(Ok(()), |refusal| Err(refusal.into()))
 }
 
 fn launch(run: &mut Run) -> Result<(), Fault> {
@@ -262,9 +270,19 @@ fn verify(workload: &impl Transactions, run: &mut Run, kept: &[Segment]) -> Resu
     }
     let slots = run.client_slots().iter();
     let committed: Vec<u64> = slots.map(|slot| slot.committed.load(Acquire)).collect();
-    workload.verify(&run.spec, &found, &committed)?;
-    workload.check(run, kept, &mut found)?;
-    Ok(found)
+    let mut checks = workload.checks(&run.spec, &found, &committed)?;
+    let refusal = verification::refusal(&checks);
+    let own = match refusal {
+        None => workload.own_checks(run, kept, &found)?,
+        Some(_) => OwnChecks::default(),
+    };
+    checks.extend(own.checks);
+    // Before a failed check ends the run: the others tell what is right.
+    xact::transaction(|| store::insert_checks(run.run_id, Moment::Window, &checks))?;
+    match refusal.map(Fault::from).or(own.fault) {
+        None => Ok(found),
+        Some(fault) => Err(fault),
+    }
 }
 
 /// After the tables were verified: the bulk load is not to be among the reasons why they could differ.

@@ -6,7 +6,7 @@ use super::{Own, Payload, cache, options};
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Bound, Cache, Chosen, ClientsDo, Estimate, Facts, Given, Names, Options,
+        Act, Asked, Bound, Cache, Chosen, ClientsDo, Estimate, Facts, Given, Limit, Names, Options,
         OwnOption, Parameters, Plan, ResultTable, Results, Spec, Step,
     },
     units,
@@ -199,16 +199,25 @@ impl Results for Scans {
     }
 
     fn tables(&self) -> &'static [ResultTable] {
-        &[
-            ResultTable {
-                name: "scan",
-                key: "scan",
-            },
-            ResultTable {
-                name: "scan_read",
-                key: "readers, block_bytes",
-            },
-        ]
+        const DEGREE: Limit = Limit::Range("1", "1024");
+        const MS: Limit = Limit::Range("1e-9", "1e18");
+        const {
+            &[
+                ResultTable::new("scan", "scan").limits(&[
+                    ("bytes", Limit::COUNT),
+                    ("degree", DEGREE),
+                    ("ms", MS),
+                    ("plan", Limit::Document),
+                    ("repeat", DEGREE),
+                    ("wait_events", Limit::Document),
+                ]),
+                ResultTable::new("scan_read", "readers, block_bytes").limits(&[
+                    ("bytes", Limit::COUNT),
+                    ("ms", MS),
+                    ("readers", DEGREE),
+                ]),
+            ]
+        }
     }
 
     fn metric(&self) -> Option<&'static str> {

@@ -3,10 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Script;
-use crate::{
-    refusal::{Kind, Refusal},
-    spec::Plan,
-};
+use crate::{spec::Plan, verification::Check};
 
 /// The contents of the tables after a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,56 +22,43 @@ pub struct Balances {
     pub fingerprint: String,
 }
 
-/// Checks what every run must leave: equal sums, and one history row for each transaction that committed (none for
-/// `select-only`). The refusal names each difference.
-pub fn verify(script: Script, balances: &Balances, committed: u64) -> Result<(), Refusal> {
+/// The checks of what every run must leave: equal sums, and one history row for each transaction that committed (none for
+/// `select-only`).
+pub fn checks(script: Script, balances: &Balances, committed: u64) -> Vec<Check> {
+    let rows = balances.history_rows;
     let expected_rows = if script.writes() { committed as i64 } else { 0 };
-    let mut wrong = Vec::new();
-    if balances.history_rows != expected_rows {
-        wrong.push(format!(
-            "pgbench_history holds {} rows, and {expected_rows} transactions were counted ({:+})",
-            balances.history_rows,
-            balances.history_rows - expected_rows
-        ));
-    }
+    let history = Check::compared("history_rows", &expected_rows, &rows, || {
+        format!(
+            "pgbench_history holds {rows} rows, and {expected_rows} transactions were counted ({:+})",
+            rows - expected_rows
+        )
+    });
     // The other workloads leave these at 0, whatever the history says.
     let other = if script == Script::Tpcb {
         balances.history
     } else {
         0
     };
-    for (table, sum, expected) in [
-        ("pgbench_accounts", balances.accounts, balances.history),
-        ("pgbench_tellers", balances.tellers, other),
-        ("pgbench_branches", balances.branches, other),
-    ] {
-        if sum != expected {
-            wrong.push(format!(
-                "the balances of {table} sum up to {sum}, and not to {expected} ({:+})",
+    let sums = [
+        ("accounts", balances.accounts, balances.history),
+        ("tellers", balances.tellers, other),
+        ("branches", balances.branches, other),
+    ];
+    let sums = sums.map(|(table, sum, expected)| {
+        Check::compared(&format!("sum_of_{table}"), &expected, &sum, || {
+            format!(
+                "the balances of pgbench_{table} sum up to {sum}, and not to {expected} ({:+})",
                 sum - expected
-            ));
-        }
-    }
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Refusal::new(
-        Kind::WrongData,
-        "the data does not agree with what was measured",
-    )
-    .detail(format!("After the run {}.", wrong.join("; ")))
-    .hint("Do not trust this storage, or report a bug in pgfsbench."))
-}
-
-/// The difference between the transactions committed before a crash and those found after it; None if all are found.
-pub fn difference(script: Script, found: &Balances, committed: u64) -> Option<String> {
-    let refusal = verify(script, found, committed).err()?;
-    Some(refusal.detail.unwrap_or(refusal.message))
+            )
+        })
+    });
+    [history].into_iter().chain(sums).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verification::{differences, refusal};
 
     fn agreed() -> Balances {
         Balances {
@@ -88,28 +72,31 @@ mod tests {
     }
 
     fn detail(script: Script, balances: &Balances, committed: u64) -> String {
-        verify(script, balances, committed)
-            .unwrap_err()
+        refusal(&checks(script, balances, committed))
+            .unwrap()
             .detail
             .unwrap()
     }
 
     #[test]
     fn equal_sums_and_counted_rows_are_right() {
-        assert_eq!(verify(Script::Tpcb, &agreed(), 5), Ok(()));
+        assert_eq!(differences(&checks(Script::Tpcb, &agreed(), 5)), None);
         let simple = Balances {
             tellers: 0,
             branches: 0,
             ..agreed()
         };
-        assert_eq!(verify(Script::SimpleUpdate, &simple, 5), Ok(()));
+        assert_eq!(differences(&checks(Script::SimpleUpdate, &simple, 5)), None);
         let untouched = Balances {
             accounts: 0,
             history: 0,
             history_rows: 0,
             ..simple
         };
-        assert_eq!(verify(Script::SelectOnly, &untouched, 1000), Ok(()));
+        assert_eq!(
+            differences(&checks(Script::SelectOnly, &untouched, 1000)),
+            None
+        );
     }
 
     #[test]
@@ -169,8 +156,8 @@ mod tests {
     fn what_was_lost_is_told() {
         let found = agreed();
         let rows = found.history_rows as u64;
-        assert_eq!(difference(Script::Tpcb, &found, rows), None);
-        let problem = difference(Script::Tpcb, &found, rows + 2).unwrap();
+        assert_eq!(differences(&checks(Script::Tpcb, &found, rows)), None);
+        let problem = differences(&checks(Script::Tpcb, &found, rows + 2)).unwrap();
         let lost = format!("{rows} rows, and {} transactions", rows + 2);
         assert!(problem.contains(&lost), "{problem}");
     }

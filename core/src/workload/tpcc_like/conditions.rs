@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::{Kind, Refusal};
+use crate::verification::Check;
 
 /// The conditions in the order of their clauses: a name, and the data that agree when it holds.
 const CONDITIONS: [(&str, &str); 12] = [
@@ -67,43 +67,17 @@ pub struct Counted {
     pub wrong: u64,
 }
 
+impl Counted {
+    fn note(&self) -> String {
+        format!("checked for {} rows", self.checked)
+    }
+}
+
 /// Orders of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Orders {
     pub client: usize,
     pub orders: u64,
-}
-
-/// A named check. One that was not made has no counts, and a note that says why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Check {
-    pub name: &'static str,
-    pub checked: Option<u64>,
-    pub wrong: Option<u64>,
-    pub passed: Option<bool>,
-    pub note: Option<&'static str>,
-}
-
-impl Check {
-    fn of(name: &'static str, checked: u64, wrong: u64) -> Self {
-        Self {
-            name,
-            checked: Some(checked),
-            wrong: Some(wrong),
-            passed: Some(wrong == 0),
-            note: None,
-        }
-    }
-
-    fn not_made(name: &'static str) -> Self {
-        Self {
-            name,
-            checked: None,
-            wrong: None,
-            passed: None,
-            note: Some(NOT_MADE),
-        }
-    }
 }
 
 impl Found {
@@ -134,56 +108,45 @@ impl Found {
     }
 }
 
-/// All checks, given the New-Orders that each client has committed. The refusal names each check that fails.
-pub fn verify(found: &Found, committed: &[u64]) -> Result<Vec<Check>, Refusal> {
-    let mut checks = Vec::new();
-    let mut problems = Vec::new();
-    for (number, (name, data)) in (1..).zip(CONDITIONS) {
+/// All checks, given the New-Orders that each client has committed.
+pub fn checks(found: &Found, committed: &[u64]) -> Vec<Check> {
+    let of_condition = |(number, (name, data)): (usize, (&str, &str))| {
         let Some(counted) = found.condition(number) else {
-            checks.push(Check::not_made(name));
-            continue;
+            return Check::not_made(name, Some("0".into()), NOT_MADE);
         };
-        checks.push(Check::of(name, counted.checked, counted.wrong));
-        if counted.wrong > 0 {
-            problems.push(format!(
+        Check::compared(name, &0, &counted.wrong, || {
+            format!(
                 "{name} (clause 3.3.2.{number}) fails for {} of {}: {data}",
                 counted.wrong, counted.checked
-            ));
-        }
-    }
+            )
+        })
+        .with_note(counted.note())
+    };
+    let mut checks: Vec<Check> = (1..).zip(CONDITIONS).map(of_condition).collect();
     let differences = found.differences(committed);
-    let clients = committed.len() as u64;
-    checks.push(Check::of(ORDERS, clients, differences.len() as u64));
-    problems.extend(differences.into_iter().take(3));
-    match problems.is_empty() {
-        true => Ok(checks),
-        false => Err(refusal("the data does not agree with what was measured")
-            .detail(format!("After the run {}.", problems.join("; ")))),
-    }
+    let wrong = differences.len() as u64;
+    checks.push(Check::compared(ORDERS, &0, &wrong, || {
+        let shown: Vec<String> = differences.into_iter().take(3).collect();
+        shown.join("; ")
+    }));
+    checks
 }
 
-/// Checks condition 11 in the form that holds right after the load.
-pub fn verify_loaded(found: &Counted) -> Result<(), Refusal> {
-    match found.wrong {
-        0 => Ok(()),
-        wrong => Err(
-            refusal("the data does not agree with what was loaded").detail(format!(
-                "After the load condition 11 (clause 3.3.2.11) fails for {wrong} of {} districts.",
-                found.checked
-            )),
-        ),
-    }
-}
-
-fn refusal(message: &str) -> Refusal {
-    Refusal::new(Kind::WrongData, message)
-        .hint("Do not trust this storage, or report a bug in pgfsbench.")
+/// Condition 11 in the form that holds right after the load.
+pub fn checks_of_load(found: &Counted) -> Vec<Check> {
+    let check = Check::compared("condition 11", &0, &found.wrong, || {
+        format!(
+            "condition 11 (clause 3.3.2.11) fails after the load for {} of {}",
+            found.wrong, found.checked
+        )
+    });
+    vec![check.with_note(found.note())]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refusal::check;
+    use crate::verification::refusal;
 
     fn found(orders: &[(usize, u64)]) -> Found {
         let counted = |condition| Counted {
@@ -199,11 +162,18 @@ mod tests {
         }
     }
 
+    fn detail(found: &Found, committed: &[u64]) -> String {
+        let refusal = refusal(&checks(found, committed)).unwrap();
+        crate::refusal::check::style(&refusal);
+        refusal.detail.unwrap()
+    }
+
     #[test]
     fn agreeing_data_pass_thirteen_checks() {
-        let checks = verify(&found(&[(1, 7)]), &[0, 7]).unwrap();
+        let checks = checks(&found(&[(1, 7)]), &[0, 7]);
         assert_eq!(checks.len(), 13);
         assert!(checks.iter().all(|check| check.passed == Some(true)));
+        assert_eq!(checks[0].note.as_deref(), Some("checked for 40 rows"));
     }
 
     #[test]
@@ -211,9 +181,7 @@ mod tests {
         for number in 1..=12 {
             let mut found = found(&[]);
             found.conditions[number - 1].wrong = 3;
-            let refusal = verify(&found, &[]).unwrap_err();
-            check::style(&refusal);
-            let detail = refusal.detail.unwrap();
+            let detail = detail(&found, &[]);
             let wanted = format!("condition {number} (clause 3.3.2.{number}) fails for 3 of 40: ");
             assert!(detail.contains(&wanted), "{detail}");
         }
@@ -223,9 +191,9 @@ mod tests {
     fn conditions_that_were_not_made_are_neither_passed_nor_failed() {
         let mut found = found(&[]);
         found.conditions.retain(|counted| counted.condition != 10);
-        let checks = verify(&found, &[]).unwrap();
-        assert_eq!((checks[9].passed, checks[9].checked), (None, None));
-        assert!(checks[9].note.is_some() && checks[8].note.is_none());
+        let checks = checks(&found, &[]);
+        assert_eq!((checks[9].passed, checks[9].found.clone()), (None, None));
+        assert_eq!(checks[9].note.as_deref(), Some(NOT_MADE));
     }
 
     #[test]
@@ -243,9 +211,8 @@ mod tests {
                 "client 2 has 1 orders, and committed 0",
             ),
         ] {
-            let refusal = verify(&found(there), committed).unwrap_err();
-            check::style(&refusal);
-            assert!(refusal.detail.unwrap().contains(wanted));
+            let detail = detail(&found(there), committed);
+            assert!(detail.contains(wanted), "{detail}");
         }
     }
 
@@ -256,9 +223,8 @@ mod tests {
             checked: 10,
             wrong,
         };
-        assert_eq!(verify_loaded(&counted(0)), Ok(()));
-        let refusal = verify_loaded(&counted(2)).unwrap_err();
-        check::style(&refusal);
-        assert!(refusal.detail.unwrap().contains("2 of 10 districts"));
+        assert_eq!(refusal(&checks_of_load(&counted(0))), None);
+        let refusal = refusal(&checks_of_load(&counted(2))).unwrap();
+        assert!(refusal.detail.unwrap().contains("for 2 of 10"));
     }
 }

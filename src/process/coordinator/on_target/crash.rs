@@ -4,6 +4,8 @@
 use pgfsbench_core::{
     recovery_log::{self, Recovery, lsn_text},
     spec::{Act, Errand, Workload},
+    verification::{self, Check, Moment},
+    workload::measured_tables,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -46,6 +48,8 @@ pub(super) struct Crashed {
     results: Value,
     pub(super) recovery: Recovery,
     balances: Option<Value>,
+    /// Checks of the data after it.
+    checks: Vec<Check>,
     /// Why the first transaction after it could not be made.
     refused: Option<String>,
 }
@@ -65,13 +69,15 @@ impl Crashed {
             before,
             results: measured.map_or(Ok(Value::Null), |measured| results_of(workload, measured))?,
             balances: None,
+            checks: Vec::new(),
             refused: None,
         })
     }
 
     /// In a transaction, after the run itself.
     pub fn store(&self, run_id: i64) -> Result<(), Fault> {
-        store::insert_recovery(run_id, &self.recovery, self.balances.as_ref())
+        store::insert_recovery(run_id, &self.recovery, self.balances.as_ref())?;
+        store::insert_checks(run_id, Moment::Crash, &self.checks)
     }
 }
 
@@ -181,7 +187,9 @@ impl Run {
                 )?;
                 recovery.transactions_found = found.transactions;
                 crashed.balances = Some(answer);
-                found.different
+                let different = verification::differences(&found.checks);
+                crashed.checks = found.checks;
+                different
             }
         };
         // Data that are all there, and that cannot be changed, are not what they were either.
@@ -208,7 +216,7 @@ impl Run {
 /// Rows of a run in its workload's own tables of results, by table.
 fn results_of(workload: Workload, measured: &Measured) -> Result<Value, Fault> {
     let mut results = json!({});
-    for (table, slices) in store::tables().iter().zip(&measured.tables) {
+    for (table, slices) in measured_tables().iter().zip(&measured.tables) {
         if !workload.tables().contains(table) {
             continue;
         }

@@ -12,7 +12,7 @@ use pgfsbench_core::{
     run::{plan::Begun, there},
     spec::{Asked, Options, ResultTable, Spec, Stage},
     units::format_bytes,
-    workload::script,
+    workload::{self, script},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use crate::{
     errors::{Fault, read_json, sqlstate},
     pg::{
         libpq::{Connection, IS_IT_PGFSBENCH},
-        process, xact,
+        process, report, xact,
     },
     store,
     target::server::settings,
@@ -119,7 +119,7 @@ impl Whose<'_> {
 pub(super) struct Measured {
     /// Its row, JSON.
     pub document: String,
-    /// For each of [`store::tables`] arrays of rows, JSON.
+    /// For each of [`workload::measured_tables`] arrays of rows, JSON.
     pub tables: Vec<Vec<String>>,
     /// Whether it is somebody else's server, which may have sent anything.
     pub(super) is_of_another: bool,
@@ -177,6 +177,9 @@ impl Run {
                 self.phases_there = Some(self.phases_with_those_of(&told, before_ns));
                 self.take_over_steps(steps_in(&told), before_ns);
             }
+            report::or_log("could not store the checks of the run", || {
+                self.take_over_checks(connection, &remote_id, whose)
+            });
         }
         followed?;
         let id = Some(remote_id.as_str());
@@ -188,7 +191,7 @@ impl Run {
         check_done(&document)?;
         self.take_over_steps(steps_in(&document), before_ns);
         let mut tables = Vec::new();
-        for table in store::tables() {
+        for table in workload::measured_tables() {
             let slices = self.rows_there(connection, &remote_id, table, &mut allowance)?;
             let slices = slices.into_iter().map(|slice| whose.blanked(slice));
             tables.push(slices.collect());
@@ -199,6 +202,27 @@ impl Run {
             is_of_another: whose.is_other(),
             before_ns,
         })
+    }
+
+    /// Stores the checks of a run that has failed there: they tell which data are right.
+    fn take_over_checks(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+        whose: Whose,
+    ) -> Result<(), Fault> {
+        let table = workload::VERIFICATION;
+        let mut allowance = Allowance::of_seconds(0);
+        for slice in self.rows_there(connection, remote_id, table, &mut allowance)? {
+            let rows = whose.blanked(slice);
+            xact::transaction(|| {
+                if whose.is_other() {
+                    store::check_rows(table, &rows)?;
+                }
+                store::insert_rows(self.run_id, table, &rows)
+            })?;
+        }
+        Ok(())
     }
 
     /// The rows of the run in a table there, as arrays of JSON.

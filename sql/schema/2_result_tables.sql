@@ -1,0 +1,27 @@
+-- The list of result tables for triggers, export and import. Workloads declare their tables in core; the test workload_tables compares.
+
+CREATE FUNCTION fsbench._result_tables() RETURNS TABLE (place integer, relation name, key text, limits jsonb)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20
+    AS $$
+    VALUES
+        (1, 'environment'::name, 'run_id', '{}'::jsonb),
+        (2, 'finding', 'code', '{}'),
+        (3, 'histogram', 'transaction, measure', '{}'),
+        (4, 'sample', 'second', '{}'),
+        (5, 'wait_event', 'second, wait_event_type, wait_event', '{"samples":"1 AND 2147483647"}'),
+        (6, 'checkpoint', 'number', '{}'),
+        (7, 'statistic', 'view, object, counter', '{}'),
+        (8, 'statement', 'queryid, toplevel', '{}'),
+        (9, 'maintenance', 'position', '{}'),
+        (10, 'probe', 'number', '{}'),
+        (11, 'verification', 'moment, position', '{"moment":["load","window","crash"],"position":"1 AND 2147483647"}'),
+        (12, 'recovery', 'run_id', '{}'),
+        (13, 'fsync', 'position', '{"method":["open_datasync","fdatasync","fsync","fsync_writethrough","open_sync","none"]}'),
+        (14, 'scan', 'scan', '{"bytes":"0 AND 1e15","degree":"1 AND 1024","ms":"1e-9 AND 1e18","plan":true,"repeat":"1 AND 1024","wait_events":true}'),
+        (15, 'scan_read', 'readers, block_bytes', '{"bytes":"0 AND 1e15","ms":"1e-9 AND 1e18","readers":"1 AND 1024"}'),
+        (16, 'transaction_result', 'position', '{"committed":"0 AND 1e15","failed":"0 AND 1e15","late":"0 AND 1e15","position":"1 AND 2147483647","retried":"0 AND 1e15","retries":"0 AND 1e15","rolled_back":"0 AND 1e15","weight":"0 AND 1e15"}'),
+        (17, 'transaction_failure', 'position, sqlstate', '{"position":"1 AND 2147483647","retries":"0 AND 1e15","transactions":"0 AND 1e15"}'),
+        (18, 'command_result', 'position, command', '{"command":"1 AND 2147483647","executions":"0 AND 1e15","failures":"0 AND 1e15","line":"1 AND 2147483647","position":"1 AND 2147483647"}'),
+        (19, 'tpcc_client', 'client', '{"c_customer":"0 AND 1e15","c_item":"0 AND 1e15","c_last_name":"0 AND 1e15","client":"0 AND 1e15","lines":"0 AND 1e15","new_orders":"0 AND 1e15","orders":"0 AND 1e15","payments":"0 AND 1e15","payments_by_name":"0 AND 1e15","remote_lines":"0 AND 1e15","remote_payments":"0 AND 1e15","wrong_orders":"0 AND 1e15"}')
+    $$;
+COMMENT ON FUNCTION fsbench._result_tables IS 'Tables with rows of a run, beside run_log: the columns that tell the rows of a run apart, and limits of values from elsewhere: a range of numbers, a list of texts, or true for a JSON array or object. Private';
