@@ -1,4 +1,4 @@
--- What each client of workload tpcc-like has committed and drawn.
+-- Clients of workload tpcc-like: their committed orders and drawn inputs.
 
 CREATE TABLE fsbench.tpcc_client (
     run_id            bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

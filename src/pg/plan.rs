@@ -24,7 +24,7 @@ pub enum Type {
 /// An argument of a statement.
 #[derive(Clone, Copy)]
 pub enum Value<'a> {
-    /// Of a parameter of type int or bigint.
+    /// An argument of type int or bigint.
     Int(i64),
     Text(&'a str),
     /// Hundredths, of a parameter of type numeric.

@@ -11,8 +11,8 @@ pub use options::{GRACE, GRACE_MS, grace_ns};
 pub use rows::{CommandResult, Latencies, Results, TransactionFailure, TransactionResult};
 
 /// Transactions of each type.
-pub const TRANSACTION_RESULT: ResultTable =
-    ResultTable::new("transaction_result", "position").limits(&[
+pub const TRANSACTION_RESULT: ResultTable = ResultTable::new("transaction_result", "position")
+    .limits(&[
         ("committed", Limit::COUNT),
         ("failed", Limit::COUNT),
         ("late", Limit::COUNT),

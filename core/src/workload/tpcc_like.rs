@@ -18,8 +18,8 @@ use super::{mix as mix_of_all, transactions};
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
-        ResultTable, Results, Spec, Step, check,
+        Act, Asked, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption, Parameters,
+        Plan, ResultTable, Results, Spec, Step, check,
     },
     units,
 };

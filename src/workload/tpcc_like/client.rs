@@ -21,10 +21,7 @@ use crate::{
         plan::{Connection, Plan, Type, Value},
         segment,
     },
-    workload::{
-        ClientContext,
-        transactions::Transaction,
-    },
+    workload::{ClientContext, transactions::Transaction},
 };
 
 /// How often a transaction is tried that fails with a serialization failure or a deadlock.

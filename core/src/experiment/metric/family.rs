@@ -101,7 +101,7 @@ mod tests {
     fn new_orders_are_a_metric() {
         let metric = find("notpm").unwrap();
         assert!(metric.more_is_better && metric.decides(false).is_ok());
-        assert_eq!(metric.superlative(), "most NOTPM");
+        assert_eq!(metric.superlative(), "highest NOTPM");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What clients have counted, and the rows that are made of it.
+//! Counts of clients, and the rows that are made of them.
 
 use serde::Serialize;
 
