@@ -4,6 +4,7 @@ SELECT run_id AS run FROM fsbench.run(workload => 'commit', clients => 3, transa
 -- No row is read, and none is updated. What the table held is verified: 3 clients, 100 rows each, all of them numbered as they came.
 SELECT status, workload, scale, clients, transactions_total, transactions_outside, failed, balances, changed_bytes, tps > 0 AS tps, commit_p50_ms > 0 AS commit
 FROM fsbench.result WHERE run_id = :run;
+SELECT position, name, moment, expected, found, passed, note FROM fsbench.verification WHERE run_id = :run ORDER BY position;
 -- Its transaction has a histogram beside that of COMMIT alone.
 SELECT transaction, measure, transactions FROM fsbench.histogram WHERE run_id = :run ORDER BY 2;
 SELECT fsbench.percentile(1, :run) BETWEEN 0.96 * r.latency_max_ms AND r.latency_max_ms AS transaction,

@@ -23,7 +23,7 @@ SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 2, transa
 SELECT status, workload, scale, clients, transactions_total, transactions_outside, failed, commit_p50_ms > 0 AS commit FROM fsbench.result WHERE run_id = :run;
 SELECT position, transaction, weight, committed, rolled_back, failed, retried, retries, limit_ms, late, latency_p50_ms <= latency_max_ms AS latency
 FROM fsbench.transaction_result WHERE run_id = :run;
--- The branch that is not taken is executed never.
+-- The branch that is not taken has no executions.
 SELECT command, line, kind, executions, failures, text FROM fsbench.script_command WHERE run_id = :run ORDER BY command;
 SELECT measure, transaction, transactions FROM fsbench.histogram WHERE run_id = :run ORDER BY measure COLLATE "C";
 SELECT fsbench.percentile(0.5, :run, 'command 3') > 0 AS command, fsbench.percentile(0.5, :run, 'commit') > 0 AS commit;
@@ -44,9 +44,9 @@ SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :ru
 -- The choice is that of pgbench with as many threads as clients.
 SELECT position, transaction, weight, committed FROM fsbench.transaction_result WHERE run_id = :run ORDER BY position;
 -- Percentiles of all scripts count each transaction once.
-SELECT transaction, transactions = committed AS counted, fsbench.percentile(1, :run, transaction => transaction) = latency_max_ms AS largest
+SELECT transaction, transactions = committed AS counted, fsbench.percentile(1, :run, transaction => transaction) BETWEEN latency_max_ms * 0.96 AND latency_max_ms AS largest
 FROM fsbench.histogram h LEFT JOIN fsbench.transaction_result USING (run_id, transaction) WHERE run_id = :run AND measure = 'latency' ORDER BY transaction;
-SELECT fsbench.percentile(1, :run) = latency_max_ms AS largest FROM fsbench.result WHERE run_id = :run;
+SELECT fsbench.percentile(1, :run) BETWEEN latency_max_ms * 0.96 AND latency_max_ms AS largest FROM fsbench.result WHERE run_id = :run;
 
 -- The order of serializable transactions that are tried again is one after the other; a pipeline that fails leaves nothing.
 SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 4, transactions => 50, max_tries => 100000,
@@ -55,7 +55,9 @@ SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 4, transa
     checks => '[{"sql": "SELECT n FROM c", "expected": 200}]') \gset
 SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = :run;
 SELECT committed, failed, retried <= retries AS retries FROM fsbench.transaction_result WHERE run_id = :run;
-SELECT sqlstate, transactions, f.retries = r.retries AS retries FROM fsbench.transaction_failure f JOIN fsbench.transaction_result r USING (run_id, position) WHERE run_id = :run;
+-- How many tries failed is left to chance.
+SELECT r.retries = (SELECT coalesce(sum(f.retries), 0) FROM fsbench.transaction_failure f WHERE f.run_id = :run AND sqlstate = '40001' AND transactions = 0) AS retries
+FROM fsbench.transaction_result r WHERE run_id = :run;
 SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 2, continue_on_error => true,
     init_script => 'CREATE TABLE t (a int);',
     scripts => E'\\startpipeline\nINSERT INTO t VALUES (1);\n\\syncpipeline\nINSERT INTO t VALUES (2);\nSELECT 1 / (SELECT 0);\n\\endpipeline',
@@ -111,7 +113,12 @@ SELECT count(*) - :runs AS made FROM fsbench.run_log;
 :try 'SELECT $1;');
 SELECT fsbench.run(workload => 'script', clients => 1, transactions => 1, scripts => 'SELECT 1;', init_script => E'SELECT 1;\nSELEC 2;');
 SELECT fsbench.run(workload => 'script', clients => 1, transactions => 1, scripts => 'SELECT 1;', init_script => 'SELECT 1;',
-    checks => '[{"name": "sum", "sql": "SELECT 3", "expected": 4}]');
+    checks => '[{"name": "one", "sql": "SELECT 1", "expected": 1}, {"name": "sum", "sql": "SELECT 3", "expected": 4}, {"name": "null", "sql": "SELECT NULL", "expected": null}]');
+-- The checks around the failed one are stored, too.
+SELECT position, name, moment, expected, found, passed, note FROM fsbench.verification WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log) ORDER BY position;
+SELECT fsbench.run(workload => 'script', clients => 1, transactions => 1, scripts => 'SELECT 1;', init_script => 'SELECT 1;',
+    checks => '[{"name": "one", "sql": "SELECT 1", "expected": 1}, {"name": "gone", "sql": "SELECT 1 FROM gone", "expected": 1}, {"name": "last", "sql": "SELECT 1", "expected": 1}]');
+SELECT position, name, passed, note FROM fsbench.verification WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log) ORDER BY position;
 
 -- A script can do what the role that asks can do, and no more.
 CREATE ROLE regress_shopper LOGIN;

@@ -15,6 +15,9 @@ SELECT workload, transactions_total, balances ->> 'history_rows' AS history_rows
        xids_used >= transactions_total AS ids_used,
        (SELECT array_agg(transaction || ' ' || measure ORDER BY measure) FROM fsbench.histogram h WHERE h.run_id = r.run_id) AS histograms
 FROM fsbench.result r WHERE run_id IN (:tpcb, :tpcb_like, :simple, :simple_alias, :reading) ORDER BY run_id;
+-- The checks of each workload are stored with their outcomes.
+SELECT workload, moment, position, name, expected = found AS equal, passed, note
+FROM fsbench.verification JOIN fsbench.result USING (run_id) WHERE run_id IN (:tpcb, :simple, :reading) ORDER BY run_id, position;
 -- Under another name it is the same.
 SELECT (SELECT balances FROM fsbench.result WHERE run_id = :tpcb) = (SELECT balances FROM fsbench.result WHERE run_id = :tpcb_like) AS tpcb,
        (SELECT balances FROM fsbench.result WHERE run_id = :simple) = (SELECT balances FROM fsbench.result WHERE run_id = :simple_alias) AS simple;

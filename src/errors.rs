@@ -1,6 +1,10 @@
 //! Errors: SQLSTATE, message, DETAIL and HINT. The SQLSTATEs stand in the one table of [`sqlstate`]; which of them a kind of refusal has, beside the kinds.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::Path,
+    sync::atomic::{AtomicI32, Ordering::Relaxed},
+};
 
 pub use pgfsbench_core::sqlstate::{self, pack, unpack};
 use pgfsbench_core::{
@@ -205,6 +209,24 @@ impl From<Refusal> for Fault {
     }
 }
 
+/// The SQLSTATE of the last report of this process, as PostgreSQL packs it; 0 where none was seen. Written by this process.
+static LAST_REPORTED: AtomicI32 = AtomicI32::new(0);
+
+/// Remembers the SQLSTATE of a report that this process makes.
+pub fn remember_reported(packed: i32) {
+    LAST_REPORTED.store(packed, Relaxed);
+}
+
+/// The SQLSTATE of an error that was caught. pgrx turns those that PostgreSQL itself does not raise, such as those of RAISE, into XX000.
+fn caught_code(caught: i32) -> String {
+    let reported = LAST_REPORTED.swap(0, Relaxed);
+    let code = unpack(caught);
+    match code.as_str() {
+        sqlstate::INTERNAL if reported != 0 => unpack(reported),
+        _ => code,
+    }
+}
+
 impl From<CaughtError> for Fault {
     fn from(caught: CaughtError) -> Self {
         match caught {
@@ -213,7 +235,7 @@ impl From<CaughtError> for Fault {
             | CaughtError::RustPanic {
                 ereport: report, ..
             } => Self {
-                sqlstate: unpack(report.sql_error_code() as i32),
+                sqlstate: caught_code(report.sql_error_code() as i32),
                 message: report.message().to_owned(),
                 detail: report.detail().map(str::to_owned),
                 hint: report.hint().map(str::to_owned),

@@ -1,6 +1,6 @@
-//! Messages that are no errors: to the caller as a NOTICE, to the server's log as a WARNING.
+//! Messages that are no errors: to the caller as a NOTICE, to the server's log as a WARNING. Exact SQLSTATEs of errors.
 
-use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys::panic::ErrorReport};
+use pgrx::{PgLogLevel, PgSqlErrorCode, pg_guard, pg_sys, pg_sys::panic::ErrorReport};
 
 use crate::{
     errors::{self, Fault},
@@ -84,4 +84,24 @@ pub fn or_unknown<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
             Ok(None)
         }
     }
+}
+
+/// Has each report of this process leave its SQLSTATE where a caught error finds it. Once, in a process that needs all SQLSTATEs.
+pub fn remember_codes() {
+    let callback = Box::leak(Box::new(pg_sys::ErrorContextCallback {
+        previous: std::ptr::null_mut(),
+        callback: Some(remember_code),
+        arg: std::ptr::null_mut(),
+    }));
+    // SAFETY: the entry lives as long as the process, and calls a function that raises no error.
+    unsafe {
+        callback.previous = pg_sys::error_context_stack;
+        pg_sys::error_context_stack = callback;
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn remember_code(_argument: *mut std::ffi::c_void) {
+    // SAFETY: called while a report is made.
+    errors::remember_reported(unsafe { pg_sys::geterrcode() });
 }

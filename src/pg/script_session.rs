@@ -26,10 +26,42 @@ pub struct ScriptSession {
 pub struct Prepared {
     /// Null for a statement without text.
     source: *mut pg_sys::CachedPlanSource,
-    /// Input functions of the parameters, and the type that each is given.
-    inputs: Vec<(pg_sys::Oid, pg_sys::Oid)>,
+    inputs: Vec<Input>,
     is_transaction: bool,
+    /// Whether the executor can run it: it is no utility statement.
+    is_plannable: bool,
 }
+
+/// How a parameter gets its value from a text.
+struct Input {
+    type_: pg_sys::Oid,
+    function: pg_sys::Oid,
+    /// The type that the function is given.
+    type_parameter: pg_sys::Oid,
+}
+
+/// The value of a parameter.
+pub enum Parameter {
+    Null,
+    Integer(i64),
+    /// The text that was written.
+    Text,
+}
+
+/// Types whose input functions read no table, and so need no snapshot.
+const WITHOUT_SNAPSHOT: [pg_sys::Oid; 11] = [
+    pg_sys::BOOLOID,
+    pg_sys::INT2OID,
+    pg_sys::INT4OID,
+    pg_sys::INT8OID,
+    pg_sys::FLOAT4OID,
+    pg_sys::FLOAT8OID,
+    pg_sys::NUMERICOID,
+    pg_sys::TEXTOID,
+    pg_sys::VARCHAROID,
+    pg_sys::BPCHAROID,
+    pg_sys::UUIDOID,
+];
 
 /// Which rows are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,13 +118,14 @@ impl ScriptSession {
                     source: std::ptr::null_mut(),
                     inputs: Vec::new(),
                     is_transaction: false,
+                    is_plannable: false,
                 });
             };
             refuse_copy(tree)?;
             let tag = pg_sys::CreateCommandTag((*tree).stmt);
             let source = pg_sys::CreateCachedPlan(tree, sql.as_ptr(), tag);
             let (mut types, mut count) = (std::ptr::null_mut(), 0);
-            let queries = with_snapshot_for(tree, false, || {
+            let queries = with_snapshot_for(tree, || {
                 pg_sys::pg_analyze_and_rewrite_varparams(
                     tree,
                     sql.as_ptr(),
@@ -102,6 +135,7 @@ impl ScriptSession {
                 )
             });
             let inputs = inputs(types, count)?;
+            let is_plannable = is_plannable(queries);
             pg_sys::CompleteCachedPlan(
                 source,
                 queries,
@@ -118,44 +152,88 @@ impl ScriptSession {
                 source,
                 inputs,
                 is_transaction: is_transaction(tree),
+                is_plannable,
             })
         }
     }
 
-    /// Executes a prepared statement with so many parameters. `parameter` writes the text of one, and is false for NULL.
+    /// Executes a prepared statement with so many parameters. `parameter` gives the value of one, and writes its text.
     pub fn execute(
         &mut self,
         prepared: &Prepared,
         given: usize,
-        mut parameter: impl FnMut(usize, &mut String) -> bool,
+        mut parameter: impl FnMut(usize, &mut String) -> Parameter,
         keep: Keep,
     ) -> Result<Rows, Fault> {
         self.start();
-        let source = prepared.source;
-        if source.is_null() {
+        if prepared.source.is_null() {
             self.finish(false);
             return Ok(Rows::default());
         }
         if prepared.inputs.len() != given {
             return Err(wrong_count(prepared.inputs.len(), given));
         }
-        // SAFETY: in a transaction; the source was saved; parameters and plan belong to the portal, which is dropped here or by the
-        // abort of the transaction.
+        // SAFETY: in a transaction; the source was saved; parameters live in this session's memory until the next statement.
         let rows = unsafe {
+            match prepared.is_plannable {
+                true => self.execute_directly(prepared, &mut parameter, keep)?,
+                false => self.execute_in_portal(prepared, &mut parameter, keep)?,
+            }
+        };
+        self.finish(prepared.is_transaction);
+        Ok(rows)
+    }
+
+    /// Without a portal, as SPI does: a portal costs as much as a small statement.
+    ///
+    /// # Safety
+    /// In a transaction; the source is saved.
+    unsafe fn execute_directly(
+        &mut self,
+        prepared: &Prepared,
+        parameter: &mut impl FnMut(usize, &mut String) -> Parameter,
+        keep: Keep,
+    ) -> Result<Rows, Fault> {
+        let source = prepared.source;
+        // SAFETY: the caller's duty; the resource owner releases the plan if there is an error.
+        unsafe {
+            let parameters = prepared.bind(parameter)?;
+            let owner = pg_sys::CurrentResourceOwner;
+            let plan = pg_sys::GetCachedPlan(source, parameters, owner, std::ptr::null_mut());
+            let statements = PgList::<pg_sys::PlannedStmt>::from_pg((*plan).stmt_list);
+            let statement = statements.get_ptr(0);
+            // A rule that was made meanwhile may have made several of it.
+            let Some(statement) = statement.filter(|_| statements.len() == 1) else {
+                pg_sys::ReleaseCachedPlan(plan, owner);
+                return self.execute_in_portal(prepared, parameter, keep);
+            };
+            let mut receiver = Receiver::new(keep);
+            xact::with_snapshot(|| {
+                let text = (*source).query_string;
+                version::execute(statement, text, receiver.destination(), parameters);
+            });
+            pg_sys::ReleaseCachedPlan(plan, owner);
+            receiver.into_rows()
+        }
+    }
+
+    /// # Safety
+    /// In a transaction; the source is saved.
+    unsafe fn execute_in_portal(
+        &mut self,
+        prepared: &Prepared,
+        parameter: &mut impl FnMut(usize, &mut String) -> Parameter,
+        keep: Keep,
+    ) -> Result<Rows, Fault> {
+        let source = prepared.source;
+        // SAFETY: the caller's duty; parameters and plan belong to the portal, which is dropped here or by the abort of the transaction.
+        unsafe {
             let portal = new_portal();
-            let count = prepared.inputs.len();
-            let mut parameters = std::ptr::null_mut();
-            let plan = with_snapshot_for((*source).raw_parse_tree, count > 0, || {
-                parameters = bind(source, &prepared.inputs, &mut parameter)?;
-                let nobody = std::ptr::null_mut();
-                Ok(pg_sys::GetCachedPlan(
-                    source,
-                    parameters,
-                    nobody,
-                    nobody.cast(),
-                ))
-            })
-            .map_err(|fault: Fault| fault)?;
+            let parameters = prepared.bind(parameter)?;
+            let nobody = std::ptr::null_mut();
+            let plan = with_snapshot_for((*source).raw_parse_tree, || {
+                pg_sys::GetCachedPlan(source, parameters, nobody, nobody.cast())
+            });
             pg_sys::PortalDefineQuery(
                 portal,
                 std::ptr::null(),
@@ -164,10 +242,8 @@ impl ScriptSession {
                 (*plan).stmt_list,
                 plan,
             );
-            self.run_portal(portal, parameters, keep)?
-        };
-        self.finish(prepared.is_transaction);
-        Ok(rows)
+            self.run_portal(portal, parameters, keep)
+        }
     }
 
     /// Executes a text, of one statement or several, as the simple protocol does. Calls `each` with the rows of each.
@@ -223,7 +299,7 @@ impl ScriptSession {
         unsafe {
             let tag = pg_sys::CreateCommandTag((*tree).stmt);
             let nobody = std::ptr::null_mut();
-            let plans = with_snapshot_for(tree, false, || {
+            let plans = with_snapshot_for(tree, || {
                 let queries = pg_sys::pg_analyze_and_rewrite_fixedparams(
                     tree,
                     sql.as_ptr(),
@@ -258,19 +334,13 @@ impl ScriptSession {
         let mut receiver = Receiver::new(keep);
         // SAFETY: the caller's duty; the receiver lives until the portal is dropped.
         unsafe {
-            let destination = match keep {
-                Keep::Nothing => pg_sys::None_Receiver,
-                Keep::First | Keep::Last => (&raw mut receiver).cast(),
-            };
+            let destination = receiver.destination();
             pg_sys::PortalStart(portal, parameters, 0, std::ptr::null_mut());
             pg_sys::MemoryContextSwitchTo(self.memory);
             version::portal_run(portal, destination);
             pg_sys::PortalDrop(portal, false);
         }
-        match receiver.fault {
-            Some(fault) => Err(fault),
-            None => Ok(receiver.rows),
-        }
+        receiver.into_rows()
     }
 
     /// Begins a pipeline: up to its end statements are one implicit transaction block.
@@ -338,7 +408,14 @@ impl ScriptSession {
             }
             return;
         }
-        self.commit();
+        match is_transaction || !self.is_in_block() {
+            true => self.commit(),
+            // Within a block this ends the command only.
+            false => {
+                xact::commit();
+                self.is_started = false;
+            }
+        }
     }
 
     fn commit(&mut self) {
@@ -364,18 +441,13 @@ unsafe fn new_portal() -> pg_sys::Portal {
     }
 }
 
-/// Calls `f` with a snapshot, if `always` or the analysis of the statement needs one.
+/// Calls `f` with a snapshot, if the analysis of the statement needs one.
 ///
 /// # Safety
 /// In a transaction, with a valid tree.
-unsafe fn with_snapshot_for<R>(
-    tree: *mut pg_sys::RawStmt,
-    always: bool,
-    f: impl FnOnce() -> R,
-) -> R {
+unsafe fn with_snapshot_for<R>(tree: *mut pg_sys::RawStmt, f: impl FnOnce() -> R) -> R {
     // SAFETY: the caller's duty; on errors the snapshot is popped by the abort.
-    let needs = always || unsafe { pg_sys::analyze_requires_snapshot(tree) };
-    match needs {
+    match unsafe { pg_sys::analyze_requires_snapshot(tree) } {
         true => xact::with_snapshot(f),
         false => f(),
     }
@@ -385,10 +457,7 @@ unsafe fn with_snapshot_for<R>(
 ///
 /// # Safety
 /// So many types.
-unsafe fn inputs(
-    types: *mut pg_sys::Oid,
-    count: i32,
-) -> Result<Vec<(pg_sys::Oid, pg_sys::Oid)>, Fault> {
+unsafe fn inputs(types: *mut pg_sys::Oid, count: i32) -> Result<Vec<Input>, Fault> {
     (0..count.max(0) as usize)
         .map(|index| {
             // SAFETY: the caller's duty; a type that the parser has found is in the catalog.
@@ -400,49 +469,108 @@ unsafe fn inputs(
                         format!("could not determine data type of parameter ${}", index + 1),
                     ));
                 }
-                let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-                pg_sys::getTypeInputInfo(type_, &mut function, &mut parameter);
-                Ok((function, parameter))
+                let (mut function, mut type_parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+                pg_sys::getTypeInputInfo(type_, &mut function, &mut type_parameter);
+                Ok(Input {
+                    type_,
+                    function,
+                    type_parameter,
+                })
             }
         })
         .collect()
 }
 
-/// Values for the parameters, in the current memory.
-///
-/// # Safety
-/// In a transaction with a snapshot; the functions are those of the source.
-unsafe fn bind(
-    source: *mut pg_sys::CachedPlanSource,
-    inputs: &[(pg_sys::Oid, pg_sys::Oid)],
-    parameter: &mut impl FnMut(usize, &mut String) -> bool,
-) -> Result<pg_sys::ParamListInfo, Fault> {
-    if inputs.is_empty() {
-        return Ok(std::ptr::null_mut());
-    }
-    // SAFETY: the caller's duty; the list has a place for each of so many parameters.
-    unsafe {
-        let list = pg_sys::makeParamList(inputs.len() as i32);
-        let places = (*list).params.as_mut_ptr();
-        let mut value = String::new();
-        for (index, (function, type_parameter)) in inputs.iter().enumerate() {
-            let is_null = !parameter(index, &mut value);
-            let text = match is_null {
-                true => None,
-                false => Some(c_string(&value)?),
-            };
-            let pointer = text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr());
-            let datum =
-                pg_sys::OidInputFunctionCall(*function, pointer.cast_mut(), *type_parameter, -1);
-            places.add(index).write(pg_sys::ParamExternData {
-                value: datum,
-                isnull: is_null,
-                pflags: pg_sys::PARAM_FLAG_CONST as u16,
-                ptype: *(*source).param_types.add(index),
-            });
+impl Prepared {
+    /// Values for the parameters, in the current memory.
+    ///
+    /// # Safety
+    /// In a transaction.
+    unsafe fn bind(
+        &self,
+        parameter: &mut impl FnMut(usize, &mut String) -> Parameter,
+    ) -> Result<pg_sys::ParamListInfo, Fault> {
+        if self.inputs.is_empty() {
+            return Ok(std::ptr::null_mut());
         }
-        Ok(list)
+        let is_simple = |input: &Input| WITHOUT_SNAPSHOT.contains(&input.type_);
+        match self.inputs.iter().all(is_simple) {
+            // SAFETY: the caller's duty.
+            true => unsafe { self.bind_each(parameter) },
+            // SAFETY: the caller's duty.
+            false => xact::with_snapshot(|| unsafe { self.bind_each(parameter) }),
+        }
     }
+
+    /// # Safety
+    /// In a transaction, with a snapshot if an input function needs one.
+    unsafe fn bind_each(
+        &self,
+        parameter: &mut impl FnMut(usize, &mut String) -> Parameter,
+    ) -> Result<pg_sys::ParamListInfo, Fault> {
+        // SAFETY: the caller's duty; the list has a place for each of so many parameters.
+        unsafe {
+            let list = pg_sys::makeParamList(self.inputs.len() as i32);
+            let places = (*list).params.as_mut_ptr();
+            let mut text = String::new();
+            for (index, input) in self.inputs.iter().enumerate() {
+                let given = parameter(index, &mut text);
+                places.add(index).write(pg_sys::ParamExternData {
+                    isnull: matches!(given, Parameter::Null),
+                    value: input.value(given, &mut text)?,
+                    pflags: pg_sys::PARAM_FLAG_CONST as u16,
+                    ptype: input.type_,
+                });
+            }
+            Ok(list)
+        }
+    }
+}
+
+impl Input {
+    /// The value that the type's input function makes of it; a whole number of a fitting type needs no text.
+    ///
+    /// # Safety
+    /// In a transaction, with a snapshot if the input function needs one.
+    unsafe fn value(&self, given: Parameter, text: &mut String) -> Result<pg_sys::Datum, Fault> {
+        let text = match given {
+            Parameter::Null => None,
+            Parameter::Integer(number) if self.holds(number) => {
+                // An int4 in a Datum is the low half of an int8 of the same value.
+                return Ok(pg_sys::Datum::from(number));
+            }
+            Parameter::Integer(number) => {
+                *text = number.to_string();
+                Some(c_string(text)?)
+            }
+            Parameter::Text => Some(c_string(text)?),
+        };
+        let pointer = text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr());
+        // SAFETY: the caller's duty; the text lives until the call returns.
+        Ok(unsafe {
+            pg_sys::OidInputFunctionCall(self.function, pointer.cast_mut(), self.type_parameter, -1)
+        })
+    }
+
+    /// Whether the type is an integer that can have this value.
+    fn holds(&self, number: i64) -> bool {
+        match self.type_ {
+            pg_sys::INT8OID => true,
+            pg_sys::INT4OID => i32::try_from(number).is_ok(),
+            _ => false,
+        }
+    }
+}
+
+/// # Safety
+/// A list of queries that a statement was rewritten to.
+unsafe fn is_plannable(queries: *mut pg_sys::List) -> bool {
+    // SAFETY: the caller's duty.
+    let queries = unsafe { PgList::<pg_sys::Query>::from_pg(queries) };
+    // SAFETY: as above.
+    let is_planned =
+        |query: *mut pg_sys::Query| unsafe { (*query).commandType != pg_sys::CmdType::CMD_UTILITY };
+    queries.len() == 1 && queries.iter_ptr().all(is_planned)
 }
 
 /// # Safety
@@ -517,6 +645,23 @@ impl Receiver {
             outputs: Vec::new(),
             rows: Rows::default(),
             fault: None,
+        }
+    }
+
+    /// Where rows are sent to. It is this value, which has to stay where it is.
+    fn destination(&mut self) -> *mut pg_sys::DestReceiver {
+        match self.keep {
+            // SAFETY: reads a pointer that the server has set at its start.
+            Keep::Nothing => unsafe { pg_sys::None_Receiver },
+            Keep::First | Keep::Last => (&raw mut *self).cast(),
+        }
+    }
+
+    /// The rows, unless one of them could not be read.
+    fn into_rows(self) -> Result<Rows, Fault> {
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => Ok(self.rows),
         }
     }
 

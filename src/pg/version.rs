@@ -63,6 +63,42 @@ pub unsafe fn portal_run(portal: pg_sys::Portal, receiver: *mut pg_sys::DestRece
     }
 }
 
+/// Has the executor run a planned statement to its end, with the snapshot that is active.
+///
+/// # Safety
+/// In a transaction; the statement is no utility, and statement, text, receiver and parameters are valid.
+pub unsafe fn execute(
+    statement: *mut pg_sys::PlannedStmt,
+    text: *const std::ffi::c_char,
+    receiver: *mut pg_sys::DestReceiver,
+    parameters: pg_sys::ParamListInfo,
+) {
+    // SAFETY: the caller's duty; the description of the query ends here, or with the transaction.
+    unsafe {
+        let query = pg_sys::CreateQueryDesc(
+            statement,
+            text,
+            pg_sys::GetActiveSnapshot(),
+            std::ptr::null_mut(),
+            receiver,
+            parameters,
+            std::ptr::null_mut(),
+            0,
+        );
+        pg_sys::ExecutorStart(query, 0);
+        pg_sys::ExecutorRun(
+            query,
+            pg_sys::ScanDirection::ForwardScanDirection,
+            0,
+            #[cfg(not(feature = "pg18"))]
+            true,
+        );
+        pg_sys::ExecutorFinish(query);
+        pg_sys::ExecutorEnd(query);
+        pg_sys::FreeQueryDesc(query);
+    }
+}
+
 /// SLRU buffers that a checkpoint wrote; told since 18.
 pub fn slru_written(_stats: &pg_sys::CheckpointStatsData) -> Option<i32> {
     #[cfg(feature = "pg18")]

@@ -113,7 +113,10 @@ impl Transactions for Script {
         if !Settings::of(&run.spec).has_checks {
             return Ok(OwnChecks::default());
         }
-        let document = document(run.board)?;
+        let sha256 = Settings::of(&run.spec).sha256;
+        // This process has attached the segment of the texts, and can attach it once only.
+        let text = xact::transaction(|| store::script::read(&sha256))?;
+        let document: Document = read_json("document of scripts", &text)?;
         let fault = run.have_done(CHECK).err();
         if let Some(fault) = fault.as_ref().filter(|fault| fault.is_cancel()) {
             return Err(fault.clone());

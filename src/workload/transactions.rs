@@ -53,7 +53,7 @@ pub trait Transaction<'a>: Sized {
         counted: Counted<'static>,
     ) -> Result<Self, Fault>;
 
-    /// What happens to transactions that fail.
+    /// Handling of transactions that fail.
     fn tries(&self) -> Tries {
         Tries::ONCE
     }

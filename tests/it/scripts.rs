@@ -72,3 +72,43 @@ fn the_same_seed_gives_the_parameters_of_pgbench() {
     assert!(theirs.len() >= 120, "{}", theirs.len());
     assert_eq!(rows(&mut server.connect(&name), seen), theirs);
 }
+
+/// Statements whose literals differ each time, and now and then what the client's memory is.
+const LITERALS: &str = r"\set n :n + 1
+\set a random(1, 1000000000)
+SELECT 'a :a of :n', :a + 1, 'b' || :a;
+INSERT INTO differs VALUES (:a, 'text :a') ON CONFLICT DO NOTHING;
+\if :n % 1000 = 0
+INSERT INTO memory SELECT :n, substring(pg_read_file('/proc/self/status') FROM 'RssAnon:\s+(\d+) kB')::bigint;
+\endif
+";
+
+#[test]
+fn the_memory_of_a_client_does_not_grow_with_literals_that_differ_each_time() {
+    let server = server(&[("fsync", "off"), ("synchronous_commit", "off")]);
+    let mut client = server.connect("postgres");
+    // Twenty statements in a transaction: 200,000 of them.
+    let text = LITERALS.replacen("\\set n", &format!("{}\\set n", repeated(9)), 1);
+    let id = run(
+        &mut client,
+        &format!(
+            "workload => 'script', clients => 1, transactions => 10000, protocol => 'simple', keep => true, variables => '{{\"n\": 0}}', \
+             init_script => 'CREATE TABLE differs (a bigint PRIMARY KEY, b text); CREATE TABLE memory (n bigint, kb bigint);', scripts => $t${text}$t$"
+        ),
+    );
+    let executed = "SELECT sum(executions) >= 200000 FROM fsbench.command_result WHERE kind = 'SQL' AND run_id";
+    assert_eq!(row(&mut client, &format!("{executed} = {id}")), "t");
+    let name = row(
+        &mut client,
+        &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
+    );
+    // The first thousand transactions fill caches.
+    let memory = "SELECT count(*), max(kb) FILTER (WHERE n > 1000) - min(kb) FILTER (WHERE n = 1000) <= 256 FROM memory";
+    assert_eq!(row(&mut server.connect(&name), memory), "10|t");
+}
+
+/// Pairs of statements with a literal of their own each.
+fn repeated(pairs: usize) -> String {
+    let pair = "\\set a random(1, 1000000000)\nSELECT 'c :a', :a;\nSELECT ':a d' || :a::text;\n";
+    pair.repeat(pairs)
+}

@@ -110,6 +110,15 @@ impl Variables {
         }
     }
 
+    /// The value of a variable that holds a whole number.
+    #[inline]
+    pub fn integer(&self, slot: Slot) -> Option<i64> {
+        match &self.0[slot as usize] {
+            Content::Value(Value::Int(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
     pub fn is_defined(&self, slot: Slot) -> bool {
         self.0[slot as usize] != Content::Undefined
     }

@@ -92,7 +92,7 @@ pub struct Choice {
     pub wait_after_ns: u64,
 }
 
-/// What happens to transactions that fail.
+/// Handling of transactions that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tries {
     /// Tries of a transaction that fails with a serialization failure or a deadlock, the first one included.

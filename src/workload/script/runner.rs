@@ -12,7 +12,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         process,
-        script_session::{Keep, Prepared, Rows, ScriptSession},
+        script_session::{Keep, Parameter, Prepared, Rows, ScriptSession},
         xact,
     },
     workload::transactions::client::sleep,
@@ -189,7 +189,14 @@ impl Runner {
         };
         let client = &self.client;
         let parameter = |index: usize, text: &mut String| {
-            (statement.parameters.get(index)).is_some_and(|slot| client.parameter(*slot, text))
+            let Some(&slot) = statement.parameters.get(index) else {
+                return Parameter::Null;
+            };
+            match client.machine.variables.integer(slot) {
+                Some(number) => Parameter::Integer(number),
+                None if client.parameter(slot, text) => Parameter::Text,
+                None => Parameter::Null,
+            }
         };
         let rows = self
             .session

@@ -92,6 +92,7 @@ fn prepare<'a, T: Transaction<'a>>(
     spec: &Spec,
 ) -> Result<Prepared<T>, Fault> {
     T::begin_session(context, spec)?;
+    report::remember_codes();
     let counted = match context.board.run.counters.load(Acquire) {
         0 => Counted::NONE,
         handle => segment::counters(handle, context.index as usize)?,

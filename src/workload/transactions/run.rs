@@ -100,7 +100,7 @@ impl Types {
         Ok(Some(Self { mix, counters }))
     }
 
-    /// What all clients have counted.
+    /// Results from the counters of all clients.
     fn results(&self, spec: &Spec) -> Results {
         let (shape, all) = self.counters.counters();
         Results::of(&self.mix, &shape, &all, spec.workload.transaction())

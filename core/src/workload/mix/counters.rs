@@ -58,7 +58,7 @@ pub struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// Of a client that counts no types apart.
+    /// Counters of a client that counts no types apart.
     pub const NONE: Counted<'static> = Counted {
         types: &[],
         commands: &[],
