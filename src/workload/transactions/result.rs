@@ -164,15 +164,7 @@ pub fn store(
         store::insert_samples(id, &run.samples, true)?;
         store::insert_waits(id, &run.samples)?;
         store::insert(id, beside.maintenance)?;
-        if let Some(types) = &beside.types {
-            store::insert(id, &types.transactions)?;
-            store::insert(id, &types.failures)?;
-            store::insert(id, &types.commands)?;
-            store::insert(id, &types.histograms)?;
-        }
-        if let Some(own) = beside.own {
-            store::insert_array(id, own.table, &own.rows.to_string())?;
-        }
+        store_of_workload(id, beside)?;
         if let Some(search) = search {
             return store::insert(id, search.probes());
         }
@@ -186,4 +178,18 @@ pub fn store(
         }
         Ok(())
     })
+}
+
+/// Stores the rows of transaction types, and those of the workload's own.
+fn store_of_workload(id: i64, beside: &Beside) -> Result<(), Fault> {
+    if let Some(types) = &beside.types {
+        store::insert(id, &types.transactions)?;
+        store::insert(id, &types.failures)?;
+        store::insert(id, &types.commands)?;
+        store::insert(id, &types.histograms)?;
+    }
+    match beside.own {
+        Some(own) => store::insert_array(id, own.table, &own.rows.to_string()),
+        None => Ok(()),
+    }
 }
