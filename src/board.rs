@@ -102,6 +102,8 @@ pub struct RunArea {
     /// The segment with the counters of clients and transaction types; 0 where all transactions are counted together. Written by the
     /// coordinator, before it launches clients.
     pub counters: AtomicU32,
+    /// The segment with further counts of clients. Written by the coordinator, before it launches clients.
+    pub words: AtomicU32,
     /// The role whose sessions run the scripts. Written by the coordinator, before it launches the worker.
     pub session_role: AtomicU32,
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
@@ -202,6 +204,7 @@ impl RunArea {
             &self.work_database,
             &self.script,
             &self.counters,
+            &self.words,
             &self.session_role,
             &self.go,
             &self.stop,

@@ -239,7 +239,7 @@ pub fn insert_checks(run_id: i64, moment: Moment, checks: &[Check]) -> Result<()
 }
 
 /// Stores an array of rows of a run. A run_id within the rows is ignored.
-fn insert_array(run_id: i64, table: &str, rows: &str) -> Result<(), Fault> {
+pub fn insert_array(run_id: i64, table: &str, rows: &str) -> Result<(), Fault> {
     sql::write(
         &format!(
             "INSERT INTO fsbench.{table} SELECT n.* FROM jsonb_array_elements($2::jsonb) e, \

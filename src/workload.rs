@@ -8,6 +8,7 @@ mod io;
 mod scan;
 mod script;
 mod tpcb;
+mod tpcc_like;
 mod transactions;
 mod worker_context;
 
@@ -34,6 +35,7 @@ static ALL: &[&dyn Workload] = &[
     &commit::Commit,
     &script::Script,
     &io::Io,
+    &tpcc_like::TpccLike,
 ];
 
 /// The work of a workload, in the coordinator, in each client, and in the worker.
@@ -66,12 +68,18 @@ pub trait Workload: Sync {
     }
 
     /// After a crash: reads what is there, as JSON.
-    fn question(&self) -> &'static str {
+    fn question(&self, _spec: &Spec) -> &'static str {
         "SELECT '{}'"
     }
 
-    /// Compares that with what was committed.
-    fn compare(&self, _spec: &Spec, _answer: &Value, _committed: u64) -> Result<Found, Fault> {
+    /// Compares that with what was committed. `results` has the run's rows in the workload's own tables of results, by table.
+    fn compare(
+        &self,
+        _spec: &Spec,
+        _answer: &Value,
+        _committed: u64,
+        _results: &Value,
+    ) -> Result<Found, Fault> {
         Ok(Found::default())
     }
 }

@@ -33,7 +33,7 @@ pub struct Check {
     pub found: Option<String>,
     /// Whether the two agree; None for a check that was not made.
     pub passed: Option<bool>,
-    /// The reason why a check was not made, or why a value is not known.
+    /// The reason why a check was not made, or why a value is not known; or what it was made for.
     pub note: Option<String>,
     /// The difference, as a clause of the DETAIL of an error. None without a difference.
     pub difference: Option<String>,
@@ -65,6 +65,14 @@ impl Check {
             expected,
             note: Some(note.into()),
             ..Self::default()
+        }
+    }
+
+    /// The check with a note.
+    pub fn with_note(self, note: impl Into<String>) -> Self {
+        Self {
+            note: Some(note.into()),
+            ..self
         }
     }
 

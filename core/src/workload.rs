@@ -11,6 +11,7 @@ pub mod scan;
 pub mod script;
 mod tables;
 pub mod tpcb;
+pub mod tpcc_like;
 mod transactions;
 
 use serde::{Deserialize, Deserializer, de::Error};
@@ -33,6 +34,7 @@ pub static ALL: &[Workload] = &[
     Workload::of(&commit::Commit),
     Workload::of(&script::Script),
     Workload::of(&io::Io),
+    Workload::of(&tpcc_like::TpccLike),
 ];
 
 impl Workload {

@@ -20,7 +20,7 @@ use pgfsbench_core::{
     statistics::Counter,
     target,
     verification::Verification,
-    workload::{fsync, io, mix, scan},
+    workload::{fsync, io, mix, scan, tpcc_like},
 };
 use serde_json::{Value, to_value};
 
@@ -204,6 +204,7 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(mix::TransactionResult::default()),
         row(mix::TransactionFailure::default()),
         row(mix::CommandResult::default()),
+        row(tpcc_like::ClientResult::default()),
         row(Verification::default()),
         row(io::Row::default()),
         row(io::series::Row::default()),

@@ -11,6 +11,7 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
             FROM fsbench.sample s WHERE s.run_id = r.run_id AND s.interval_ms > 0)
         WHEN 'recovery_ms' THEN (SELECT y.recovery_ms FROM fsbench.recovery y WHERE y.run_id = r.run_id)
         WHEN 'maintenance_ms' THEN (SELECT sum(m.ms) FROM fsbench.maintenance m WHERE m.run_id = r.run_id)
+        WHEN 'notpm' THEN (SELECT n.notpm FROM fsbench.tpcc n WHERE n.run_id = r.run_id)
         WHEN 'scan_bytes_per_s' THEN (SELECT 1e9 * max(d.gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb
             FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) d)
         WHEN 'read_mb_per_s' THEN (SELECT sum(j.bytes) / 1e3 / nullif(sum(j.runtime_ms), 0) FROM fsbench.io_job j WHERE j.run_id = r.run_id AND j.direction = 'read')

@@ -3,12 +3,15 @@
 
 use pgfsbench_core::{
     random::{Purpose, Stream},
-    workload::scan::{Named, Payload},
+    workload::{
+        scan::{Named, Payload},
+        tpcc_like::{Cell, Row},
+    },
 };
 use pgrx::pg_sys;
 
 use crate::{
-    errors::Fault,
+    errors::{Fault, sqlstate},
     pg::{
         pages::{self, Part},
         process, relation,
@@ -80,6 +83,130 @@ pub fn numbered<const N: usize>(
             make,
             |n, row| (row as *mut [i32; N]).write(numbers(n)),
             |_| Ok(()),
+        )
+    }
+}
+
+/// Loads rows into a table, in the current transaction, which must have created it. `make` calls what it gets with each row.
+pub fn rows(
+    table: &str,
+    make: impl FnOnce(&mut dyn FnMut(&Row) -> Result<(), Fault>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    // SAFETY: no other session can see the table, which is what makes frozen tuples right. Tuples are made by the server's own function
+    // from the table's descriptor, in memory that is reset when they are written and their slots are cleared. On errors the
+    // transaction's abort frees all of it.
+    unsafe {
+        let relation = relation::open(table, pg_sys::RowExclusiveLock)?;
+        let descriptor = (*relation).rd_att;
+        let mut slots: Vec<*mut pg_sys::TupleTableSlot> = (0..BATCH)
+            .map(|_| {
+                pg_sys::MakeSingleTupleTableSlot(descriptor, &raw const pg_sys::TTSOpsHeapTuple)
+            })
+            .collect();
+        let bulk = pg_sys::GetBulkInsertState();
+        let memory = batch_memory();
+        let command = pg_sys::GetCurrentCommandId(true);
+        let mut filled = 0;
+        let mut values = Vec::new();
+        let mut nulls = Vec::new();
+        let write = |slots: &mut [*mut pg_sys::TupleTableSlot]| {
+            let before = pg_sys::MemoryContextSwitchTo(memory);
+            pg_sys::heap_multi_insert(
+                relation,
+                slots.as_mut_ptr(),
+                slots.len() as i32,
+                command,
+                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as i32,
+                bulk,
+            );
+            pg_sys::MemoryContextSwitchTo(before);
+            for slot in slots {
+                pg_sys::ExecClearTuple(*slot);
+            }
+            pg_sys::MemoryContextReset(memory);
+            process::check_interrupts();
+        };
+        make(&mut |row| {
+            let before = pg_sys::MemoryContextSwitchTo(memory);
+            values.clear();
+            nulls.clear();
+            for cell in &row.cells {
+                values.push(datum(cell, &row.text));
+                nulls.push(*cell == Cell::Null);
+            }
+            if values.len() != (*descriptor).natts as usize {
+                return Err(Fault::new(
+                    sqlstate::INTERNAL,
+                    format!("a row of table {table} has {} values", values.len()),
+                ));
+            }
+            let tuple =
+                pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
+            pg_sys::ExecStoreHeapTuple(tuple, slots[filled], false);
+            pg_sys::MemoryContextSwitchTo(before);
+            filled += 1;
+            if filled == BATCH {
+                write(&mut slots);
+                filled = 0;
+            }
+            Ok(())
+        })?;
+        if filled > 0 {
+            write(&mut slots[..filled]);
+        }
+        pg_sys::FreeBulkInsertState(bulk);
+        for slot in slots {
+            pg_sys::ExecDropSingleTupleTableSlot(slot);
+        }
+        pg_sys::MemoryContextDelete(memory);
+        pg_sys::table_close(relation, pg_sys::NoLock as i32);
+    }
+    Ok(())
+}
+
+/// A value in the current memory context. Its column must have a type of its kind.
+///
+/// # Safety
+/// In a transaction.
+unsafe fn datum(cell: &Cell, text: &[u8]) -> pg_sys::Datum {
+    match cell {
+        Cell::Int(value) => pg_sys::Datum::from(*value),
+        // SAFETY: the server's own functions; the text lives until the call returns.
+        Cell::Decimal(value, decimals) => unsafe {
+            pg_sys::Datum::from(pg_sys::int64_div_fast_to_numeric(
+                *value,
+                i32::from(*decimals),
+            ))
+        },
+        Cell::Text(place) => {
+            let text = &text[place.clone()];
+            // SAFETY: as above.
+            unsafe {
+                pg_sys::Datum::from(pg_sys::cstring_to_text_with_len(
+                    text.as_ptr().cast(),
+                    text.len() as i32,
+                ))
+            }
+        }
+        // Microseconds since the beginning of 2000.
+        Cell::Loaded => pg_sys::Datum::from(0_i64),
+        Cell::Null => pg_sys::Datum::null(),
+    }
+}
+
+/// Memory of a batch of rows.
+///
+/// # Safety
+/// In a transaction; the caller deletes it.
+unsafe fn batch_memory() -> pg_sys::MemoryContext {
+    // SAFETY: the server's own function; the name lives as long as the process.
+    unsafe {
+        pg_sys::AllocSetContextCreateInternal(
+            pg_sys::CurrentMemoryContext,
+            c"pgfsbench load".as_ptr(),
+            pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
+            pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
+            pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
         )
     }
 }
@@ -170,13 +297,7 @@ unsafe fn fill(
             slots.push(slot);
         }
         let bulk = pg_sys::GetBulkInsertState();
-        let memory = pg_sys::AllocSetContextCreateInternal(
-            pg_sys::CurrentMemoryContext,
-            c"pgfsbench load".as_ptr(),
-            pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
-            pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
-            pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-        );
+        let memory = batch_memory();
         let command = pg_sys::GetCurrentCommandId(true);
         let mut next = 0;
         while next < all {

@@ -1,6 +1,6 @@
 //! Prepared statements of the clients: kept SPI plans with fixed argument types.
 
-use std::ffi::CString;
+use std::{ffi::CString, marker::PhantomData};
 
 use pgrx::{FromDatum, IntoDatum, pg_sys};
 
@@ -13,6 +13,83 @@ pub enum Type {
     Int,
     /// int8
     BigInt,
+    /// text
+    Text,
+    /// numeric
+    Numeric,
+    /// int4[]
+    Ints,
+}
+
+/// An argument of a statement.
+#[derive(Clone, Copy)]
+pub enum Value<'a> {
+    /// An argument of type int or bigint.
+    Int(i64),
+    Text(&'a str),
+    /// Hundredths, of a parameter of type numeric.
+    Hundredths(i64),
+    Ints(&'a [i32]),
+}
+
+impl Value<'_> {
+    /// The value as a Datum, in the current memory context.
+    fn datum(self) -> pg_sys::Datum {
+        match self {
+            // An int4 in a Datum is the low half of an int8 of the same value.
+            Self::Int(value) => pg_sys::Datum::from(value),
+            Self::Text(text) => text_datum(text),
+            // SAFETY: in a transaction; the server's own function makes a value in the current memory context.
+            Self::Hundredths(value) => unsafe {
+                pg_sys::Datum::from(pg_sys::int64_div_fast_to_numeric(value, 2))
+            },
+            Self::Ints(values) => {
+                let mut values: Vec<pg_sys::Datum> =
+                    values.iter().copied().map(pg_sys::Datum::from).collect();
+                // SAFETY: as many values as the array gets; an int4 is passed by value, has 4 bytes, and their alignment.
+                unsafe {
+                    pg_sys::Datum::from(pg_sys::construct_array(
+                        values.as_mut_ptr(),
+                        values.len() as i32,
+                        pg_sys::INT4OID,
+                        4,
+                        true,
+                        pg_sys::TYPALIGN_INT as std::ffi::c_char,
+                    ))
+                }
+            }
+        }
+    }
+}
+
+/// The most parameters of a statement.
+const MOST_ARGUMENTS: usize = 8;
+
+/// Rows that a statement has returned or changed. They live until SPI is closed.
+pub struct Rows<'a> {
+    table: *mut pg_sys::SPITupleTable,
+    /// How many they are.
+    pub count: usize,
+    _spi: PhantomData<&'a Connection>,
+}
+
+impl Rows<'_> {
+    /// An integer of any length in a row and a column, both from 0; None if it is null.
+    #[inline]
+    pub fn int(&self, row: usize, column: usize) -> Option<i64> {
+        if self.table.is_null() || row >= self.count {
+            return None;
+        }
+        // SAFETY: the query has returned that row, which lives in SPI's memory until SPI_finish. A column that it does not have is
+        // null. Integers are passed by value, with their sign.
+        unsafe {
+            let mut null = false;
+            let tuple = *(*self.table).vals.add(row);
+            let descriptor = (*self.table).tupdesc;
+            let datum = pg_sys::SPI_getbinval(tuple, descriptor, column as i32 + 1, &mut null);
+            (!null).then(|| datum.value() as i64)
+        }
+    }
 }
 
 /// A prepared statement that lives as long as the process.
@@ -49,6 +126,9 @@ impl Connection {
             .map(|t| match t {
                 Type::Int => pg_sys::INT4OID,
                 Type::BigInt => pg_sys::INT8OID,
+                Type::Text => pg_sys::TEXTOID,
+                Type::Numeric => pg_sys::NUMERICOID,
+                Type::Ints => pg_sys::INT4ARRAYOID,
             })
             .collect();
         // SAFETY: SPI is connected; the texts and types live until the call returns, and the plan is moved out of the
@@ -103,6 +183,59 @@ impl Plan {
             .detail(format!("SPI code {code}; {}", self.sql)));
         }
         Ok(())
+    }
+
+    /// Executes the statement with a new snapshot. Integers are the only columns that can be read of its rows.
+    #[inline]
+    pub fn rows<'a>(
+        &self,
+        _spi: &'a Connection,
+        arguments: &[Value<'_>],
+    ) -> Result<Rows<'a>, Fault> {
+        debug_assert_eq!(arguments.len(), self.arguments);
+        let mut values = [pg_sys::Datum::null(); MOST_ARGUMENTS];
+        for (value, argument) in values.iter_mut().zip(arguments) {
+            *value = argument.datum();
+        }
+        // SAFETY: as in `one_row`; the arguments are of the types that the statement was prepared with, the caller's duty.
+        let (code, count, table) = unsafe {
+            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+            let code = pg_sys::SPI_execute_plan(
+                self.plan,
+                values.as_mut_ptr(),
+                std::ptr::null(),
+                false,
+                0,
+            );
+            pg_sys::PopActiveSnapshot();
+            (code, pg_sys::SPI_processed, pg_sys::SPI_tuptable)
+        };
+        if code < 0 {
+            return Err(Fault::new(
+                sqlstate::INTERNAL,
+                format!("a statement of the workload failed with SPI code {code}"),
+            )
+            .detail(self.sql));
+        }
+        Ok(Rows {
+            table,
+            count: count as usize,
+            _spi: PhantomData,
+        })
+    }
+
+    /// Like [`Plan::rows`], where exactly one row must be concerned.
+    #[inline]
+    pub fn one<'a>(&self, spi: &'a Connection, arguments: &[Value<'_>]) -> Result<Rows<'a>, Fault> {
+        let rows = self.rows(spi, arguments)?;
+        match rows.count {
+            1 => Ok(rows),
+            count => Err(Fault::new(
+                sqlstate::CORRUPTED,
+                format!("a statement of the workload concerned {count} rows instead of one"),
+            )
+            .detail(self.sql)),
+        }
     }
 
     /// Like [`Plan::one_row`], for a query of one int4 column: its value.

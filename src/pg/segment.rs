@@ -1,6 +1,6 @@
 //! Segments of dynamic shared memory, for what is too long for the board: a text, or the counters of transaction types. A segment goes with its maker.
 
-use std::{ptr, slice};
+use std::{ptr, slice, sync::atomic::AtomicU64};
 
 use pgfsbench_core::workload::mix::{Counted, Shape};
 use pgrx::pg_sys;
@@ -68,6 +68,29 @@ impl Segment {
         unsafe { counters_in(self.segment) }
     }
 
+    /// Makes a segment with so many counts, which are 0.
+    pub fn of_words(count: usize) -> Self {
+        let bytes = count.max(1) * size_of::<AtomicU64>();
+        // SAFETY: as above.
+        unsafe {
+            let segment = pg_sys::dsm_create(bytes, 0);
+            pg_sys::dsm_pin_mapping(segment);
+            pg_sys::dsm_segment_address(segment)
+                .cast::<u8>()
+                .write_bytes(0, bytes);
+            Self {
+                segment,
+                handle: pg_sys::dsm_segment_handle(segment),
+            }
+        }
+    }
+
+    /// The counts of a segment that `of_words` has made with so many.
+    pub fn words(&self, count: usize) -> &[AtomicU64] {
+        // SAFETY: all bytes are valid atomics; the segment stays as long as this value.
+        unsafe { slice::from_raw_parts(pg_sys::dsm_segment_address(self.segment).cast(), count) }
+    }
+
     /// The number by which other processes find the segment; never 0.
     pub fn handle(&self) -> u32 {
         self.handle
@@ -83,8 +106,37 @@ impl Drop for Segment {
 
 /// A client's counters in the coordinator's segment, which this process keeps until its end.
 pub fn counters(handle: u32, client: usize) -> Result<Counted<'static>, Fault> {
-    // SAFETY: the segment was made by `of_counters`; its mapping is pinned, and never detached by this process.
-    let (shape, all) = unsafe {
+    // SAFETY: the segment was made by `of_counters`; its mapping is pinned.
+    let (shape, all) = unsafe { counters_in(keep(handle)?) };
+    let types = all.types.get(shape.types_of(client));
+    let commands = all.commands.get(shape.commands_of(client));
+    types
+        .zip(commands)
+        .map(|(types, commands)| Counted { types, commands })
+        .ok_or_else(|| {
+            Fault::new(
+                sqlstate::INTERNAL,
+                "the run has no counters for this client",
+            )
+        })
+}
+
+/// The counts in the coordinator's segment, which this process keeps until its end.
+pub fn words(handle: u32, count: usize) -> Result<&'static [AtomicU64], Fault> {
+    // SAFETY: the segment was made by `of_words` with as many; its mapping is pinned.
+    unsafe {
+        let segment = keep(handle)?;
+        Ok(slice::from_raw_parts(
+            pg_sys::dsm_segment_address(segment).cast(),
+            count,
+        ))
+    }
+}
+
+/// Attaches a segment of the coordinator, which this process never detaches.
+fn keep(handle: u32) -> Result<*mut pg_sys::dsm_segment, Fault> {
+    // SAFETY: a handle of a segment that is gone gives none; the mapping is pinned.
+    unsafe {
         let segment = match handle {
             0 => ptr::null_mut(),
             handle => pg_sys::dsm_attach(handle),
@@ -97,19 +149,8 @@ pub fn counters(handle: u32, client: usize) -> Result<Counted<'static>, Fault> {
             .detail("The coordinator of the run has ended."));
         }
         pg_sys::dsm_pin_mapping(segment);
-        counters_in(segment)
-    };
-    let types = all.types.get(shape.types_of(client));
-    let commands = all.commands.get(shape.commands_of(client));
-    types
-        .zip(commands)
-        .map(|(types, commands)| Counted { types, commands })
-        .ok_or_else(|| {
-            Fault::new(
-                sqlstate::INTERNAL,
-                "the run has no counters for this client",
-            )
-        })
+        Ok(segment)
+    }
 }
 
 /// # Safety

@@ -68,7 +68,7 @@ impl Transactions for Commit {
         &["VACUUM (ANALYZE) public.fsbench_commit"]
     }
 
-    fn question(&self) -> &'static str {
+    fn question(&self, _spec: &Spec) -> &'static str {
         ROWS
     }
 
@@ -84,7 +84,13 @@ impl Transactions for Commit {
         "UPDATE public.fsbench_commit SET number = number WHERE ctid = '(0,1)'"
     }
 
-    fn compare(&self, _spec: &Spec, found: &Value, committed: u64) -> Result<Found, Fault> {
+    fn compare(
+        &self,
+        _spec: &Spec,
+        found: &Value,
+        committed: u64,
+        _results: &Value,
+    ) -> Result<Found, Fault> {
         let rows = rows(found)?;
         Ok(Found {
             transactions: Some(rows.rows),

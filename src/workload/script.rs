@@ -104,7 +104,12 @@ impl Transactions for Script {
         }
     }
 
-    fn own_checks(&self, run: &mut Run) -> Result<OwnChecks, Fault> {
+    fn own_checks(
+        &self,
+        run: &mut Run,
+        _kept: &[Segment],
+        _found: &Value,
+    ) -> Result<OwnChecks, Fault> {
         if !Settings::of(&run.spec).has_checks {
             return Ok(OwnChecks::default());
         }
@@ -171,7 +176,7 @@ impl Transactions for Script {
         }
     }
 
-    fn question(&self) -> &'static str {
+    fn question(&self, _spec: &Spec) -> &'static str {
         "SELECT '{}'"
     }
 
@@ -188,7 +193,13 @@ impl Transactions for Script {
         "SELECT 1"
     }
 
-    fn compare(&self, _spec: &Spec, _found: &Value, _committed: u64) -> Result<Found, Fault> {
+    fn compare(
+        &self,
+        _spec: &Spec,
+        _found: &Value,
+        _committed: u64,
+        _results: &Value,
+    ) -> Result<Found, Fault> {
         Ok(Found::default())
     }
 }

@@ -47,7 +47,7 @@ impl Transactions for Tpcb {
         &script::AFTER_LOAD
     }
 
-    fn question(&self) -> &'static str {
+    fn question(&self, _spec: &Spec) -> &'static str {
         script::BALANCES
     }
 
@@ -65,7 +65,13 @@ impl Transactions for Tpcb {
         "UPDATE public.pgbench_branches SET bbalance = bbalance WHERE bid = 1"
     }
 
-    fn compare(&self, spec: &Spec, found: &Value, committed: u64) -> Result<Found, Fault> {
+    fn compare(
+        &self,
+        spec: &Spec,
+        found: &Value,
+        committed: u64,
+        _results: &Value,
+    ) -> Result<Found, Fault> {
         let (script, balances) = (tpcb::Script::of(spec), balances(found)?);
         Ok(Found {
             transactions: script.writes().then_some(balances.history_rows as u64),

@@ -8,6 +8,7 @@ mod search;
 
 use pgfsbench_core::{
     random::Stream,
+    rows::Row,
     run::row::Maintenance,
     spec::Spec,
     verification::Check,
@@ -77,7 +78,7 @@ pub trait Transaction<'a>: Sized {
         &mut self,
         choice: Choice,
         random: &mut Stream,
-        _is_measured: bool,
+        is_measured: bool,
     ) -> Result<Ended, Fault> {
         xact::begin();
         let spi = Connection::open();
@@ -89,12 +90,17 @@ pub trait Transaction<'a>: Sized {
             Outcome::RolledBack => xact::abort(),
         }
         let end_ns = clock::now_ns();
+        self.ended(choice, outcome, is_measured);
         Ok(Ended {
             outcome,
             commit_ns: end_ns - began_ns,
             end_ns,
         })
     }
+
+    /// Called when a try was carried out to its end, for counts of the workload's own.
+    #[inline]
+    fn ended(&mut self, _choice: Choice, _outcome: Outcome, _is_measured: bool) {}
 
     /// Rolls back the try that has failed with this error; gives the error as it is shown.
     fn roll_back(&mut self, fault: Fault) -> Fault {
@@ -111,6 +117,23 @@ pub struct Ended {
     pub commit_ns: u64,
     /// Monotonic clock of its end.
     pub end_ns: u64,
+}
+
+/// Rows of a table of results.
+pub struct ResultRows {
+    pub table: &'static str,
+    /// An array of JSON.
+    pub rows: Value,
+}
+
+impl ResultRows {
+    /// These rows.
+    pub fn of<R: Row>(rows: &[R]) -> Self {
+        Self {
+            table: R::TABLE,
+            rows: serde_json::json!(rows),
+        }
+    }
 }
 
 /// Checks of the caller's.
@@ -140,6 +163,11 @@ pub trait Transactions: Sync {
         Ok(None)
     }
 
+    /// In the coordinator, when the clients have ended: rows of a table of the workload's own.
+    fn own_results(&self, _run: &Run, _kept: &[Segment]) -> Option<ResultRows> {
+        None
+    }
+
     /// In the coordinator, after the task that loads.
     fn after_loading(&self, _run: &mut Run) -> Result<(), Fault> {
         Ok(())
@@ -150,8 +178,14 @@ pub trait Transactions: Sync {
         Ok(())
     }
 
-    /// In the coordinator, after the tables were read: checks of the caller's.
-    fn own_checks(&self, _run: &mut Run) -> Result<OwnChecks, Fault> {
+    /// In the coordinator, after the tables were read: checks of the caller's, or those for which `kept` is needed. `found` is what the tables
+    /// hold.
+    fn own_checks(
+        &self,
+        _run: &mut Run,
+        _kept: &[Segment],
+        _found: &Value,
+    ) -> Result<OwnChecks, Fault> {
         Ok(OwnChecks::default())
     }
 
@@ -183,12 +217,22 @@ pub trait Transactions: Sync {
     /// Statements that are run after loading, each in a transaction of its own.
     fn after_load(&self, spec: &Spec) -> &'static [&'static str];
 
+    /// Reads what checks of the loaded tables need, where there are such. In a transaction of its own.
+    fn read_loaded(&self) -> Result<String, Fault> {
+        Ok(String::new())
+    }
+
+    /// In the coordinator: checks of the loaded tables, from what `read_loaded` has read.
+    fn checks_of_load(&self, _read: &str) -> Result<Vec<Check>, Fault> {
+        Ok(Vec::new())
+    }
+
     /// Reads what the tables hold, as JSON: `run_log.balances`.
-    fn question(&self) -> &'static str;
+    fn question(&self, spec: &Spec) -> &'static str;
 
     /// Reads the same after the measured window of a server that has not crashed: may leave out what no client has touched. In a transaction of its own.
-    fn read_after_window(&self, _spec: &Spec) -> Result<Option<String>, Fault> {
-        sql::read(self.question(), &[])
+    fn read_after_window(&self, spec: &Spec) -> Result<Option<String>, Fault> {
+        sql::read(self.question(spec), &[])
     }
 
     /// Checks whether their contents follow from the committed transactions of each client. All outcomes are stored; a check that has
@@ -199,7 +243,14 @@ pub trait Transactions: Sync {
     fn first_transaction(&self) -> &'static str;
 
     /// After a crash, when all that is known is how many transactions were committed: what is there of them.
-    fn compare(&self, spec: &Spec, found: &Value, committed: u64) -> Result<Found, Fault>;
+    /// `results` has the run's rows in the workload's own tables of results, by table.
+    fn compare(
+        &self,
+        spec: &Spec,
+        found: &Value,
+        committed: u64,
+        results: &Value,
+    ) -> Result<Found, Fault>;
 
     /// Steps of what is timed after the window, for those that have the option `maintenance`.
     fn maintenance(&self) -> &'static [&'static str] {
@@ -228,7 +279,11 @@ impl<T: Transactions> Workload for T {
     fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
         match task {
             LOAD => xact::transaction(|| self.load(context.spec, &mut |rows| context.done(rows))),
-            VACUUM => context.run_each(self.after_load(context.spec)),
+            VACUUM => {
+                context.run_each(self.after_load(context.spec))?;
+                context.report(&xact::transaction(|| self.read_loaded())?);
+                Ok(())
+            }
             VERIFY => {
                 let found = xact::transaction(|| {
                     // To compile it takes 0.3 s.
@@ -262,11 +317,17 @@ impl<T: Transactions> Workload for T {
         Transactions::first_transaction(self)
     }
 
-    fn question(&self) -> &'static str {
-        Transactions::question(self)
+    fn question(&self, spec: &Spec) -> &'static str {
+        Transactions::question(self, spec)
     }
 
-    fn compare(&self, spec: &Spec, answer: &Value, committed: u64) -> Result<Found, Fault> {
-        Transactions::compare(self, spec, answer, committed)
+    fn compare(
+        &self,
+        spec: &Spec,
+        answer: &Value,
+        committed: u64,
+        results: &Value,
+    ) -> Result<Found, Fault> {
+        Transactions::compare(self, spec, answer, committed, results)
     }
 }

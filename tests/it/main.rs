@@ -67,6 +67,7 @@ mod surroundings;
 mod sustainable_rate;
 mod targets;
 mod terminal_output;
+mod tpcc;
 mod undisturbed;
 mod uninstall;
 mod waits;

@@ -4,9 +4,32 @@ mod counters;
 mod options;
 mod rows;
 
+use crate::spec::{Limit, ResultTable};
+
 pub use counters::{CommandCounters, Counted, Shape, TypeCounters};
-pub use options::{GRACE, grace_ns};
+pub use options::{GRACE, GRACE_MS, grace_ns};
 pub use rows::{CommandResult, Latencies, Results, TransactionFailure, TransactionResult};
+
+/// Transactions of each type.
+pub const TRANSACTION_RESULT: ResultTable = ResultTable::new("transaction_result", "position")
+    .limits(&[
+        ("committed", Limit::COUNT),
+        ("failed", Limit::COUNT),
+        ("late", Limit::COUNT),
+        ("position", Limit::NUMBER),
+        ("retried", Limit::COUNT),
+        ("retries", Limit::COUNT),
+        ("rolled_back", Limit::COUNT),
+        ("weight", Limit::COUNT),
+    ]);
+
+/// Failures of each type, by SQLSTATE.
+pub const TRANSACTION_FAILURE: ResultTable =
+    ResultTable::new("transaction_failure", "position, sqlstate").limits(&[
+        ("position", Limit::NUMBER),
+        ("retries", Limit::COUNT),
+        ("transactions", Limit::COUNT),
+    ]);
 
 /// The transaction types of a run, in the order of their positions.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -251,21 +251,8 @@ impl Results for Script {
     fn tables(&self) -> &'static [ResultTable] {
         const {
             &[
-                ResultTable::new("transaction_result", "position").limits(&[
-                    ("committed", Limit::COUNT),
-                    ("failed", Limit::COUNT),
-                    ("late", Limit::COUNT),
-                    ("position", Limit::NUMBER),
-                    ("retried", Limit::COUNT),
-                    ("retries", Limit::COUNT),
-                    ("rolled_back", Limit::COUNT),
-                    ("weight", Limit::COUNT),
-                ]),
-                ResultTable::new("transaction_failure", "position, sqlstate").limits(&[
-                    ("position", Limit::NUMBER),
-                    ("retries", Limit::COUNT),
-                    ("transactions", Limit::COUNT),
-                ]),
+                mix::TRANSACTION_RESULT,
+                mix::TRANSACTION_FAILURE,
                 ResultTable::new("command_result", "position, command").limits(&[
                     ("command", Limit::NUMBER),
                     ("executions", Limit::COUNT),

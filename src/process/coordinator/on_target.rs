@@ -152,7 +152,7 @@ impl Run {
     /// Takes a step of ours, before or after the run there. False if it has failed and that is a result of the crash.
     fn take_step(&mut self, at: &mut Underway, act: Act) -> Result<bool, Fault> {
         if act == Act::CrashServer {
-            at.crashed = Some(Crashed::of(at.measured.as_ref())?);
+            at.crashed = Some(Crashed::of(self.spec.workload, at.measured.as_ref())?);
         }
         let result = self.try_step(at, act);
         let is_done = result.is_ok();

@@ -15,6 +15,7 @@ use pgfsbench_core::{
 };
 use serde_json::Value;
 
+use super::ResultRows;
 use crate::{
     bench::{Run, finish},
     board::outcome::Outcome,
@@ -102,6 +103,7 @@ pub struct Beside<'a> {
     pub maintenance: &'a [Maintenance],
     /// Results of each transaction type, where there are several.
     pub types: Option<Results>,
+    pub own: Option<&'a ResultRows>,
 }
 
 /// Stores everything in one transaction, the row as `done`, and gives how the run ended.
@@ -162,12 +164,7 @@ pub fn store(
         store::insert_samples(id, &run.samples, true)?;
         store::insert_waits(id, &run.samples)?;
         store::insert(id, beside.maintenance)?;
-        if let Some(types) = &beside.types {
-            store::insert(id, &types.transactions)?;
-            store::insert(id, &types.failures)?;
-            store::insert(id, &types.commands)?;
-            store::insert(id, &types.histograms)?;
-        }
+        store_of_workload(id, beside)?;
         if let Some(search) = search {
             return store::insert(id, search.probes());
         }
@@ -181,4 +178,18 @@ pub fn store(
         }
         Ok(())
     })
+}
+
+/// Stores the rows of transaction types, and those of the workload's own.
+fn store_of_workload(id: i64, beside: &Beside) -> Result<(), Fault> {
+    if let Some(types) = &beside.types {
+        store::insert(id, &types.transactions)?;
+        store::insert(id, &types.failures)?;
+        store::insert(id, &types.commands)?;
+        store::insert(id, &types.histograms)?;
+    }
+    match beside.own {
+        Some(own) => store::insert_array(id, own.table, &own.rows.to_string()),
+        None => Ok(()),
+    }
 }

@@ -50,10 +50,12 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
             }
             Act::WarmUp => warm_up(run, search.is_some())?,
             Act::Measure => measure(run, search.as_mut(), grace_ns(&run.spec))?,
-            Act::Verify => balances = Some(verify(workload, run)?),
+            Act::Verify => balances = Some(verify(workload, run, &kept)?),
             Act::Maintain => maintenance = maintain(workload, run)?,
             Act::Store => {
+                let own = workload.own_results(run, &kept);
                 let beside = Beside {
+                    own: own.as_ref(),
                     balances: balances.as_ref(),
                     maintenance: &maintenance,
                     types: types.as_ref().map(|types| types.results(&run.spec)),
@@ -121,7 +123,13 @@ fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
 
 fn vacuum(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     run.enter(Phase::Vacuum, workload.after_load(&run.spec).len() as u64);
-    run.have_done(VACUUM)
+    run.have_done(VACUUM)?;
+    let checks = workload.checks_of_load(&run.board.run.worker.report.get())?;
+    if checks.is_empty() {
+        return Ok(());
+    }
+    xact::transaction(|| store::insert_checks(run.run_id, Moment::Load, &checks))?;
+    verification::refusal(&checks).map_or(Ok(()), |refusal| Err(refusal.into()))
 }
 
 fn launch(run: &mut Run) -> Result<(), Fault> {
@@ -248,7 +256,7 @@ fn wait_for_reports(run: &mut Run, start_ns: u64) -> Result<(), Fault> {
     })
 }
 
-fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
+fn verify(workload: &impl Transactions, run: &mut Run, kept: &[Segment]) -> Result<Value, Fault> {
     run.enter(Phase::Verify, 0);
     // Before anybody works in the database again; the window is over, and is not prolonged by it.
     run.end_statistics()?;
@@ -265,7 +273,7 @@ fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
     let mut checks = workload.checks(&run.spec, &found, &committed)?;
     let refusal = verification::refusal(&checks);
     let own = match refusal {
-        None => workload.own_checks(run)?,
+        None => workload.own_checks(run, kept, &found)?,
         Some(_) => OwnChecks::default(),
     };
     checks.extend(own.checks);

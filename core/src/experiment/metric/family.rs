@@ -1,10 +1,12 @@
-//! Metrics of which there is one for each degree of a scan, or for each way to sync.
+//! Metrics of one workload: New-Orders, and those of which there is one for each degree of a scan, or for each way to sync.
 
 use serde_json::{Value, json};
 
 use super::{By, Metric, kept, ratio};
 use crate::workload;
 
+/// Committed New-Orders a minute. It is no metric of all transactions, and shares no level with them.
+const NOTPM: &str = "notpm";
 /// Median speed of the scans at a degree, which follows.
 const SCAN: &str = "scan_gb_per_s_at_";
 /// Operations per second of a way to sync, which follows: of one write, by as few writers as were tested.
@@ -12,6 +14,9 @@ const FSYNC: &str = "fsync_ops_";
 
 /// The metric of that name.
 pub(super) fn member(name: &str) -> Option<Metric> {
+    if name == NOTPM {
+        return Some(ratio(NOTPM, true, "NOTPM", By::NewOrders));
+    }
     let (by, noun) = match (name.strip_prefix(SCAN), name.strip_prefix(FSYNC)) {
         (Some(degree), _) => {
             let degree = whole_number(degree).filter(|n| is_known("degrees", &json!([n])))?;
@@ -40,8 +45,9 @@ fn is_known(option: &str, value: &Value) -> bool {
 }
 
 /// The names of all of them, for people.
-pub(super) fn names() -> [String; 2] {
+pub(super) fn names() -> [String; 3] {
     [
+        NOTPM.to_owned(),
         format!("{SCAN}N (a degree)"),
         format!("{FSYNC}METHOD (as wal_sync_method, or none)"),
     ]
@@ -73,6 +79,13 @@ mod tests {
             let again = find(name).unwrap();
             assert!(std::ptr::eq(metric.name, again.name) && std::ptr::eq(metric.noun, again.noun));
         }
+    }
+
+    #[test]
+    fn new_orders_are_a_metric() {
+        let metric = find("notpm").unwrap();
+        assert!(metric.more_is_better && metric.decides(false).is_ok());
+        assert_eq!(metric.superlative(), "highest NOTPM");
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub enum By {
     Search,
     /// Scans.
     Scans,
+    /// Runs that make New-Orders.
+    NewOrders,
     /// Scans at this degree, among others.
     Degree(u32),
     /// Runs of syncs by this method, among others.
@@ -70,6 +72,10 @@ impl Intended<'_> {
         self.workload.takes_option("degrees")
     }
 
+    fn makes_new_orders(&self) -> bool {
+        self.workload.takes_option("foreign_keys")
+    }
+
     fn is_sampled(&self) -> bool {
         !self.has("sample", &false.into())
     }
@@ -105,6 +111,10 @@ impl Metric {
             }
             By::Files(files) => self.has_files(files, run),
             By::Scans => Ok(()),
+            By::NewOrders if !run.makes_new_orders() => {
+                Err(self.not_of(run, "It is the number of New-Order transactions."))
+            }
+            By::NewOrders => Ok(()),
             // Which degrees are chosen depends on the machine.
             By::Degree(degree) => match run.lists("degrees", &degree.into(), false) {
                 true => Ok(()),
@@ -261,6 +271,7 @@ mod tests {
                 json!({}),
                 "is not measured by",
             ),
+            ("notpm", "tpcb", json!({}), "is not measured by"),
             ("recovery_ms", "tpcb", json!({}), "needs option \"crash\""),
             (
                 "recovery_ms",

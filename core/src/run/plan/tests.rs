@@ -47,7 +47,13 @@ fn each_workload_has_its_own_steps() {
     let planned =
         |workload| actions(&steps(&spec(workload, "default", json!({})), Place::Here)).join(", ");
     let transactions = "make the work database, load, vacuum, checkpoint, launch, warm up, measure, verify, store, drop the work database";
-    for workload in ["tpcb", "tpcb-simple-update", "select-only", "commit"] {
+    for workload in [
+        "tpcb",
+        "tpcb-simple-update",
+        "select-only",
+        "commit",
+        "tpcc-like",
+    ] {
         assert_eq!(planned(workload), transactions, "{workload}");
     }
     assert_eq!(

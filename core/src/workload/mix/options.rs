@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::spec::{OwnOption, Spec, values};
 
 /// Ten seconds.
-const GRACE_MS: u64 = 10_000;
+pub const GRACE_MS: u64 = 10_000;
 /// An hour.
 const LONGEST_GRACE_MS: u64 = 3_600_000;
 

@@ -3,8 +3,9 @@
 
 use pgfsbench_core::{
     recovery_log::{self, Recovery, lsn_text},
-    spec::{Act, Errand},
+    spec::{Act, Errand, Workload},
     verification::{self, Check, Moment},
+    workload::measured_tables,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -43,6 +44,8 @@ const REDO_END: &str = "SELECT redo_lsn FROM pg_control_checkpoint()";
 /// A crash, and what came of it so far.
 pub(super) struct Crashed {
     before: Before,
+    /// Rows of the run in the workload's own tables of results, by table.
+    results: Value,
     pub(super) recovery: Recovery,
     balances: Option<Value>,
     /// Checks of the data after it.
@@ -53,7 +56,7 @@ pub(super) struct Crashed {
 
 impl Crashed {
     /// One that is about to come after what was measured.
-    pub fn of(measured: Option<&Measured>) -> Result<Self, Fault> {
+    pub fn of(workload: Workload, measured: Option<&Measured>) -> Result<Self, Fault> {
         let document = measured.map(|measured| &measured.document[..]);
         let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
         let before: Before = read(&before.unwrap_or_default())?;
@@ -64,6 +67,7 @@ impl Crashed {
                 ..Recovery::default()
             },
             before,
+            results: measured.map_or(Ok(Value::Null), |measured| results_of(workload, measured))?,
             balances: None,
             checks: Vec::new(),
             refused: None,
@@ -169,13 +173,18 @@ impl Run {
         crashed: &mut Crashed,
     ) -> Result<(), Fault> {
         let workload = workload::of(&self.spec)?;
-        let found = self.ask_data(connection, workload.question())?;
+        let found = self.ask_data(connection, workload.question(&self.spec))?;
         let recovery = &mut crashed.recovery;
         let different = match found {
             Err(problem) => Some(problem),
             Ok(text) => {
                 let answer: Value = read(&text)?;
-                let found = workload.compare(&self.spec, &answer, crashed.before.committed)?;
+                let found = workload.compare(
+                    &self.spec,
+                    &answer,
+                    crashed.before.committed,
+                    &crashed.results,
+                )?;
                 recovery.transactions_found = found.transactions;
                 crashed.balances = Some(answer);
                 let different = verification::differences(&found.checks);
@@ -202,6 +211,22 @@ impl Run {
             Err(fault) => Err(fault),
         }
     }
+}
+
+/// Rows of a run in its workload's own tables of results, by table.
+fn results_of(workload: Workload, measured: &Measured) -> Result<Value, Fault> {
+    let mut results = json!({});
+    for (table, slices) in measured_tables().iter().zip(&measured.tables) {
+        if !workload.tables().contains(table) {
+            continue;
+        }
+        let mut rows: Vec<Value> = Vec::new();
+        for slice in slices {
+            rows.append(&mut read(slice)?);
+        }
+        results[table.name] = rows.into();
+    }
+    Ok(results)
 }
 
 /// The error in words, with the output of programs and the log.

@@ -184,7 +184,7 @@ impl Run {
         let table = workload::VERIFICATION;
         let mut allowance = Allowance::of_seconds(0);
         for slice in self.rows_there(connection, remote_id, table, &mut allowance)? {
-            let rows = whose.blanked(slice);
+            let rows = blanked(whose, slice);
             xact::transaction(|| {
                 if whose.is_other() {
                     store::check_rows(table, &rows)?;

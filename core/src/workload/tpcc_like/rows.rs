@@ -1,0 +1,430 @@
+//! Rows of the loaded tables (clause 4.3.3). Each is a function of its key alone: however many processes load, and whatever the seed of the
+//! run, the tables are equal.
+
+use std::ops::Range;
+
+use super::{
+    CUSTOMERS, DISTRICTS, ITEMS, NEW_ORDERS, ORDERS,
+    random::{loaded_last_name, push_data, push_digits, push_last_name, push_letters, push_state},
+};
+use crate::random::{Purpose, Stream};
+
+/// Seed of all rows.
+const SEED: u64 = 0x7470_6363;
+/// The first order that is not delivered.
+const FIRST_OPEN: i64 = ORDERS - NEW_ORDERS + 1;
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// A smallint or an integer.
+    Int(i64),
+    /// A numeric: a whole number of its last decimals, and how many decimals there are.
+    Decimal(i64, u8),
+    /// A text: its place in the text of the row.
+    Text(Range<usize>),
+    /// The time of the load: the beginning of 2000, in UTC.
+    Loaded,
+    Null,
+}
+
+/// A row. Its memory is used again for the next one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    pub cells: Vec<Cell>,
+    pub text: Vec<u8>,
+}
+
+impl Row {
+    fn clear(&mut self) {
+        self.cells.clear();
+        self.text.clear();
+    }
+
+    fn ints<const N: usize>(&mut self, values: [i64; N]) {
+        self.cells.extend(values.map(Cell::Int));
+    }
+
+    fn money(&mut self, hundredths: i64) {
+        self.cells.push(Cell::Decimal(hundredths, 2));
+    }
+
+    fn ratio(&mut self, ten_thousandths: i64) {
+        self.cells.push(Cell::Decimal(ten_thousandths, 4));
+    }
+
+    /// A text that `push` appends.
+    fn text(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.text.len();
+        push(&mut self.text);
+        self.cells.push(Cell::Text(start..self.text.len()));
+    }
+
+    fn letters(&mut self, random: &mut Stream, low: i64, high: i64) {
+        self.text(|text| push_letters(text, random, low, high));
+    }
+
+    fn constant(&mut self, value: &str) {
+        self.text(|text| text.extend_from_slice(value.as_bytes()));
+    }
+
+    /// Two streets, a city, a state and a zip code.
+    fn address(&mut self, random: &mut Stream) {
+        for _ in 0..3 {
+            self.letters(random, 10, 20);
+        }
+        self.text(|text| push_state(text, random));
+        self.text(|text| {
+            push_digits(text, random, 4);
+            text.extend_from_slice(b"11111");
+        });
+    }
+}
+
+/// A table of the workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    Item = 0,
+    Warehouse = 1,
+    District = 2,
+    Customer = 3,
+    History = 4,
+    Orders = 5,
+    NewOrder = 6,
+    OrderLine = 7,
+    Stock = 8,
+}
+
+impl Table {
+    /// All of them. Each stands behind those that it refers to, but for stock, to which lines refer.
+    pub const ALL: [Self; 9] = [
+        Self::Item,
+        Self::Warehouse,
+        Self::District,
+        Self::Customer,
+        Self::History,
+        Self::Orders,
+        Self::NewOrder,
+        Self::OrderLine,
+        Self::Stock,
+    ];
+
+    /// The name in schema public.
+    pub fn name(self) -> &'static str {
+        [
+            "item",
+            "warehouse",
+            "district",
+            "customer",
+            "history",
+            "orders",
+            "new_order",
+            "order_line",
+            "stock",
+        ][self as usize]
+    }
+
+    /// Rows at this scale. Of lines they are counted where they are made, since each order has a random number of them.
+    pub fn rows(self, warehouses: u64) -> u64 {
+        let of_district = |rows: i64| warehouses * (DISTRICTS * rows) as u64;
+        match self {
+            Self::Item => ITEMS as u64,
+            Self::Warehouse => warehouses,
+            Self::District => of_district(1),
+            Self::Customer | Self::History => of_district(CUSTOMERS),
+            Self::Orders => of_district(ORDERS),
+            Self::NewOrder => of_district(NEW_ORDERS),
+            Self::OrderLine => 0,
+            Self::Stock => warehouses * ITEMS as u64,
+        }
+    }
+
+    /// Calls `each` with every row of a warehouse, in the order of their keys. Items have no warehouse; they come with the first one.
+    pub fn each_row<E>(
+        self,
+        warehouse: i64,
+        mut each: impl FnMut(&Row) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut row = Row::default();
+        if self == Self::Warehouse || self == Self::Stock || self == Self::Item {
+            if self == Self::Item && warehouse > 1 {
+                return Ok(());
+            }
+            let mut random = self.stream(warehouse, 0);
+            let last = if self == Self::Warehouse { 1 } else { ITEMS };
+            for number in 1..=last {
+                row.clear();
+                match self {
+                    Self::Item => item(&mut row, number, &mut random),
+                    Self::Stock => stock(&mut row, warehouse, number, &mut random),
+                    _ => of_warehouse(&mut row, warehouse, &mut random),
+                }
+                each(&row)?;
+            }
+            return Ok(());
+        }
+        for district in 1..=DISTRICTS {
+            self.each_row_of_district(warehouse, district, &mut row, &mut each)?;
+        }
+        Ok(())
+    }
+
+    fn each_row_of_district<E>(
+        self,
+        warehouse: i64,
+        district: i64,
+        row: &mut Row,
+        each: &mut impl FnMut(&Row) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut random = self.stream(warehouse, district);
+        let at = [district, warehouse];
+        let mut emit = |row: &mut Row| {
+            let emitted = each(row);
+            row.clear();
+            emitted
+        };
+        row.clear();
+        match self {
+            Self::District => {
+                of_district(row, at, &mut random);
+                emit(row)?;
+            }
+            Self::Customer => {
+                for number in 1..=CUSTOMERS {
+                    customer(row, at, number, &mut random);
+                    emit(row)?;
+                }
+            }
+            Self::History => {
+                for number in 1..=CUSTOMERS {
+                    history(row, at, number, &mut random);
+                    emit(row)?;
+                }
+            }
+            Self::Orders => {
+                for order in orders(warehouse, district) {
+                    order.fill(row, at);
+                    emit(row)?;
+                }
+            }
+            Self::NewOrder => {
+                for number in FIRST_OPEN..=ORDERS {
+                    row.ints([number, district, warehouse]);
+                    emit(row)?;
+                }
+            }
+            Self::OrderLine => {
+                for order in orders(warehouse, district) {
+                    for number in 1..=order.lines {
+                        line(row, at, &order, number, &mut random);
+                        emit(row)?;
+                    }
+                }
+            }
+            Self::Item | Self::Warehouse | Self::Stock => {}
+        }
+        Ok(())
+    }
+
+    fn stream(self, warehouse: i64, district: i64) -> Stream {
+        let place = (warehouse * (DISTRICTS + 1) + district) as u32;
+        Stream::new(SEED + self as u64, place, Purpose::Payload)
+    }
+}
+
+fn item(row: &mut Row, number: i64, random: &mut Stream) {
+    row.ints([number, random.range(1, 10_000)]);
+    row.letters(random, 14, 24);
+    row.money(random.range(100, 10_000));
+    row.text(|text| push_data(text, random));
+}
+
+fn of_warehouse(row: &mut Row, number: i64, random: &mut Stream) {
+    row.ints([number]);
+    row.letters(random, 6, 10);
+    row.address(random);
+    row.ratio(random.range(0, 2000));
+    row.money(30_000_000);
+}
+
+fn of_district(row: &mut Row, at: [i64; 2], random: &mut Stream) {
+    row.ints(at);
+    row.letters(random, 6, 10);
+    row.address(random);
+    row.ratio(random.range(0, 2000));
+    row.money(3_000_000);
+    row.ints([ORDERS + 1]);
+}
+
+fn stock(row: &mut Row, warehouse: i64, number: i64, random: &mut Stream) {
+    row.ints([number, warehouse, random.range(10, 100)]);
+    for _ in 0..DISTRICTS {
+        row.letters(random, 24, 24);
+    }
+    row.ints([0, 0, 0]);
+    row.text(|text| push_data(text, random));
+}
+
+fn customer(row: &mut Row, [district, warehouse]: [i64; 2], number: i64, random: &mut Stream) {
+    row.ints([number, district, warehouse]);
+    row.letters(random, 8, 16);
+    row.constant("OE");
+    let name = match number {
+        ..=1000 => number - 1,
+        _ => loaded_last_name(random),
+    };
+    row.text(|text| push_last_name(text, name));
+    row.address(random);
+    row.text(|text| push_digits(text, random, 16));
+    row.cells.push(Cell::Loaded);
+    let has_bad_credit = random.range(1, 10) == 1;
+    row.constant(if has_bad_credit { "BC" } else { "GC" });
+    row.money(5_000_000);
+    row.ratio(random.range(0, 5000));
+    row.money(-1000);
+    row.money(1000);
+    row.ints([1, 0]);
+    row.letters(random, 300, 500);
+}
+
+fn history(row: &mut Row, [district, warehouse]: [i64; 2], number: i64, random: &mut Stream) {
+    row.ints([number, district, warehouse, district, warehouse]);
+    row.cells.push(Cell::Loaded);
+    row.money(1000);
+    row.letters(random, 12, 24);
+}
+
+/// An order as it is loaded.
+struct Order {
+    number: i64,
+    customer: i64,
+    /// None while it is not delivered.
+    carrier: Option<i64>,
+    lines: i64,
+}
+
+/// The orders of a district. Its customers have one each, in a random order.
+fn orders(warehouse: i64, district: i64) -> impl Iterator<Item = Order> {
+    let mut random = Table::Orders.stream(warehouse, district);
+    let mut customers: Vec<i64> = (1..=CUSTOMERS).collect();
+    random.shuffle(&mut customers);
+    (1..).zip(customers).map(move |(number, customer)| {
+        let (carrier, lines) = (random.range(1, 10), random.range(5, 15));
+        Order {
+            number,
+            customer,
+            carrier: (number < FIRST_OPEN).then_some(carrier),
+            lines,
+        }
+    })
+}
+
+impl Order {
+    fn fill(&self, row: &mut Row, [district, warehouse]: [i64; 2]) {
+        row.ints([self.number, district, warehouse, self.customer]);
+        row.cells.push(Cell::Loaded);
+        row.cells.push(self.carrier.map_or(Cell::Null, Cell::Int));
+        row.ints([self.lines, 1]);
+        // The client of the order: none.
+        row.cells.push(Cell::Null);
+    }
+}
+
+fn line(
+    row: &mut Row,
+    [district, warehouse]: [i64; 2],
+    order: &Order,
+    number: i64,
+    random: &mut Stream,
+) {
+    row.ints([order.number, district, warehouse, number]);
+    row.ints([random.range(1, ITEMS), warehouse]);
+    let is_delivered = order.carrier.is_some();
+    row.cells.push(match is_delivered {
+        true => Cell::Loaded,
+        false => Cell::Null,
+    });
+    row.ints([5]);
+    let amount = random.range(1, 999_999);
+    row.money(if is_delivered { 0 } else { amount });
+    row.letters(random, 24, 24);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(table: Table, warehouse: i64) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let made: Result<(), ()> = table.each_row(warehouse, |row| {
+            rows.push(row.clone());
+            Ok(())
+        });
+        made.unwrap();
+        rows
+    }
+
+    fn int(row: &Row, column: usize) -> i64 {
+        match row.cells[column] {
+            Cell::Int(value) => value,
+            ref other => panic!("{other:?}"),
+        }
+    }
+
+    fn text(row: &Row, column: usize) -> &[u8] {
+        match &row.cells[column] {
+            Cell::Text(place) => &row.text[place.clone()],
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_table_has_its_rows() {
+        for table in Table::ALL {
+            let rows = all(table, 1).len() as u64;
+            match table {
+                Table::OrderLine => assert!((295_000..305_000).contains(&rows), "{rows}"),
+                table => assert_eq!(rows, table.rows(1), "{}", table.name()),
+            }
+        }
+        assert_eq!(all(Table::Item, 2), []);
+    }
+
+    #[test]
+    fn rows_do_not_depend_on_what_was_made_before() {
+        let second = all(Table::District, 2);
+        assert_eq!(all(Table::District, 2), second);
+        assert_ne!(all(Table::District, 1)[0].text, second[0].text);
+    }
+
+    #[test]
+    fn orders_and_lines_agree() {
+        let mut lines = std::collections::BTreeMap::new();
+        for row in all(Table::OrderLine, 1) {
+            *lines.entry((int(&row, 1), int(&row, 0))).or_insert(0) += 1;
+            let is_open = int(&row, 0) >= 2101;
+            assert_eq!(row.cells[6] == Cell::Null, is_open);
+            assert_eq!(row.cells[8] == Cell::Decimal(0, 2), !is_open);
+        }
+        let mut customers = std::collections::BTreeSet::new();
+        for row in all(Table::Orders, 1) {
+            let key = (int(&row, 1), int(&row, 0));
+            assert_eq!(lines.remove(&key), Some(int(&row, 6)));
+            assert_eq!(row.cells[5] == Cell::Null, key.1 >= 2101);
+            assert!(customers.insert((key.0, int(&row, 3))));
+        }
+        assert!(lines.is_empty());
+    }
+
+    #[test]
+    fn customers_have_every_last_name_and_one_in_ten_bad_credit() {
+        let customers = all(Table::Customer, 1);
+        let names: std::collections::BTreeSet<&[u8]> =
+            customers[..1000].iter().map(|row| text(row, 5)).collect();
+        assert_eq!(names.len(), 1000);
+        let bad = customers.iter().filter(|row| text(row, 13) == b"BC");
+        let bad = bad.count();
+        assert!((2_800..3_200).contains(&bad), "{bad}");
+        assert!(customers.iter().all(|row| row.cells.len() == 21));
+    }
+}

@@ -1,0 +1,278 @@
+//! The workload `tpcc-like`: what a run leaves and stores, each consistency condition broken by hand, and a crash.
+
+use crate::common::{ending, execute, owned_directory, row, rows, run, server};
+use crate::held::Held;
+use pgfsbench_tests::assert_columns;
+use postgres::Client;
+
+const CONDITIONS: &str = include_str!("../../src/workload/tpcc_like/queries/conditions.sql");
+const EXPENSIVE_CONDITIONS: &str =
+    include_str!("../../src/workload/tpcc_like/queries/expensive_conditions.sql");
+const CONDITION_11_LOADED: &str =
+    include_str!("../../src/workload/tpcc_like/queries/condition_11_loaded.sql");
+
+/// Changes, each with the conditions that do not hold after it.
+const BREAKS: [(&str, &[i32]); 12] = [
+    ("UPDATE warehouse SET w_ytd = w_ytd + 1", &[1, 8]),
+    (
+        "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = 1",
+        &[2],
+    ),
+    (
+        "DELETE FROM new_order WHERE no_d_id = 1 AND no_o_id = (SELECT max(no_o_id) - 5 FROM new_order WHERE no_d_id = 1)",
+        &[3, 5, 11],
+    ),
+    (
+        "UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 WHERE o_d_id = 2 AND o_id = 7",
+        &[4, 6],
+    ),
+    (
+        "UPDATE orders SET o_carrier_id = NULL WHERE o_d_id = 3 AND o_id = 8",
+        &[5, 7],
+    ),
+    (
+        "UPDATE orders SET o_ol_cnt = o_ol_cnt + CASE o_id WHEN 7 THEN 1 ELSE -1 END WHERE o_d_id = 2 AND o_id IN (7, 8)",
+        &[6],
+    ),
+    (
+        "UPDATE order_line SET ol_delivery_d = NULL WHERE ol_d_id = 4 AND ol_o_id = 9 AND ol_number = 1",
+        &[7],
+    ),
+    (
+        "UPDATE history SET h_amount = h_amount + 1 WHERE ctid = '(0,1)'",
+        &[8, 9, 10],
+    ),
+    (
+        "UPDATE district SET d_ytd = d_ytd + CASE d_id WHEN 1 THEN 1 ELSE -1 END WHERE d_id IN (1, 2)",
+        &[9],
+    ),
+    (
+        "UPDATE customer SET c_balance = c_balance + 1, c_ytd_payment = c_ytd_payment - 1 WHERE c_d_id = 5 AND c_id = 1",
+        &[10],
+    ),
+    (
+        "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_d_id = 6 AND c_id = 2",
+        &[11],
+    ),
+    (
+        "UPDATE customer SET c_ytd_payment = c_ytd_payment + 1 WHERE c_d_id = 7 AND c_id = 3",
+        &[12],
+    ),
+];
+
+/// The conditions that do not hold.
+fn broken(client: &mut Client) -> Vec<i32> {
+    let sql = format!(
+        "SELECT (c ->> 'condition')::integer FROM (SELECT ({CONDITIONS}) -> 'conditions' || ({EXPENSIVE_CONDITIONS})) a (a), \
+         jsonb_array_elements(a) c WHERE (c ->> 'wrong')::bigint > 0 ORDER BY 1"
+    );
+    let found = rows(client, &sql);
+    found
+        .iter()
+        .map(|number| number.parse().expect("a number"))
+        .collect()
+}
+
+#[test]
+fn a_run_keeps_all_conditions_and_each_is_seen_when_it_is_broken() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let id = run(
+        &mut client,
+        r#"workload => 'tpcc-like', scale => 1, clients => 4, transactions => 150, warmup => '0', seed => 5, keep => true,
+           options => '{"unlogged": true, "conditions": "all"}'"#,
+    );
+    let of_run = format!("WHERE run_id = {id}");
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.run_log {of_run}"),
+        &[
+            // Transactions that roll back are not committed ones.
+            (
+                "transactions_total = (SELECT sum(committed) FROM fsbench.transaction_result)",
+                "t",
+            ),
+            ("status", "done"),
+        ],
+    );
+    let checks = format!(
+        "SELECT moment, count(*), bool_and(passed) FROM fsbench.verification {of_run} GROUP BY 1 ORDER BY 1"
+    );
+    assert_eq!(rows(&mut client, &checks), ["load|1|t", "window|13|t"]);
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.transaction_result {of_run}"),
+        &[
+            ("sum(committed + rolled_back)", "600"),
+            ("sum(failed)", "0"),
+            (
+                "string_agg(transaction, ' ' ORDER BY position)",
+                "new-order payment order-status delivery stock-level",
+            ),
+            ("sum(weight)", "100"),
+            // Only New-Orders roll back.
+            ("sum(rolled_back) FILTER (WHERE position > 1)", "0"),
+            (
+                "sum(committed) FILTER (WHERE position = 1) = (SELECT sum(new_orders) FROM fsbench.tpcc_client)",
+                "t",
+            ),
+            (
+                "sum(rolled_back) = (SELECT sum(wrong_orders) FROM fsbench.tpcc_client)",
+                "t",
+            ),
+        ],
+    );
+    assert_columns(
+        &mut client,
+        &format!(
+            "FROM fsbench.tpcc JOIN fsbench.run_log USING (run_id) JOIN fsbench.transaction_result t USING (run_id) {of_run} AND position = 1"
+        ),
+        &[
+            ("abs(notpm - committed * 60000 / measured_ms) < 1e-6", "t"),
+            (
+                "abs(notpm_dbt2 - (committed + rolled_back) * 60000 / measured_ms) < 1e-6",
+                "t",
+            ),
+            ("notpm_per_warehouse = notpm", "t"),
+            ("lines_per_order BETWEEN 9 AND 11", "t"),
+            // With one warehouse nothing is remote.
+            ("remote_lines_percent + remote_payments_percent", "0"),
+        ],
+    );
+    let histograms = format!(
+        "SELECT count(*) FROM fsbench.histogram {of_run} AND measure = 'latency' AND transaction IN (SELECT transaction FROM fsbench.transaction_result)"
+    );
+    assert_eq!(row(&mut client, &histograms), "5");
+
+    let database = row(
+        &mut client,
+        &format!("SELECT work_database FROM fsbench.run_log {of_run}"),
+    );
+    let mut there = server.connect(&database);
+    for (table, least) in [
+        ("orders WHERE o_client IS NOT NULL", 1),
+        ("order_line", 300_000),
+        ("stock", 100_000),
+    ] {
+        let count = row(&mut there, &format!("SELECT count(*) FROM {table}"));
+        let count: u64 = count.parse().expect("a number");
+        assert!(count >= least, "{table}: {count}");
+    }
+    let keys = "SELECT count(*) FILTER (WHERE contype = 'f' AND convalidated), count(*) FILTER (WHERE contype = 'p') \
+        FROM pg_constraint WHERE connamespace = 'public'::regnamespace";
+    assert_eq!(row(&mut there, keys), "10|8");
+    assert!(broken(&mut there).is_empty());
+    for (change, conditions) in BREAKS {
+        execute(&mut there, &format!("BEGIN; {change}"));
+        assert_eq!(broken(&mut there), conditions, "{change}");
+        execute(&mut there, "ROLLBACK");
+    }
+    // Once orders were delivered, the form of condition 11 that holds after the load does not hold.
+    let loaded = format!("SELECT (({CONDITION_11_LOADED}) ->> 'wrong')::integer > 0");
+    assert_eq!(row(&mut there, &loaded), "t");
+    drop(there);
+    execute(&mut client, &format!("DROP DATABASE \"{database}\""));
+    server.nothing_is_left_at_once();
+}
+
+#[test]
+fn a_condition_that_fails_ends_the_run_and_is_named() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let mut held = Held::at(
+        &server,
+        r#"workload => 'tpcc-like', scale => 1, clients => 2, transactions => 200, warmup => '0', rate => 100,
+           options => '{"unlogged": true, "foreign_keys": false}'"#,
+        "measure",
+        "done > 40",
+        "warehouse IN EXCLUSIVE MODE",
+    );
+    let other = held.session();
+    execute(
+        other,
+        "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_d_id = 1 AND c_id = 1; COMMIT",
+    );
+    held.release();
+    let ended = ending(&mut client, &held.id);
+    let wanted = "failed XX001; the data does not agree with what was measured";
+    assert!(ended.starts_with(wanted), "{ended}");
+    let detail = format!(
+        "SELECT error_detail FROM fsbench.run_log WHERE run_id = {}",
+        held.id
+    );
+    assert_eq!(
+        row(&mut client, &detail),
+        "After the run condition 11 (clause 3.3.2.11) fails for 1 of 10: the orders, the rows of new_order and the deliveries since the load."
+    );
+    // All outcomes are stored; the expensive ones were not made.
+    let checks = format!(
+        "SELECT count(*), count(*) FILTER (WHERE passed), count(*) FILTER (WHERE passed IS NULL AND note LIKE 'not made: %'), \
+         string_agg(name, ',') FILTER (WHERE NOT passed) FROM fsbench.verification WHERE run_id = {} AND moment = 'window'",
+        held.id
+    );
+    assert_eq!(row(&mut client, &checks), "13|9|3|condition 11");
+    server.nothing_is_left_at_once();
+}
+
+#[test]
+fn orders_of_each_client_are_there_after_a_crash() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let place = owned_directory("pgfsbench-target.");
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('here', directory => '{}')",
+            place.path().display()
+        ),
+    );
+    let id = run(
+        &mut client,
+        r#"'here', 'tpcc-like', scale => 1, clients => 3, transactions => 60, options => '{"crash": true}'"#,
+    );
+    let of_run = format!("WHERE run_id = {id}");
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) {of_run}"),
+        &[
+            ("balances_verified", "t"),
+            ("problem IS NULL", "t"),
+            ("jsonb_array_length(balances -> 'conditions')", "9"),
+            (
+                "(SELECT sum((o ->> 'orders')::bigint) FROM jsonb_array_elements(balances -> 'orders') o) \
+                 = (SELECT sum(new_orders) FROM fsbench.tpcc_client)",
+                "t",
+            ),
+            ("(SELECT count(*) FROM fsbench.tpcc_client)", "3"),
+            (
+                "(SELECT count(*) FROM fsbench.verification WHERE moment = 'crash' AND passed)",
+                "10",
+            ),
+        ],
+    );
+    server.nothing_is_left_at_once();
+}
+
+#[test]
+fn terminals_wait_before_and_after_transactions() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let id = run(
+        &mut client,
+        r#"workload => 'tpcc-like', scale => 1, duration => '5 s', warmup => '0',
+           options => '{"waits": true, "unlogged": true, "mix": {"payment": 1}}'"#,
+    );
+    assert_columns(
+        &mut client,
+        &format!(
+            "FROM fsbench.run_log JOIN fsbench.transaction_result USING (run_id) WHERE run_id = {id} AND position = 2"
+        ),
+        &[
+            ("clients", "10"),
+            // Keys take 3 s, and the mean of thinking is 12 s.
+            ("committed BETWEEN 1 AND 20", "t"),
+            ("run_log.latency_max_ms < 2900", "t"),
+        ],
+    );
+    server.nothing_is_left_at_once();
+}
