@@ -91,6 +91,7 @@ SELECT run_id AS search, rate > 0 AS found FROM fsbench.sustainable_rate(latency
     scripts => :'scripts', init_script => 'CREATE TABLE shop (sold int); INSERT INTO shop VALUES (0);') \gset
 SELECT status, (SELECT count(*) > 0 FROM fsbench.script s WHERE s.sha256 = r.used #>> '{options,script,sha256}') AS texts, sustainable_rate > 0 AS found
 FROM fsbench.run_log r WHERE run_id = :search;
+DELETE FROM fsbench.run_log WHERE run_id = :search;
 
 -- A run that waits for its turn keeps its texts.
 SELECT fsbench.start(workload => 'script', clients => 1, transactions => 20, scripts => 'SELECT pg_sleep(0.05);', init_script => 'SELECT 1;') AS first,
