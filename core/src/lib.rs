@@ -57,7 +57,7 @@
 //! sys helper
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict verification
-//! allowance checkpoint difference file_attributes hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
+//! allowance checkpoint difference file_attributes finding_row hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
 //! escape rows session_settings sqlstate texts
 //! ```
 #![forbid(unsafe_code)]
@@ -75,6 +75,7 @@ pub mod escape;
 pub mod experiment;
 pub mod file_attributes;
 pub mod finding;
+pub mod finding_row;
 pub mod helper;
 pub mod hist;
 pub mod io_rings;

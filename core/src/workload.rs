@@ -54,6 +54,12 @@ impl<'de> Deserialize<'de> for Workload {
     }
 }
 
+/// The document that travels with a run of these arguments, as JSON. Each workload is asked, since an experiment may vary the workload.
+pub fn document(asked: &Asked) -> Result<Option<String>, Refusal> {
+    let documents = ALL.iter().map(|workload| workload.document(asked));
+    documents.filter_map(Result::transpose).next().transpose()
+}
+
 /// Options for which the machine that is measured chooses, whatever the workload.
 pub fn options_of_machine() -> Vec<&'static str> {
     let own = ALL.iter().flat_map(|workload| workload.own_options());

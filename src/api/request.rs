@@ -5,7 +5,7 @@ mod submit;
 use pgfsbench_core::{
     spec::{Arguments, Asked, Bound, DEFAULT_TARGET, Facts, Spec, Stage},
     units::whole_number,
-    workload::{self, script::Document},
+    workload,
 };
 use pgrx::pg_sys;
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ use super::{guard::Ready, in_use, session_settings};
 pub use submit::{CLEARING_UP, Ticket, submit};
 
 use crate::{
-    errors::{Fault, sqlstate, to_json_text, wrong_arguments},
+    errors::{Fault, sqlstate, wrong_arguments},
     host::{location, machine},
     pg::{arguments, config, session, settings, sql, xact},
     random,
@@ -142,10 +142,10 @@ pub fn asked_by_server(document: &str) -> Result<Asked, Fault> {
     with_hash(asked)
 }
 
-/// The specification with the hash of its scripts, if they can be read.
+/// The specification with the hash of its document, if that can be made.
 pub fn with_hash(mut asked: Asked) -> Result<Asked, Fault> {
-    if let Ok(document) = Document::of(&asked.script) {
-        asked.script.sha256 = Some(store::script::sha256(&to_json_text(&document)?)?);
+    if let Ok(Some(document)) = workload::document(&asked) {
+        asked.script.sha256 = Some(store::script::sha256(&document)?);
     }
     Ok(asked)
 }

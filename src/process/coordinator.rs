@@ -12,7 +12,6 @@ use pgfsbench_core::{
     finding::{self, Unreleased},
     run::plan::Place,
     spec::Spec,
-    workload::script::Settings,
 };
 use serde_json::Value;
 
@@ -43,7 +42,7 @@ fn free_run_area(board: &Board, index: u32) {
 fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
     let asked = board.texts(request).map(|texts| texts.asked.get());
     let run_id = xact::transaction(|| {
-        store_scripts(request, spec)?;
+        store_document(request, spec)?;
         let requested_by = session::role_name(request.role.load(Acquire));
         let run_id = store::insert_run(spec, &asked.unwrap_or_default(), &requested_by, status)?;
         for (cell, half) in request.fingerprint.iter().zip(store::fingerprint(run_id)?) {
@@ -56,13 +55,14 @@ fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result
     Ok(run_id)
 }
 
-/// Stores the texts of scripts, which the caller has in a segment.
-fn store_scripts(request: &Request, spec: &Spec) -> Result<(), Fault> {
+/// Stores the document of the run, which the caller has in a segment.
+fn store_document(request: &Request, spec: &Spec) -> Result<(), Fault> {
     let handle = request.script.load(Acquire);
-    if handle == 0 {
-        return Ok(());
+    let hash = spec.workload.document_hash(spec);
+    match hash.filter(|_| handle != 0) {
+        Some(hash) => store::script::insert(&hash, &segment::read(handle)?),
+        None => Ok(()),
     }
-    store::script::insert(&Settings::of(spec).sha256, &segment::read(handle)?)
 }
 
 impl Run {

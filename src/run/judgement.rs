@@ -54,10 +54,27 @@ pub fn judge(run_id: i64) -> Result<Option<Vec<Finding>>, Fault> {
         .transpose()
 }
 
+/// Findings about the results that only the workload of the run has.
+fn findings_of_workload(run_id: i64, facts: &RunFacts) -> Result<Vec<Finding>, Fault> {
+    let Some((workload, query)) = facts
+        .workload
+        .and_then(|workload| Some((workload, workload.facts_query()?)))
+    else {
+        return Ok(Vec::new());
+    };
+    match sql::read_latest(query, &[Some(&run_id.to_string())])? {
+        Some(facts) => workload
+            .findings(&facts)
+            .map_err(|e| unreadable_row("facts", e)),
+        None => Ok(Vec::new()),
+    }
+}
+
 fn judged(run_id: i64, facts: &RunFacts) -> Result<Vec<Finding>, Fault> {
     let mut findings = store::findings(run_id)?;
     findings.retain(|finding| finding::is_of_the_moment(&finding.code));
     findings.extend(finding::judge(facts));
+    findings.extend(findings_of_workload(run_id, facts)?);
     finding::sort(&mut findings);
     Ok(findings)
 }

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     finding::Durability,
+    spec::Workload,
     sys::cgroup::Limits,
     texts,
     units::{format_bytes, format_count},
@@ -286,10 +287,11 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
         "; it is what mount options, caches and settings say",
     )];
     if !facts.iter().any(|f| f.crash == Some(true)) {
-        rows.push(untested(
-            "recovery after a crash",
-            ": options => '{\"crash\": true}' measures it",
-        ));
+        let says = match facts.iter().all(can_crash) {
+            true => ": options => '{\"crash\": true}' measures it",
+            false => ": the workload has no option \"crash\"",
+        };
+        rows.push(untested("recovery after a crash", says));
     }
     let f = facts.first().cloned().unwrap_or_default();
     let what = [
@@ -320,6 +322,12 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
         ));
     }
     rows
+}
+
+/// Whether its workload takes the option `crash`.
+fn can_crash(f: &Facts) -> bool {
+    let workload = f.workload.as_deref().and_then(Workload::parse);
+    workload.is_none_or(|workload| workload.takes_option("crash"))
 }
 
 /// Files of a database that has lived long are scattered, on a filesystem that was full before.

@@ -3,7 +3,6 @@
 mod crash;
 mod io;
 mod machine;
-mod scan;
 mod server;
 mod storage;
 
@@ -12,11 +11,10 @@ use serde::{Deserialize, Serialize};
 pub use crash::CrashFacts;
 pub use io::IoFacts;
 pub use machine::MachineFacts;
-pub use scan::{ScanFacts, ScanMade};
 pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts, WalSyncFacts};
 pub use storage::{FlushFacts, StorageFacts};
 
-use crate::spec::{Spec, Workload};
+use crate::spec::{Cache, Spec, Workload};
 
 /// Everything that the rules look at. None: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +26,8 @@ pub struct RunFacts {
     pub clients: Option<u32>,
     /// pgbench's scale.
     pub scale: Option<u32>,
+    /// The cache that was asked for.
+    pub cache: Option<Cache>,
     /// Transactions a second that were scheduled; None without a rate.
     pub rate: Option<f64>,
     /// Bytes of tables and keys.
@@ -80,7 +80,6 @@ pub struct RunFacts {
     pub wal_storage: Option<StorageFacts>,
     /// Further filesystems that commits and checkpoints depend on: those of pg_control, pg_xact and the like.
     pub other_storage: Vec<StorageFacts>,
-    pub scan: ScanFacts,
     /// Syncs of files, and commits.
     pub io: IoFacts,
     /// The data after the crash, in a run with the option `crash`.

@@ -9,7 +9,7 @@ mod server;
 mod settings;
 mod window;
 
-use super::{Finding, RunFacts, Severity, crash, scan, storage};
+use super::{Finding, RunFacts, Severity, crash, storage};
 use crate::units::format_share as percent;
 pub use data::{device_reads, fits_memory};
 pub use machine::is_saturated;
@@ -67,10 +67,6 @@ pub const ALL: &[Rule] = &[
     filesystem::almost_full,
     storage::mount_options_not_shown,
     storage::properties_not_in_force,
-    scan::workers_not_launched,
-    scan::cache_not_as_asked,
-    scan::read_for_others,
-    scan::cpu_bound,
     crash::lost_transactions,
     crash::recovery_failed,
     flush::fsync_too_fast,

@@ -1,11 +1,6 @@
 //! Findings about a filesystem that was made for a run: what was asked for, and what came of it.
 
-use super::{Finding, RunFacts, Severity};
-
-/// The code of [`not_released`].
-pub const NOT_RELEASED: &str = "not_released";
-/// The code of the finding that `fsbench.import()` gives to runs of other databases.
-pub const IMPORTED: &str = "imported";
+use super::{Finding, NOT_RELEASED, RunFacts, Severity};
 
 /// Mount options that were asked for and that the kernel does not show.
 pub fn mount_options_not_shown(facts: &RunFacts) -> Option<Finding> {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::spec::{Asked, Cache, Facts, Workload};
 use crate::sys::{self, Layer, cgroup::Felt};
-use crate::workload::{resolve, scan::BlocksFrom};
+use crate::{texts, workload::resolve};
 use proptest::prelude::*;
 
 const GB: u64 = 1 << 30;
@@ -126,6 +126,7 @@ fn clean() -> RunFacts {
         workload: Workload::parse("tpcb"),
         clients: Some(16),
         scale: Some(1000),
+        cache: Some(Cache::Warm),
         rate: None,
         data_bytes: Some(15 * GB),
         shared_buffers_bytes: Some(GB),
@@ -154,10 +155,6 @@ fn clean() -> RunFacts {
             jobs: Some(1),
             commits_per_second: Some(800.0),
             commit_run_id: Some(2),
-        },
-        scan: ScanFacts {
-            degrees_not_launched: Some(vec![]),
-            ..ScanFacts::default()
         },
         storage: storage(),
         wal_storage: None,
@@ -493,23 +490,6 @@ fn drift() {
     finds_nothing!(seconds_tps: seconds(750.0), rate: Some(20.0));
 }
 
-/// A scan of 10 GB, of which so much came from storage or, in shared buffers, was not there.
-fn scan_made((degree, repeat, used, read): (u32, u32, bool, u64)) -> ScanMade {
-    let blocks = BlocksFrom {
-        bytes: 10 * GB,
-        outside: read,
-        storage: Some(read),
-        device: Some(20 * GB),
-    };
-    ScanMade {
-        degree,
-        repeat,
-        used,
-        for_others: None,
-        blocks,
-    }
-}
-
 #[test]
 fn commits_and_syncs_of_files() {
     let io = |jobs, syncs, commits| IoFacts {
@@ -528,78 +508,7 @@ fn commits_and_syncs_of_files() {
 }
 
 #[test]
-fn scans() {
-    let scan = |scan, read, cache| ScanFacts {
-        gb_per_second: Some(scan),
-        read_gb_per_second: Some(read),
-        readers: Some(4),
-        cache: Some(cache),
-        ..clean().scan
-    };
-    finds!({scan: ScanFacts { degrees_not_launched: Some(vec![16, 32]), ..clean().scan }} => "workers_not_launched", Warning,
-        "not all workers were there at degree 16, 32");
-    let message = "scans were bound by the processor: 1.00 GB/s at the best degree, and 3.00 GB/s when 4 processes read the same files without the executor";
-    finds!({scan: scan(1.0, 3.0, Cache::Cold)} => "cpu_bound", Warning, message);
-    finds!({scan: scan(1.0, 3.0, Cache::Warm)} => "cpu_bound", Info, message);
-    finds_nothing!(scan: scan(0.9, 1.0, Cache::Cold));
-    let made = |cache, scans: &[(u32, u32, bool, u64)]| ScanFacts {
-        cache: Some(cache),
-        scans: Some(scans.iter().copied().map(scan_made).collect()),
-        ..clean().scan
-    };
-    let among_others = |cache| {
-        let mut facts = made(cache, &[(1, 1, true, 0), (2, 1, true, 0)]);
-        facts.scans.iter_mut().flatten().for_each(|scan| {
-            scan.for_others = (scan.degree == 2).then_some(50 << 20);
-            scan.blocks.storage = None;
-            scan.blocks.device = None;
-        });
-        facts
-    };
-    finds!({scan: among_others(Cache::Warm)} => "read_for_others", Warning,
-        "in 1 of 2 scans the server's I/O workers read for others, too, up to 50 MB");
-    finds_nothing!(scan: among_others(Cache::SharedBuffers));
-    const THEY: &str = "they do not count, and even made again";
-    let again = [
-        (1, 1, true, 0),
-        (2, 1, false, GB),
-        (2, 1, true, 0),
-        (1, 2, false, GB / 2),
-        (1, 2, true, 0),
-        (2, 2, true, 0),
-    ];
-    finds!({scan: made(Cache::Warm, &again)} => "cache_not_as_asked", Info,
-        "in 2 of 6 scans from a warm cache up to 10.00 % of the table came from storage; they do not count, and were made again");
-    finds!({scan: made(Cache::SharedBuffers, &again)} => "cache_not_as_asked", Info,
-        "in 2 of 6 scans from shared buffers up to 10.00 % of the table was not there; they do not count, and were made again");
-    let lost = [
-        (4, 1, true, 0),
-        (4, 2, false, GB),
-        (4, 2, false, GB),
-        (2, 1, false, GB),
-        (1, 1, false, GB),
-        (1, 1, true, 0),
-    ];
-    finds!({scan: made(Cache::Warm, &lost)} => "cache_not_as_asked", Warning,
-        &format!("in 4 of 6 scans from a warm cache up to 10.00 % of the table came from storage; {THEY} fewer repeats than asked for are left at degree 4, and no scan is left at degree 2"));
-    finds!({scan: made(Cache::Cold, &[(1, 1, true, 10 * GB), (1, 2, false, 5 * GB)])} => "cache_not_as_asked", Warning,
-        &format!("in 1 of 2 scans from a cold cache as little as 50.00 % of the table came from storage; {THEY} fewer repeats than asked for are left at degree 1"));
-    finds!({scan: made(Cache::Cold, &[(1, 1, false, 5 * GB), (2, 1, false, 0)])} => "cache_not_as_asked", Invalid,
-        &format!("in 2 of 2 scans from a cold cache as little as 0.00 % of the table came from storage; {THEY} no scan is left at degree 1, 2"));
-    let mut others = made(Cache::Warm, &[(1, 1, true, 0), (2, 1, true, 0)]);
-    others
-        .scans
-        .iter_mut()
-        .flatten()
-        .take(1)
-        .for_each(|scan| scan.blocks.storage = None);
-    finds!({scan: others} => "cache_not_as_asked", Warning,
-        "in 1 of 2 scans from a warm cache up to all of the table came from storage, or was read for others; they count");
-    finds_nothing!(scan: made(Cache::Warm, &[(1, 1, true, GB / 20), (2, 1, true, 0)]));
-    finds_nothing!(scan: made(Cache::Cold, &[(1, 1, true, 10 * GB), (2, 1, true, 11 * GB)]));
-    finds_nothing!(scan: made(Cache::Cold, &[]));
-    // Nobody has read with as few processes as have scanned.
-    finds_nothing!(scan: ScanFacts { read_gb_per_second: None, readers: None, ..scan(1.0, 3.0, Cache::Cold) });
+fn scans_of_a_table_in_memory() {
     // Nothing waits for a commit, and what is in memory is what was asked for.
     finds_nothing!(workload: Workload::parse("scan"), unlogged: Some(true), fsync: Some(false), checkpoints: Some(0),
         data_bytes: Some(1), full_page_writes: Some(false), synchronous_commit: Some("off".into()));

@@ -1,9 +1,6 @@
 //! The finding about a run whose figure no ratio can be made of. Only an experiment knows by which figure it compares.
 
-use super::{Finding, Severity};
-
-/// The code of [`not_positive`].
-pub const NOT_POSITIVE: &str = "not_positive";
+use super::{Finding, NOT_POSITIVE, Severity};
 
 /// The finding of a run of an experiment whose metric is zero, or less.
 pub fn not_positive(metric: &str, value: f64) -> Finding {

@@ -3,6 +3,8 @@
 mod blocks_from;
 mod cache;
 mod definition;
+mod facts;
+mod findings;
 mod judged;
 mod options;
 mod reads;

@@ -8,7 +8,7 @@ mod document;
 mod remarks;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     mix::{self, Tries},
@@ -18,7 +18,7 @@ use crate::{
     refusal::Refusal,
     spec::{
         Act, Asked, Chosen, Estimate, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
-        Remark, ResultTable, Results, Spec, Step, values,
+        Remark, ResultTable, Results, ScriptArguments, Spec, Step, values,
     },
     units,
 };
@@ -186,6 +186,16 @@ impl Parameters for Script {
         })
     }
 
+    fn document(&self, asked: &Asked) -> Result<Option<String>, Refusal> {
+        if asked.script.scripts.is_none() {
+            return Ok(None);
+        }
+        let document = serde_json::to_string(&Document::of(&asked.script)?);
+        document
+            .map(Some)
+            .map_err(|error| Refusal::argument(format!("the scripts are no JSON: {error}")))
+    }
+
     fn shown(&self, spec: &Spec) -> Vec<String> {
         vec![Settings::of(spec).names]
     }
@@ -220,6 +230,32 @@ impl Estimate for Script {
 impl Plan for Script {
     fn writes(&self) -> bool {
         true
+    }
+
+    fn document_hash(&self, spec: &Spec) -> Option<String> {
+        Some(Settings::of(spec).sha256).filter(|hash| !hash.is_empty())
+    }
+
+    fn arguments_of_document(
+        &self,
+        spec: &Spec,
+        document: &str,
+    ) -> serde_json::Result<ScriptArguments> {
+        let (settings, document) = (
+            Settings::of(spec),
+            serde_json::from_str::<Document>(document)?,
+        );
+        let given = |is_given: bool, value: Value| is_given.then_some(value);
+        Ok(ScriptArguments {
+            scripts: Some(json!(document.scripts).to_string()),
+            variables: given(!document.variables.is_empty(), json!(document.variables)),
+            init_script: document.init_script,
+            checks: given(!document.checks.is_empty(), json!(document.checks)),
+            protocol: Some(settings.protocol),
+            max_tries: i32::try_from(settings.max_tries).ok(),
+            continue_on_error: Some(settings.continue_on_error),
+            sha256: None,
+        })
     }
 
     fn steps(&self) -> &'static [Step] {

@@ -8,7 +8,6 @@ use std::{
 use pgfsbench_core::{
     spec::{Asked, Spec},
     units::{format_count, format_ids},
-    workload::script::Document,
 };
 
 use crate::{
@@ -60,19 +59,11 @@ fn in_shared_memory(arguments: &impl serde::Serialize) -> Result<String, Fault> 
     Ok(text)
 }
 
-/// The document with the texts of scripts, JSON.
-fn texts_of_scripts(asked: &Asked) -> Result<Option<String>, Fault> {
-    match asked.script.sha256 {
-        Some(_) => to_json_text(&Document::of(&asked.script)?).map(Some),
-        None => Ok(None),
-    }
-}
-
 /// Puts the request where the janitor finds it. A run that is just ending is waited for; another one is an error unless
 /// the request may queue.
 pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<Ticket, Fault> {
     let board = ready.board;
-    let texts = texts_of_scripts(asked)?;
+    let texts = spec.workload.document(asked)?;
     let asked = &Asked {
         script: asked.script.without_texts(),
         ..asked.clone()

@@ -13,16 +13,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL AND search IS NULL
          -- Patterns that follow each other differ; each job is judged by itself.
          AND (SELECT count(DISTINCT j.job) < 2 FROM fsbench.io_job j WHERE j.run_id = r.run_id)),
-      'scan', jsonb_build_object(
-         'degrees_not_launched', (SELECT coalesce(jsonb_agg(DISTINCT s.degree), '[]') FROM fsbench.scan s
-            WHERE s.run_id = r.run_id AND (workers_planned <> degree OR workers_launched <> degree)),
-         'gb_per_second', best.gb_per_second, 'read_gb_per_second', reading.gb_per_second, 'readers', reading.readers,
-         'cache', coalesce(r.used #>> '{options,cache}', 'warm'),
-         'scans', (SELECT jsonb_agg(jsonb_build_object('degree', degree, 'repeat', repeat, 'used', used, 'bytes', bytes,
-            'outside', buffers_read * 8192, 'storage', CASE WHEN tells THEN process_read_bytes END, 'device', CASE WHEN tells THEN device_read_bytes END,
-            'for_others', others_read_bytes)
-            ORDER BY scan) FROM fsbench.scan s, LATERAL (SELECT page_cache_bytes IS NOT NULL OR NOT used AS tells) t
-            WHERE s.run_id = r.run_id AND workers_planned = degree AND workers_launched = degree)),
+      'cache', coalesce(r.used #>> '{options,cache}', 'warm'),
       'io', coalesce((SELECT jsonb_build_object('syncs_per_second', j.iops, 'jobs', j.copies, 'commits_per_second', c.tps, 'commit_run_id', c.run_id)
          FROM fsbench.io_job j, LATERAL (SELECT c.run_id, c.tps FROM fsbench.run_log c WHERE c.workload = 'commit' AND c.status = 'done' AND c.target = r.target
             AND c.target_version IS NOT DISTINCT FROM r.target_version AND c.clients = j.copies AND c.rate IS NULL AND c.tps > 0 AND c.run_id < r.run_id
@@ -86,10 +77,4 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          CASE WHEN bool_and(wal_device_flushes IS NOT NULL) THEN sum(wal_device_flushes) END AS wal_flushes,
          CASE WHEN bool_and(wal_device_write_bytes IS NOT NULL) THEN round(sum(wal_device_write_bytes::float8)) END AS wal_written
          FROM fsbench.sample WHERE run_id = r.run_id) s
-      LEFT JOIN LATERAL (SELECT degree, percentile_cont(0.5) WITHIN GROUP (ORDER BY gb_per_second) AS gb_per_second
-         FROM fsbench.scan c WHERE c.run_id = r.run_id AND c.used GROUP BY degree ORDER BY 2 DESC LIMIT 1) best ON true
-      LEFT JOIN LATERAL (SELECT readers, gb_per_second FROM fsbench.scan_read c
-         WHERE c.run_id = r.run_id AND block_bytes = 8192 AND readers <= best.degree
-           + CASE WHEN coalesce((r.used #>> '{options,leader}')::boolean, true) THEN 1 ELSE 0 END
-         ORDER BY readers DESC LIMIT 1) reading ON true
     WHERE r.run_id = $1::bigint AND r.status = 'done'

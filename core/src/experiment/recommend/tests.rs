@@ -147,6 +147,22 @@ fn only_a_filesystem_that_was_made_is_new() {
 }
 
 #[test]
+fn a_crash_is_advised_only_where_the_workload_takes_the_option() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let says = |fields: Value| {
+        let rows = not_tested(&state, &[facts(fields)]);
+        let crash = rows
+            .into_iter()
+            .find(|row| row.topic.as_deref() == Some("recovery after a crash"));
+        crash.map(|row| row.says)
+    };
+    let of = |workload: &str| says(serde_json::json!({"number": 0, "workload": workload})).unwrap();
+    assert!(of("tpcb").ends_with("options => '{\"crash\": true}' measures it"));
+    assert!(of("script").ends_with("the workload has no option \"crash\""));
+    assert_eq!(says(serde_json::json!({"number": 0, "crash": true})), None);
+}
+
+#[test]
 fn reads_of_data_in_memory_that_the_device_did_are_told() {
     let state = state("best", &["ext4", "btrfs"], ("tps", None));
     let says = |device: Option<f64>| {

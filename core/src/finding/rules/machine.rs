@@ -36,7 +36,7 @@ pub fn is_saturated(idle: f64) -> bool {
 pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
     let machine = &facts.machine;
     let sets_cache = facts.workload.is_some_and(|workload| workload.sets_cache());
-    if sets_cache && facts.scan.cache != Some(Cache::Cold) {
+    if sets_cache && facts.cache != Some(Cache::Cold) {
         // Expected of a table in memory, and told by cpu_bound.
         return None;
     }

@@ -27,13 +27,9 @@ fn processors_that_were_busy_or_taken_away() {
         cpu_clients: None,
         ..super::machine()
     };
-    let scan = |cache| ScanFacts {
-        cache: Some(cache),
-        ..clean().scan
-    };
-    finds!({machine: busy(), workload: Workload::parse("scan"), scan: scan(Cache::Cold)} => "cpu_saturated", Warning,
+    finds!({machine: busy(), workload: Workload::parse("scan"), cache: Some(Cache::Cold)} => "cpu_saturated", Warning,
         "the processors were idle or waiting for storage in 1.0 % of the time");
-    finds_nothing!(machine: busy(), workload: Workload::parse("scan"), scan: scan(Cache::Warm));
+    finds_nothing!(machine: busy(), workload: Workload::parse("scan"), cache: Some(Cache::Warm));
     nothing_with!(cpu_idle: None, cpu_iowait: None);
     with!({cpu_steal: Some(0.07)} => "steal", Warning, "the host took 7.0 % of the processors' time away");
     with!({cpu_others: Some(0.25)} => "noisy_neighbour", Warning,

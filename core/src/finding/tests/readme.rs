@@ -13,7 +13,7 @@ const SOURCES: [&str; 11] = [
     include_str!("../rules/settings.rs"),
     include_str!("../rules/window.rs"),
     include_str!("../crash.rs"),
-    include_str!("../scan.rs"),
+    include_str!("../../workload/scan/findings.rs"),
     include_str!("../storage.rs"),
 ];
 /// Codes that are chosen before the finding is made.
@@ -53,11 +53,7 @@ fn table() -> impl Iterator<Item = &'static str> {
 
 #[test]
 fn every_finding_has_a_weight() {
-    let mut weighed: Vec<&str> = weight::GROUPS
-        .iter()
-        .flat_map(|g| g.codes)
-        .copied()
-        .collect();
+    let mut weighed: Vec<&str> = GROUPS.iter().flat_map(|g| g.codes).copied().collect();
     weighed.sort_unstable();
     assert_eq!(weighed, codes());
 }
@@ -72,7 +68,7 @@ fn the_page_lists_every_finding_in_the_order_of_weight() {
             None => listed.extend(cell.split('`').skip(1).step_by(2)),
         }
     }
-    let stated = weight::GROUPS.iter().flat_map(|group| {
+    let stated = GROUPS.iter().flat_map(|group| {
         let says = std::iter::once(group.says);
         says.chain(group.codes.iter().copied())
     });

@@ -72,6 +72,12 @@ pub trait Parameters: Sync {
         Vec::new()
     }
 
+    /// The document that travels with a run of these arguments, as JSON, since it may be too long for the other arguments' place in shared
+    /// memory. The server stores it once, by its hash.
+    fn document(&self, _asked: &Asked) -> Result<Option<String>, Refusal> {
+        Ok(None)
+    }
+
     /// Its own part of the run in one line.
     fn shown(&self, _spec: &Spec) -> Vec<String> {
         Vec::new()

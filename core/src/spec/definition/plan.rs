@@ -3,7 +3,7 @@
 use super::ClientsDo;
 use crate::{
     refusal::Refusal,
-    spec::{Spec, Step},
+    spec::{ScriptArguments, Spec, Step},
 };
 
 /// Steps of a run of a workload, and what they need and touch.
@@ -65,6 +65,20 @@ pub trait Plan {
     /// Settings that a target's server needs for it, beside those for its workers.
     fn server_settings(&self, _spec: &Spec) -> Vec<(&'static str, String)> {
         Vec::new()
+    }
+
+    /// The hash of the document that travels with a run; None if none does.
+    fn document_hash(&self, _spec: &Spec) -> Option<String> {
+        None
+    }
+
+    /// The arguments by which another server runs that document. The error says that it is no such document.
+    fn arguments_of_document(
+        &self,
+        _spec: &Spec,
+        _document: &str,
+    ) -> serde_json::Result<ScriptArguments> {
+        Ok(ScriptArguments::default())
     }
 
     /// True if it syncs files by itself, so that settings of the server do not count.

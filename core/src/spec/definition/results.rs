@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Parameters, ResultTable};
-use crate::spec::Asked;
+use crate::{finding_row::Finding, spec::Asked};
 
 /// Results of a workload, and what is said about them.
 pub trait Results: Parameters {
@@ -30,6 +30,16 @@ pub trait Results: Parameters {
     /// Names of the kinds of transactions that a run with these arguments measures; empty if all are alike.
     fn transaction_names(&self, _asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The query of the facts about its own results: one value, JSON, for the run $1. None if it has no such findings.
+    fn facts_query(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Findings about its own results by those facts. The error says that they cannot be read.
+    fn findings(&self, _facts: &str) -> serde_json::Result<Vec<Finding>> {
+        Ok(Vec::new())
     }
 
     /// The place of a run's details, in half a sentence.

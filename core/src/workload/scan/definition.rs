@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Own, Payload, cache, options};
+use super::{Own, Payload, cache, findings, options};
 use crate::{
+    finding_row::Finding,
     refusal::Refusal,
     spec::{
         Act, Asked, Bound, Cache, Chosen, ClientsDo, Estimate, Facts, Given, Limit, Names, Options,
@@ -222,6 +223,14 @@ impl Results for Scans {
 
     fn metric(&self) -> Option<&'static str> {
         Some("scan_bytes_per_s")
+    }
+
+    fn facts_query(&self) -> Option<&'static str> {
+        Some(include_str!("facts.sql"))
+    }
+
+    fn findings(&self, facts: &str) -> serde_json::Result<Vec<Finding>> {
+        Ok(findings::judge(&serde_json::from_str(facts)?))
     }
 
     fn details(&self, run_id: i64) -> String {

@@ -5,6 +5,7 @@ use crate::{
     refusal::{Kind, Refusal, check},
     spec::{Cache, ScriptArguments as Arguments},
     workload::{
+        self,
         mix::grace_ns,
         script::{Document, Settings, measures_commands},
     },
@@ -78,6 +79,44 @@ fn a_specification_keeps_the_hash_and_no_text() {
     assert_eq!(on_pgbench.options.cache, Cache::Warm);
     let argument = spec.options.to_argument(spec.workload);
     assert_eq!(argument.get("script"), None);
+}
+
+#[test]
+fn a_document_travels_with_its_run_and_makes_the_same_arguments_elsewhere() {
+    let given = asked(Arguments {
+        init_script: Some("CREATE TABLE t (a int);".into()),
+        sha256: Some("abc".into()),
+        protocol: Some("simple".into()),
+        max_tries: Some(5),
+        variables: Some(json!({"a": 1})),
+        checks: Some(json!([{"name": "one", "sql": "SELECT 1", "expected": "1"}])),
+        ..scripts(r#"["tpcb-like", {"text": "SELECT :a;", "name": "own", "weight": 3}]"#)
+    });
+    let document = workload::document(&given).unwrap().unwrap();
+    let spec = resolved(given);
+    assert_eq!(spec.workload.document_hash(&spec), Some("abc".into()));
+    let there = spec.workload.arguments_of_document(&spec, &document);
+    let there = asked(there.unwrap());
+    assert_eq!(workload::document(&there).unwrap().unwrap(), document);
+    let (here, there) = (Settings::of(&spec), Settings::of(&resolved(there)));
+    assert_eq!(
+        there,
+        Settings {
+            sha256: String::new(),
+            ..here
+        }
+    );
+    let broken = spec.workload.arguments_of_document(&spec, "{");
+    assert!(broken.is_err());
+}
+
+#[test]
+fn only_scripts_have_a_document() {
+    assert_eq!(workload::document(&Asked::default()), Ok(None));
+    let wrong = asked(scripts("[1]"));
+    assert!(workload::document(&wrong).is_err());
+    let spec = resolved(Asked::default());
+    assert_eq!(spec.workload.document_hash(&spec), None);
 }
 
 #[test]

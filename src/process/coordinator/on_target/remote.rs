@@ -15,7 +15,7 @@ use pgfsbench_core::{
     },
     spec::{Asked, ResultTable, ScriptArguments, Spec},
     units::format_bytes,
-    workload::{self, script},
+    workload,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use crate::{
     bench::{PhaseTime, Run},
     board::Phase,
     clock,
-    errors::{Fault, read_json, sqlstate, to_json_text},
+    errors::{Fault, read_json, sqlstate, to_json_text, unreadable},
     pg::{
         libpq::{Connection, IS_IT_PGFSBENCH},
         process, report, xact,
@@ -105,25 +105,14 @@ pub(super) struct Measured {
     pub(super) before_ns: u64,
 }
 
-/// The scripts of a run, as the arguments of another one.
-fn scripts_of(spec: &Spec) -> Result<ScriptArguments, Fault> {
-    let settings = script::Settings::of(spec);
-    if settings.sha256.is_empty() {
+/// The arguments of a run that its document holds.
+fn arguments_of_document(spec: &Spec) -> Result<ScriptArguments, Fault> {
+    let Some(hash) = spec.workload.document_hash(spec) else {
         return Ok(ScriptArguments::default());
-    }
-    let text = xact::transaction(|| store::script::read(&settings.sha256))?;
-    let document: script::Document = read_json("document of scripts", &text)?;
-    let given = |is_given: bool, value: Value| is_given.then_some(value);
-    Ok(ScriptArguments {
-        scripts: Some(json!(document.scripts).to_string()),
-        variables: given(!document.variables.is_empty(), json!(document.variables)),
-        init_script: document.init_script,
-        checks: given(!document.checks.is_empty(), json!(document.checks)),
-        protocol: Some(settings.protocol),
-        max_tries: i32::try_from(settings.max_tries).ok(),
-        continue_on_error: Some(settings.continue_on_error),
-        sha256: None,
-    })
+    };
+    let document = xact::transaction(|| store::script::read(&hash))?;
+    let arguments = spec.workload.arguments_of_document(spec, &document);
+    arguments.map_err(|error| unreadable("document of scripts", error))
 }
 
 impl Run {
@@ -292,7 +281,13 @@ impl Run {
         let asked: Asked = read_json("arguments", &asked)?;
         let spec = &self.spec;
         let settings = xact::transaction(|| settings::of_session(&spec.settings))?;
-        let there = there::asked(spec, whose, asked.size, json!(settings), scripts_of(spec)?);
+        let there = there::asked(
+            spec,
+            whose,
+            asked.size,
+            json!(settings),
+            arguments_of_document(spec)?,
+        );
         let document = to_json_text(&there)?;
         let started = self.ask(connection, START, &[Some(&document)]);
         started.map_err(|fault| match whose {

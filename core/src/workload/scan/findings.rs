@@ -2,19 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use super::{Finding, RunFacts, ScanMade, Severity};
+use super::{
+    facts::{ScanFacts, ScanMade},
+    part_of_table,
+};
 use crate::{
+    finding_row::{Finding, Severity},
     spec::Cache,
     units::{format_bytes, format_count},
-    workload::scan::part_of_table,
 };
 
 /// A scan that is slower than this share of plain reading waits for the processor, not for storage.
 const BOUND_BY_READING: f64 = 0.8;
 
+/// The findings that these facts make. A fact that is not known makes none.
+pub fn judge(facts: &ScanFacts) -> Vec<Finding> {
+    let rules = [
+        workers_not_launched,
+        cache_not_as_asked,
+        read_for_others,
+        cpu_bound,
+    ];
+    rules.iter().filter_map(|rule| rule(facts)).collect()
+}
+
 /// Degrees whose workers were not all there.
-pub fn workers_not_launched(facts: &RunFacts) -> Option<Finding> {
-    let degrees = facts.scan.degrees_not_launched.as_ref()?;
+fn workers_not_launched(facts: &ScanFacts) -> Option<Finding> {
+    let degrees = facts.degrees_not_launched.as_ref()?;
     (!degrees.is_empty()).then(|| {
         let list: Vec<String> = degrees.iter().map(u32::to_string).collect();
         let message = format!("not all workers were there at degree {}", list.join(", "));
@@ -25,8 +39,8 @@ pub fn workers_not_launched(facts: &RunFacts) -> Option<Finding> {
 
 /// The cache was not what the run wanted while it scanned, though it was when each scan began. Such scans do not count, and are made
 /// again: worth a warning where none of them was better, and where only the device was seen to read, perhaps for others.
-pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
-    let (scans, cache) = (facts.scan.scans.as_ref()?, facts.scan.cache?);
+fn cache_not_as_asked(facts: &ScanFacts) -> Option<Finding> {
+    let (scans, cache) = (facts.scans.as_ref()?, facts.cache?);
     let which = |scan: &ScanMade| (scan.degree, scan.repeat);
     let shares = |used: bool| {
         let those = scans.iter().filter(move |scan| scan.used == used);
@@ -110,8 +124,8 @@ fn hint_on(cache: Cache) -> &'static str {
 }
 
 /// Others had the server's I/O workers read during a scan, so the reads from storage for the scan are unknown.
-pub fn read_for_others(facts: &RunFacts) -> Option<Finding> {
-    let (scans, cache) = (facts.scan.scans.as_ref()?, facts.scan.cache?);
+fn read_for_others(facts: &ScanFacts) -> Option<Finding> {
+    let (scans, cache) = (facts.scans.as_ref()?, facts.cache?);
     let others: Vec<u64> = scans.iter().filter_map(|scan| scan.for_others).collect();
     let most = others
         .iter()
@@ -133,14 +147,14 @@ pub fn read_for_others(facts: &RunFacts) -> Option<Finding> {
 }
 
 /// The executor, and not storage, was what the scans waited for. Expected of a table in memory.
-pub fn cpu_bound(facts: &RunFacts) -> Option<Finding> {
-    let (scan, read) = (facts.scan.gb_per_second?, facts.scan.read_gb_per_second?);
-    let by = match facts.scan.readers? {
+fn cpu_bound(facts: &ScanFacts) -> Option<Finding> {
+    let (scan, read) = (facts.gb_per_second?, facts.read_gb_per_second?);
+    let by = match facts.readers? {
         1 => "1 process".to_owned(),
         readers => format!("{readers} processes"),
     };
     (scan < read * BOUND_BY_READING).then(|| {
-        let severity = if facts.scan.cache == Some(Cache::Cold) {
+        let severity = if facts.cache == Some(Cache::Cold) {
             Severity::Warning
         } else {
             Severity::Info
@@ -152,3 +166,6 @@ pub fn cpu_bound(facts: &RunFacts) -> Option<Finding> {
         Finding::new("cpu_bound", severity, message, hint)
     })
 }
+
+#[cfg(test)]
+mod tests;

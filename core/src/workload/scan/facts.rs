@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{spec::Cache, workload::scan::BlocksFrom};
+use super::BlocksFrom;
+use crate::spec::Cache;
 
-/// The workload `scan`. None: not known.
+/// Facts from the tables of scans. None: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScanFacts {
