@@ -15,7 +15,7 @@ mod weight;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{rows::Row, texts};
+use crate::{rows::Row, spec::OwnFinding, texts};
 
 pub use durability::{Class, Code, Device, Durability};
 pub use facts::{
@@ -89,9 +89,21 @@ impl Finding {
     }
 }
 
+impl From<OwnFinding> for Finding {
+    fn from(own: OwnFinding) -> Self {
+        let severity = match own.is_warning {
+            true => Severity::Warning,
+            false => Severity::Info,
+        };
+        Self::new(own.code, severity, own.message, own.hint)
+    }
+}
+
 /// All findings about a run, as [`sort`] sorts them.
 pub fn judge(facts: &RunFacts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
+    let own = facts.workload.map(|workload| workload.findings(&facts.own));
+    findings.extend(own.into_iter().flatten().map(Finding::from));
     sort(&mut findings);
     findings
 }

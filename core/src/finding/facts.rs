@@ -8,6 +8,7 @@ mod server;
 mod storage;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use crash::CrashFacts;
 pub use io::IoFacts;
@@ -93,6 +94,8 @@ pub struct RunFacts {
     pub waits: WaitFacts,
     pub wal: WalFacts,
     pub wal_sync: WalSyncFacts,
+    /// Facts that the rules of the workload look at.
+    pub own: Value,
 }
 
 impl RunFacts {

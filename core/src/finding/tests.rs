@@ -188,6 +188,7 @@ fn clean() -> RunFacts {
         waits: WaitFacts {
             lock_share: Some(0.01),
         },
+        own: serde_json::Value::Null,
         crash: CrashFacts {
             committed: Some(1_000_000),
             found: Some(1_000_000),

@@ -47,6 +47,18 @@ pub struct OwnOption {
     pub check: fn(&str, &Value) -> Result<Value, Refusal>,
 }
 
+/// A finding about a run by a rule of its workload, before it has a weight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnFinding {
+    pub code: &'static str,
+    /// Whether the result can mislead; else the finding is to be known, and expected in such a run.
+    pub is_warning: bool,
+    /// With figures: lower case, one line, no period.
+    pub message: String,
+    /// Advice: full sentences.
+    pub hint: String,
+}
+
 /// A remark about arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {

@@ -30,6 +30,13 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          WHERE j.run_id = r.run_id AND j.sync_call = 'fdatasync' AND j.sync_every = 1 AND j.iops > 0 ORDER BY j.position LIMIT 1), '{}'),
       'server', jsonb_build_object('extends_by_fallocate',
          coalesce(e.settings #>> '{file_extend_method,setting}' = 'posix_fallocate', e.server_version_num >= 160000)),
+      'own', CASE WHEN r.workload = 'tpcc-like' THEN (SELECT jsonb_build_object('options', r.used -> 'options', 'warehouses', r.scale,
+            'notpm', (SELECT notpm FROM fsbench.tpcc t WHERE t.run_id = r.run_id),
+            'types', (SELECT coalesce(jsonb_agg(jsonb_build_object('transaction', transaction, 'p90_ms', latency_p90_ms, 'limit_ms', limit_ms) ORDER BY position), '[]')
+               FROM fsbench.transaction_result t WHERE t.run_id = r.run_id AND latency_p90_ms IS NOT NULL AND limit_ms IS NOT NULL))
+            || coalesce((SELECT jsonb_build_object('orders', sum(orders), 'wrong_orders', sum(wrong_orders), 'lines', sum(lines), 'remote_lines', sum(remote_lines),
+               'payments', sum(payments), 'remote_payments', sum(remote_payments), 'payments_by_name', sum(payments_by_name))
+               FROM fsbench.tpcc_client c WHERE c.run_id = r.run_id HAVING count(*) > 0), '{}')) END,
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found,
          'problem', problem, 'verified', balances_verified) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'),
       'storage', jsonb_build_object(

@@ -3,7 +3,7 @@
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/findings.md");
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     include_str!("../rules/data.rs"),
     include_str!("../rules/filesystem.rs"),
     include_str!("../rules/flush.rs"),
@@ -15,6 +15,7 @@ const SOURCES: [&str; 11] = [
     include_str!("../crash.rs"),
     include_str!("../scan.rs"),
     include_str!("../storage.rs"),
+    include_str!("../../workload/tpcc_like/finding.rs"),
 ];
 /// Codes that are chosen before the finding is made.
 const CHOSEN: [&str; 7] = [
@@ -30,7 +31,9 @@ const CHOSEN: [&str; 7] = [
 fn codes() -> Vec<String> {
     let mut codes: Vec<String> = CHOSEN.map(str::to_owned).to_vec();
     for source in SOURCES {
-        for made in source.split("Finding::new(").skip(1) {
+        let made = source.split("Finding::new(").skip(1);
+        let own = source.split("OwnFinding {\n        code: ").skip(1);
+        for made in made.chain(own) {
             let Some(code) = made.trim_start().strip_prefix('"') else {
                 continue;
             };

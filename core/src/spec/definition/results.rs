@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Parameters, ResultTable};
+use super::{OwnFinding, Parameters, ResultTable};
 use crate::spec::Asked;
 
 /// Results of a workload, and what is said about them.
@@ -29,6 +29,11 @@ pub trait Results: Parameters {
 
     /// Names of the kinds of transactions that a run with these arguments measures; empty if all are alike.
     fn transaction_names(&self, _asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Findings by facts that only this workload stores: `own` of the facts of a run. A fact that is not known makes no finding.
+    fn findings(&self, _own: &Value) -> Vec<OwnFinding> {
         Vec::new()
     }
 
