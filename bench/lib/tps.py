@@ -19,7 +19,7 @@ def alternate(runs, number):
 
 
 # How what a side gives is stored, said and written.
-UNITS = {"ms": ("ms", "7.1f"), "seconds": ("s", "6.2f"), "tps": ("tps", "8.0f")}
+UNITS = {"ms": ("ms", "7.1f"), "seconds": ("s", "6.2f"), "tps": ("tps", "8.0f"), "notpm": ("NOTPM", "8.0f")}
 
 
 def paired(record, runs, pairs, above, below, unit, **facts):

@@ -109,6 +109,16 @@ fn on(layers: &str) -> String {
     ))
 }
 
+/// Makes it a run of tpcc-like with 1000 warehouses and a minute, and then changes this.
+fn of_tpcc(change: &str) -> String {
+    let order = "INSERT INTO fsbench.transaction_result (run_id, position, transaction, weight, committed, rolled_back, failed, retried, retries, \
+        limit_ms, latency_p90_ms) VALUES (ID, 1, 'new-order', 45, 12000, 120, 0, 0, 0, 5000, 4999);";
+    format!(
+        "{}{order}{change}",
+        set("run_log", "workload = 'tpcc-like'")
+    )
+}
+
 /// Findings, and the changes that bring them about.
 fn seen() -> Vec<(&'static str, String)> {
     let run = |what| set("run_log", what);
@@ -175,6 +185,21 @@ fn seen() -> Vec<(&'static str, String)> {
         (
             "warming_up warning",
             sample("transactions = CASE WHEN second < 40 THEN 930 ELSE 1000 + second % 3 END"),
+        ),
+        // The specification of tpcc-like.
+        (
+            "inputs_out_of_range warning",
+            of_tpcc(
+                "INSERT INTO fsbench.tpcc_client VALUES (ID, 0, 0, 100000, 2000, 1000000, 10000, 100000, 15000, 60000, 1, 1, 1);",
+            ),
+        ),
+        (
+            "response_time_limit warning",
+            of_tpcc(&set("transaction_result", "latency_p90_ms = 5001")),
+        ),
+        (
+            "not_paced info",
+            of_tpcc(&set("transaction_result", "committed = 13000")),
         ),
         // The server.
         (
@@ -494,7 +519,9 @@ fn each_finding_is_found_in_what_is_stored_and_none_in_a_clean_run() {
     }
 
     execute(&mut client, &clean(&id));
-    assert_eq!(judged(&mut client, &id, ""), [""; 0]);
+    for change in ["", &of_tpcc("")] {
+        assert_eq!(judged(&mut client, &id, change), [""; 0]);
+    }
     let mut told: Vec<String> = BROUGHT_ABOUT.map(str::to_owned).to_vec();
     for (found, change) in seen() {
         assert_eq!(judged(&mut client, &id, &change), [found], "{change}");

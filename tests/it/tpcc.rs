@@ -2,14 +2,17 @@
 
 use crate::common::{ending, execute, owned_directory, row, rows, run, server};
 use crate::held::Held;
-use pgfsbench_tests::assert_columns;
-use postgres::Client;
+use pgfsbench_tests::{LONG, TestServer, assert_columns, seconds, wait_until};
+use postgres::{Client, SimpleQueryMessage};
+use std::fs;
 
 const CONDITIONS: &str = include_str!("../../src/workload/tpcc_like/queries/conditions.sql");
 const EXPENSIVE_CONDITIONS: &str =
     include_str!("../../src/workload/tpcc_like/queries/expensive_conditions.sql");
 const CONDITION_11_LOADED: &str =
     include_str!("../../src/workload/tpcc_like/queries/condition_11_loaded.sql");
+
+const TAKE_OLDEST: &str = include_str!("../../src/workload/tpcc_like/queries/take_oldest.sql");
 
 /// Changes, each with the conditions that do not hold after it.
 const BREAKS: [(&str, &[i32]); 12] = [
@@ -275,4 +278,162 @@ fn terminals_wait_before_and_after_transactions() {
         ],
     );
     server.nothing_is_left_at_once();
+}
+
+/// 9000 orders are open after the load. Four clients of one warehouse deliver at the same time, until none is left and districts are skipped.
+#[test]
+fn each_order_is_delivered_once_by_clients_of_one_warehouse() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let id = run(
+        &mut client,
+        r#"workload => 'tpcc-like', scale => 1, clients => 4, transactions => 250, warmup => '0', keep => true,
+           options => '{"unlogged": true, "foreign_keys": false, "mix": {"delivery": 1}, "conditions": "all"}'"#,
+    );
+    assert_columns(
+        &mut client,
+        &format!(
+            "FROM fsbench.run_log JOIN fsbench.transaction_result USING (run_id) WHERE run_id = {id} AND position = 4"
+        ),
+        &[
+            // A delivery that skips a district, or all of them, has committed.
+            ("committed", "1000"),
+            ("transaction_result.failed + retries", "0"),
+            (
+                "(SELECT count(*) FROM fsbench.verification v WHERE v.run_id = run_log.run_id AND moment = 'window' AND passed)",
+                "13",
+            ),
+        ],
+    );
+    let database = row(
+        &mut client,
+        &format!("SELECT work_database FROM fsbench.run_log WHERE run_id = {id}"),
+    );
+    let mut there = server.connect(&database);
+    let left = "SELECT (SELECT count(*) FROM new_order), (SELECT sum(c_delivery_cnt) FROM customer), \
+        (SELECT count(*) FROM orders WHERE o_carrier_id IS NULL)";
+    assert_eq!(row(&mut there, left), "0|9000|0");
+
+    // A delivery that waits for another one gets the order after it, if that commits.
+    for (open, end, taken) in [
+        ("(1), (2)", "COMMIT", Some("2")),
+        ("(1), (2)", "ROLLBACK", Some("1")),
+        ("(1)", "COMMIT", None),
+        ("(1)", "ROLLBACK", Some("1")),
+    ] {
+        let open = format!(
+            "TRUNCATE new_order; INSERT INTO new_order (no_o_id, no_d_id, no_w_id) SELECT o, 1, 1 FROM (VALUES {open}) v (o)"
+        );
+        execute(&mut there, &open);
+        assert_eq!(
+            oldest_while_another_takes_it(&server, &database, end).as_deref(),
+            taken,
+            "{open}; {end}"
+        );
+    }
+    drop(there);
+    execute(&mut client, &format!("DROP DATABASE \"{database}\""));
+    server.nothing_is_left_at_once();
+}
+
+/// The order of district 1 that a delivery takes which has waited for another one, after that has ended so.
+fn oldest_while_another_takes_it(server: &TestServer, database: &str, end: &str) -> Option<String> {
+    let take = TAKE_OLDEST.replace("$1", "1").replace("$2", "1");
+    let mut first = server.connect(database);
+    execute(&mut first, "BEGIN");
+    assert_eq!(row(&mut first, &take), "1");
+    let second = server.background(database, &take);
+    let waits = format!(
+        "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = {}",
+        second.pid
+    );
+    server.wait_for(database, &waits, LONG);
+    execute(&mut first, end);
+    let messages = second.join().expect("a delivery");
+    messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    })
+}
+
+/// Kilobytes of memory of its own that a process may take in addition between the first tenth of the run and its end.
+const MOST_GROWTH_KB: u64 = 4096;
+
+/// An hour, or as many seconds as `PGFSBENCH_SOAK_SECONDS` says.
+#[test]
+#[ignore = "`make soak` has it"]
+fn a_long_run_keeps_all_conditions_and_its_clients_do_not_grow() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let seconds = seconds();
+    let arguments = format!(
+        r#"workload => 'tpcc-like', scale => 2, clients => 8, duration => '{seconds} s', options => '{{"conditions": "all"}}'"#
+    );
+    let id = server.start_run(&arguments);
+    let after = |tenths: u64| {
+        let mut client = server.connect("postgres");
+        let condition = format!(
+            "SELECT done >= {} FROM fsbench.progress WHERE run_id = {id} AND phase = 'measure'",
+            seconds * 100 * tenths
+        );
+        let deadline = LONG + std::time::Duration::from_secs(seconds);
+        wait_until("the window has come so far", deadline, || {
+            (rows(&mut client, &condition) == ["t"]).then_some(())
+        });
+        memory_of_clients(&server)
+    };
+    let early = after(1);
+    let late = after(9);
+    assert_eq!((early.len(), late.len()), (8, 8));
+    for (early, late) in early.iter().zip(&late) {
+        eprintln!("process {}: {} kB, then {} kB", early.0, early.1, late.1);
+        assert_eq!(early.0, late.0, "the clients of the window");
+        assert!(late.1 <= early.1 + MOST_GROWTH_KB, "{early:?} {late:?}");
+    }
+    let ended = ending(&mut client, &id);
+    assert!(ended.starts_with("done"), "{ended}");
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.run_log WHERE run_id = {id}"),
+        &[
+            (
+                "(SELECT count(*) FROM fsbench.verification v WHERE v.run_id = run_log.run_id AND moment = 'window' AND passed)",
+                "13",
+            ),
+            ("failed", "0"),
+            (
+                "(SELECT sum(committed) > 0 AND bool_and(committed > 0) FROM fsbench.transaction_result t WHERE t.run_id = run_log.run_id)",
+                "t",
+            ),
+            // Inputs of a long run are those of the specification.
+            (
+                "(SELECT count(*) FROM fsbench.finding f WHERE f.run_id = run_log.run_id AND code IN ('inputs_out_of_range', 'failed_transactions'))",
+                "0",
+            ),
+            (
+                "(SELECT count(*) FROM fsbench.transaction_failure f WHERE f.run_id = run_log.run_id AND sqlstate NOT IN ('40001', '40P01', '57014'))",
+                "0",
+            ),
+        ],
+    );
+    server.nothing_is_left_at_once();
+}
+
+/// Each client of a run, with the kilobytes of memory that are its alone.
+fn memory_of_clients(server: &TestServer) -> Vec<(i32, u64)> {
+    let clients =
+        (server.processes().into_iter()).filter(|process| process.title.contains("fsbench client"));
+    clients
+        .map(|process| {
+            let status =
+                fs::read_to_string(format!("/proc/{}/status", process.pid)).expect("its status");
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix("RssAnon:"));
+            let kilobytes = line
+                .and_then(|line| line.split_whitespace().next())
+                .expect("RssAnon");
+            (process.pid, kilobytes.parse().expect("a number"))
+        })
+        .collect()
 }

@@ -45,7 +45,7 @@ pub use server::{
     PRELOADED, Stop, TestServer, controldata, give_prepared_data, in_single_user_mode, program,
     server_owner,
 };
-pub use soak::{is_soak, kills};
+pub use soak::{is_soak, kills, seconds};
 pub use wait::{LONG, SHORT, pause_briefly, wait_until, wait_with};
 
 use postgres::error::DbError;

@@ -16,3 +16,11 @@ pub fn kills() -> (u64, u64) {
         number("PGFSBENCH_KILLS_SEED").unwrap_or(20_261_121),
     )
 }
+
+/// Seconds of a run that is long: `PGFSBENCH_SOAK_SECONDS`, or an hour.
+pub fn seconds() -> u64 {
+    let given = env::var("PGFSBENCH_SOAK_SECONDS").ok();
+    given.map_or(3600, |given| {
+        given.parse().expect("PGFSBENCH_SOAK_SECONDS is a number")
+    })
+}

@@ -2,6 +2,7 @@
 //! even be cancelled. So a server does not live longer than any test takes.
 
 use crate::process::{processes_in, send};
+use crate::soak::{is_soak, seconds};
 use rustix::process::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,9 @@ pub(crate) struct Watchdog {
 impl Watchdog {
     pub(crate) fn of(data: PathBuf) -> Self {
         let (over, is_over) = channel::<()>();
+        let limit = limit();
         std::thread::spawn(move || {
-            while is_over.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            while is_over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
                 kill_all(&data);
             }
         });
@@ -28,9 +30,18 @@ impl Watchdog {
     }
 }
 
+/// `make soak` has a test that is longer.
+fn limit() -> Duration {
+    match is_soak() {
+        true => LIMIT + Duration::from_secs(seconds()),
+        false => LIMIT,
+    }
+}
+
 fn kill_all(data: &Path) {
     eprintln!(
-        "--- the server lives for {LIMIT:?}, and is killed; its processes, where they are, and their state:"
+        "--- the server lives for {:?}, and is killed; its processes, where they are, and their state:",
+        limit()
     );
     let processes = processes_in(data);
     for process in &processes {

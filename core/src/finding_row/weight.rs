@@ -61,6 +61,8 @@ pub const GROUPS: &[Group] = &[
         "Something else was measured than was asked for",
         &[
             "failed_transactions",
+            "inputs_out_of_range",
+            "response_time_limit",
             "cache_not_as_asked",
             "read_for_others",
             "workers_not_launched",
@@ -95,6 +97,7 @@ pub const GROUPS: &[Group] = &[
             "data_fits_ram",
             "clients_exceed_branches",
             "lock_waits",
+            "not_paced",
         ],
     ),
     group(

@@ -5,6 +5,7 @@
 //! with it, ten clients for each warehouse, which are its terminals.
 
 mod conditions;
+mod finding;
 mod input;
 mod mix;
 mod options;
@@ -12,14 +13,15 @@ mod random;
 mod result;
 mod rows;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{mix as mix_of_all, transactions};
 use crate::{
+    finding_row::Finding,
     refusal::Refusal,
     spec::{
-        Act, Asked, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption, Parameters,
-        Plan, ResultTable, Results, Spec, Step, check,
+        Act, Asked, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption,
+        Parameters, Plan, ResultTable, Results, Spec, Step, check,
     },
     units,
 };
@@ -218,6 +220,26 @@ impl Results for TpccLike {
         }
     }
 
+    /// The transaction types with a weight.
+    fn transaction_names(&self, _asked: &Asked, options: &Map<String, Value>) -> Vec<String> {
+        // A wrong mix is refused by the specification of a run.
+        let given = options.get("mix").cloned();
+        let weights: Weights = given
+            .and_then(|mix| serde_json::from_value(mix).ok())
+            .unwrap_or_default();
+        let kinds = Kind::ALL.into_iter().zip(weights.0);
+        let chosen = kinds.filter(|(_, weight)| *weight > 0);
+        chosen.map(|(kind, _)| kind.name().to_owned()).collect()
+    }
+
+    fn facts_query(&self) -> Option<&'static str> {
+        Some(include_str!("tpcc_like/facts.sql"))
+    }
+
+    fn findings(&self, facts: &str) -> serde_json::Result<Vec<Finding>> {
+        Ok(finding::judge(&serde_json::from_str(facts)?))
+    }
+
     fn details(&self, _run_id: i64) -> String {
         "NOTPM is in fsbench.tpcc, each transaction type in fsbench.tpcc_transaction, each second in fsbench.sample".into()
     }
@@ -287,6 +309,21 @@ mod tests {
             refusal.hint.as_deref(),
             Some("Leave out the argument \"clients\", or give 20.")
         );
+    }
+
+    #[test]
+    fn transactions_have_the_names_of_their_types() {
+        let names = |options: Value| {
+            let options = options.as_object().cloned().unwrap_or_default();
+            TpccLike.transaction_names(&Asked::default(), &options)
+        };
+        let all = Kind::ALL.map(Kind::name);
+        assert_eq!(names(json!({})), all);
+        assert_eq!(
+            names(json!({"mix": {"delivery": 1, "payment": 0}})),
+            ["delivery"]
+        );
+        assert_eq!(names(json!({"mix": "wrong"})), all);
     }
 
     #[test]

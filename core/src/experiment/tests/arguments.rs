@@ -42,6 +42,24 @@ fn long_lists_are_counted_before_they_are_looked_at() {
 }
 
 #[test]
+fn a_metric_of_a_transaction_type_needs_a_run_that_has_it() {
+    let given = |metric: &str, mix: serde_json::Value| {
+        asked(
+            json!({"metric": metric, "run": {"workload": "tpcc-like", "rate": 50.0, "options": {"mix": mix}}}),
+        )
+    };
+    let both = json!({"new-order": 1, "payment": 1});
+    given("latency_p90_ms of new-order", both.clone()).unwrap();
+    given("notpm", both.clone()).unwrap();
+    for name in ["order", "delivery"] {
+        let refusal = given(&format!("latency_p90_ms of {name}"), both.clone()).unwrap_err();
+        check::style(&refusal);
+        let hint = refusal.hint.unwrap();
+        assert!(hint.contains("\"new-order\", \"payment\"."), "{hint}");
+    }
+}
+
+#[test]
 fn wrong_arguments_are_refused_with_detail_and_hint() {
     for (arguments, message) in [
         (json!({"experiment": null}), "must not be null"),
