@@ -205,6 +205,14 @@ fn check_length(by: &str, workload: Workload, length: &Length) -> Result<(), Ref
     for (name, _) in &length.settings {
         server_setting::check_name(name)?;
     }
+    let mut options = length.options.keys();
+    if let Some(name) = options.find(|name| !workload.takes_option(name)) {
+        return refused(format!(
+            "Workload {} takes no option {}.",
+            workload.as_str(),
+            quoted(name)
+        ));
+    }
     if length.scale.is_some() && length.size.is_some() {
         return refused("It has a scale and a size.".into());
     }
@@ -496,6 +504,11 @@ mod tests {
             (
                 "/questions/0/full/transactions",
                 json!(5),
+                "length of question",
+            ),
+            (
+                "/questions/0/quick/options",
+                json!({"pattern": "read"}),
                 "length of question",
             ),
             ("/part", json!("x"), "part \"x\" has no question"),

@@ -141,7 +141,7 @@ pub struct Variant {
     pub kernel_settings: Option<Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_settings: Option<Map<String, Value>>,
-    /// Settings of its server.
+    /// Settings of its server. A value such as `25% ram` is that share of this machine's memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -229,6 +229,9 @@ pub struct Length {
     /// In place of those of the question.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub settings: Map<String, Value>,
+    /// In place of those of the question.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub options: Map<String, Value>,
 }
 
 /// A published figure.
@@ -262,6 +265,13 @@ pub struct Figure {
 const SECOND_PASS: &str = "-today";
 
 impl Question {
+    /// The options of its runs of that length.
+    pub fn options_at(&self, length: &Length) -> Map<String, Value> {
+        let mut options = self.options.clone();
+        options.extend(length.options.clone());
+        options
+    }
+
     /// The name of the part in which it is asked once more.
     pub fn second_part(&self) -> String {
         format!("{}{SECOND_PASS}", self.part)

@@ -26,6 +26,8 @@ pub struct Facts {
     pub processors: u32,
     /// Filesystems that cannot be made and mounted here.
     pub missing: BTreeMap<String, Why>,
+    /// Why the program fio cannot be run here; None if it can.
+    pub without_fio: Option<Why>,
     /// Lines that the helper's configuration lacks.
     pub not_allowed: Vec<String>,
     /// The server's max_wal_size.
@@ -251,6 +253,11 @@ impl Here<'_> {
         {
             return Some(why);
         }
+        if Workload::parse(&question.workload).is_some_and(|w| w.takes_option("job_file"))
+            && let Some(why) = &self.facts.without_fio
+        {
+            return Some(why.clone());
+        }
         let settings = [&question.settings, &self.own_length(question).settings];
         if let Some(why) = settings.iter().find_map(|s| self.not_taken(s)) {
             return Some(why);
@@ -407,14 +414,15 @@ impl Here<'_> {
             && window(&here) >= window(full)
     }
 
-    /// Bytes of the data of a question's runs: what a scale is depends on the workload.
+    /// Bytes of the data of a question's runs: what a scale is depends on the workload. The files of fio have the size of an option.
     pub fn data_bytes(&self, question: &Question, length: &Length) -> u64 {
+        let options = Value::Object(question.options_at(length));
         let at = |scale: i32| {
-            let options = Value::Object(question.options.clone());
             let workload = Workload::parse(&question.workload)?;
             Some(workload.bytes_at(u32::try_from(scale).ok()?, &options))
         };
-        match (length.scale, &length.size) {
+        let of_files = options.get("size").and_then(Value::as_str);
+        match (length.scale, length.size.as_deref().or(of_files)) {
             (Some(scale), _) => at(scale).unwrap_or(0),
             (None, Some(size)) => parse_size(size, self.facts.memory_bytes).unwrap_or(0),
             (None, None) => 0,

@@ -160,7 +160,11 @@ fn target(here: &Here<'_>, variant: &Variant) -> Target {
         ("settings", &variant.settings),
     ] {
         if let Some(object) = object {
-            arguments.insert(name.into(), Value::Object(object.clone()));
+            let mut object = object.clone();
+            if name == "settings" {
+                shares_of_ram(&mut object, here.facts.memory_bytes);
+            }
+            arguments.insert(name.into(), Value::Object(object));
         }
     }
     for (name, flag) in [
@@ -176,6 +180,18 @@ fn target(here: &Here<'_>, variant: &Variant) -> Target {
         variant: variant.variant.clone(),
         name: target_name(&here.study.study, variant),
         arguments,
+    }
+}
+
+/// Puts bytes where a setting has a share of the memory, such as `25% ram`: the server knows no such unit.
+fn shares_of_ram(settings: &mut Map<String, Value>, memory_bytes: u64) {
+    for value in settings.values_mut() {
+        let text = value.as_str().unwrap_or_default().trim().to_lowercase();
+        if text.ends_with("ram")
+            && let Ok(bytes) = parse_size(&text, memory_bytes)
+        {
+            *value = format!("{}kB", (bytes >> 10).max(1)).into();
+        }
     }
 }
 
@@ -217,7 +233,7 @@ pub enum Extends {
     ByZeros,
     /// By posix_fallocate, since this server has no such setting.
     ByFallocate,
-    /// As another build does, or as a server before 16: there is nothing to set.
+    /// As another build does, or as a server before 16, or for runs that use no database: there is nothing to set.
     AsItDoes,
 }
 
@@ -227,8 +243,10 @@ pub fn extends(here: &Here<'_>, question: &Question) -> Extends {
     let values = here.facts.enums.get(name);
     let is_there = values.is_some_and(|values| values.iter().any(|v| v == value));
     let is_other_build = here.variants(question).iter().any(|v| v.second_build);
+    let workload = Workload::parse(&question.workload);
+    let takes_settings = workload.is_some_and(|w| w.takes("settings"));
     match is_there {
-        _ if is_other_build => Extends::AsItDoes,
+        _ if is_other_build || !takes_settings => Extends::AsItDoes,
         true => Extends::ByZeros,
         false if here.facts.server_version_num >= 160_000 => Extends::ByFallocate,
         false => Extends::AsItDoes,
@@ -241,7 +259,14 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
     let us = |seconds: f64| (seconds * 1e6) as i64;
     let mut settings = Map::new();
     if has_period(here, question) {
-        for (name, value) in of_the_period() {
+        // Those of a run come before those of its target: what is compared stays with the variants.
+        let variants = here.variants(question);
+        let compared = |name: &str| {
+            let mut own = variants.iter().filter_map(|v| v.settings.as_ref());
+            own.any(|own| own.contains_key(name))
+        };
+        let of_the_period = of_the_period().into_iter();
+        for (name, value) in of_the_period.filter(|(name, _)| !compared(name)) {
             settings.insert(name.into(), value.into());
         }
     }
@@ -281,7 +306,7 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
             // That these are two partitions of a disk is what is compared.
             force: here.variants(question).iter().any(|v| v.misaligned),
             settings: object(settings),
-            options: object(question.options.clone()),
+            options: object(question.options_at(&length)),
             ..Default::default()
         },
         ..Default::default()
@@ -303,7 +328,7 @@ pub fn needed_bytes(here: &Here<'_>, question: &Question) -> u64 {
     let wal = given.max().unwrap_or(here.facts.max_wal_bytes);
     let workload = Workload::parse(&question.workload);
     let data = here.data_bytes(question, &length);
-    let tables = match question.options.get("maintenance") {
+    let tables = match question.options_at(&length).get("maintenance") {
         Some(Value::Bool(true)) => 2,
         _ => 1,
     };

@@ -11,7 +11,7 @@ use pgfsbench_core::study::{
 use super::super::doctor;
 use crate::{
     errors::{Fault, read_json, to_json_text},
-    host::machine,
+    host::{fio, machine},
     pg::sql,
     store::study as store,
 };
@@ -47,6 +47,10 @@ pub fn look(study: &Study) -> Result<Facts, Fault> {
         memory_bytes: usable.memory_bytes.unwrap_or(0),
         processors: usable.processors.unwrap_or(1),
         missing,
+        without_fio: fio::find().err().map(|fault| Why {
+            why: fault.message,
+            brings: fault.hint.map(|hint| within_a_sentence(&hint)),
+        }),
         not_allowed: described.map_or_else(Vec::new, |described| described.not_allowed()),
         max_wal_bytes: number("SELECT pg_size_bytes(current_setting('max_wal_size'))")?
             .unsigned_abs(),
@@ -80,13 +84,16 @@ fn enums(study: &Study) -> Result<BTreeMap<String, Vec<String>>, Fault> {
 
 /// The remedy for a missing filesystem: doctor's hint, or a guest that has it.
 fn brings(filesystem: &str, hint: Option<String>) -> String {
-    let hint = hint.unwrap_or_default();
-    // It goes on within a sentence.
-    let mut characters = hint.trim_end_matches('.').chars();
-    let first = characters.next().map(|c| c.to_ascii_lowercase());
-    let hint: String = first.into_iter().chain(characters).collect();
+    let hint = within_a_sentence(&hint.unwrap_or_default());
     match hint.is_empty() {
         true => format!("make lab FS={filesystem}"),
         false => format!("{hint}; or make lab FS={filesystem}"),
     }
+}
+
+/// A hint as it goes on within a sentence.
+fn within_a_sentence(hint: &str) -> String {
+    let mut characters = hint.trim_end_matches('.').chars();
+    let first = characters.next().map(|c| c.to_ascii_lowercase());
+    first.into_iter().chain(characters).collect()
 }

@@ -9,6 +9,7 @@ fn facts() -> Facts {
         memory_bytes: 24 << 30,
         processors: 2,
         missing: BTreeMap::from([("jfs".into(), missing("this kernel has no jfs"))]),
+        without_fio: None,
         not_allowed: Vec::new(),
         max_wal_bytes: 1 << 30,
         reserved_bytes: 512 << 20,
@@ -332,4 +333,84 @@ fn a_second_pass_with_the_settings_of_today_is_asked_for() {
     let all = asked(Some("all"), None);
     assert!(again.iter().all(|name| all.iter().any(|a| a == name)));
     assert_eq!(asked(Some("all"), Some(false)), [""; 0]);
+}
+
+fn deckelmann<T>(asked: Asked, facts: &Facts, look: impl Fn(&Here<'_>) -> T) -> T {
+    let study = builtin::find("deckelmann-2009").unwrap().unwrap();
+    let asked = Asked {
+        device: Some("/dev/x".into()),
+        ..asked
+    };
+    look(&Here {
+        study: &study,
+        asked: &asked,
+        facts,
+    })
+}
+
+#[test]
+fn without_fio_its_questions_are_left_out_and_no_others() {
+    let why = |facts: &Facts| {
+        deckelmann(Asked::default(), facts, |here| {
+            let claim = |name: &str| {
+                let mut claims = here.study.claims.iter();
+                let claim = claims.find(|c| c.claim == name).unwrap();
+                here.claim(claim).map(|why| why.to_string())
+            };
+            ["fio-atime", "read-ahead-fio", "atime", "pgtune", "raid5"].map(claim)
+        })
+    };
+    let [atime, read_ahead, others @ .., raid] = why(&facts());
+    assert_eq!((atime, read_ahead, others), (None, None, [None, None]));
+    assert!(raid.unwrap().starts_with("arrays of disks"));
+    let missing = Why::of("fio is not installed").brought_by("install it");
+    let [atime, read_ahead, others @ .., _] = why(&Facts {
+        without_fio: Some(missing),
+        ..facts()
+    });
+    let said = Some("fio is not installed; to have it: install it".to_owned());
+    assert_eq!((&atime, &read_ahead), (&said, &said));
+    assert_eq!(others, [None, None]);
+}
+
+/// Files of fio have the size of an option, which a quick study shrinks.
+#[test]
+fn the_size_of_files_is_that_of_their_option() {
+    let look = |quick: bool| {
+        let asked = Asked {
+            quick: Some(quick),
+            ..Asked::default()
+        };
+        deckelmann(asked, &facts(), |here| {
+            let question = here.study.question("fio").unwrap();
+            let length = here.length(question);
+            (here.data_bytes(question, &length), here.is_full(question))
+        })
+    };
+    assert_eq!(look(false), (48 << 30, true));
+    assert_eq!(look(true), (256 << 20, false));
+}
+
+#[test]
+fn a_shorter_time_or_smaller_data_of_new_orders_are_not_of_full_size() {
+    let pgtune = |asked: Asked| {
+        deckelmann(asked, &facts(), |here| {
+            let mut claims = here.study.claims.iter();
+            let claim = claims.find(|c| c.claim == "pgtune").unwrap();
+            here.claim(claim).map(|why| why.why)
+        })
+    };
+    assert_eq!(pgtune(Asked::default()), None);
+    for shrunk in [
+        Asked {
+            scale: Some(10),
+            ..Asked::default()
+        },
+        Asked {
+            duration_us: Some(60_000_000),
+            ..Asked::default()
+        },
+    ] {
+        assert!(pgtune(shrunk).unwrap().contains("full size"));
+    }
 }

@@ -285,3 +285,88 @@ fn what_leaves_nothing_is_refused() {
     check::style(&refusal);
     assert!(refusal.detail.unwrap().contains("device =>"));
 }
+
+/// The settings that are compared are those of the targets: no run's setting of the time takes their place.
+#[test]
+fn pgtune_is_a_share_of_memory_and_stands_against_the_defaults_of_its_time() {
+    let study = builtin::find("deckelmann-2009").unwrap().unwrap();
+    let asked = Asked {
+        image_size: Some("200GB".into()),
+        part: Some("oltp".into()),
+        ..Asked::default()
+    };
+    let facts = Facts {
+        memory_bytes: 32 << 30,
+        ..facts()
+    };
+    let here = Here {
+        study: &study,
+        asked: &asked,
+        facts: &facts,
+    };
+    let plan = plan(&here).unwrap();
+    let setting = |variant: &str, name: &str| {
+        let target = plan.targets.iter().find(|t| t.variant == variant).unwrap();
+        target.arguments["settings"][name].clone()
+    };
+    let gb = |n: u64| format!("{}kB", n << 20);
+    assert_eq!(setting("dbt2-pgtune", "shared_buffers"), gb(8));
+    assert_eq!(setting("dbt2-pgtune", "effective_cache_size"), gb(24));
+    assert_eq!(setting("dbt2-pgtune", "maintenance_work_mem"), gb(1));
+    assert_eq!(setting("dbt2-pgtune", "wal_buffers"), "8MB");
+    assert_eq!(setting("dbt2-default", "shared_buffers"), "32MB");
+    let [oltp] = &plan.experiments[..] else {
+        panic!("{:?}", plan.experiments)
+    };
+    let settings = oltp.asked.run.settings.as_ref().unwrap();
+    assert_eq!(settings["checkpoint_flush_after"], "0");
+    for variant in ["dbt2-default", "dbt2-pgtune"] {
+        let own = setting(variant, "checkpoint_completion_target");
+        assert!(own.is_string(), "{variant}");
+    }
+    assert_eq!(settings.get("checkpoint_completion_target"), None);
+    assert_eq!(oltp.asked.run.duration_us, Some(3_558_000_000));
+    assert_eq!(oltp.asked.metric.as_deref(), Some("notpm"));
+}
+
+#[test]
+fn runs_of_fio_have_no_settings_of_a_server() {
+    let study = builtin::find("deckelmann-2009").unwrap().unwrap();
+    let zeros = ["write_zeros", "posix_fallocate"].map(str::to_owned);
+    let facts = Facts {
+        enums: [("file_extend_method".to_owned(), zeros.to_vec())].into(),
+        ..facts()
+    };
+    let options = |quick: bool| {
+        let asked = Asked {
+            image_size: Some("200GB".into()),
+            part: Some("fio".into()),
+            quick: Some(quick),
+            ..Asked::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let plan = plan(&here).unwrap();
+        let names: Vec<&str> = (plan.experiments.iter())
+            .map(|e| e.question.as_str())
+            .collect();
+        assert_eq!(names, ["fio", "fio-atime", "fio-journaling"]);
+        let run = &plan.experiments[0].asked.run;
+        assert_eq!(run.settings, None);
+        assert_eq!(run.size, None);
+        run.options.clone().unwrap()
+    };
+    let full = options(false);
+    assert_eq!(
+        (&full["pattern"], &full["size"]),
+        (&"study-3".into(), &"2x ram".into())
+    );
+    let quick = options(true);
+    assert_eq!(
+        (&quick["pattern"], &quick["size"]),
+        (&"study-3".into(), &"256MB".into())
+    );
+}
