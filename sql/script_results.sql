@@ -91,6 +91,15 @@ SELECT run_id AS search, rate > 0 AS found FROM fsbench.sustainable_rate(latency
     scripts => :'scripts', init_script => 'CREATE TABLE shop (sold int); INSERT INTO shop VALUES (0);') \gset
 SELECT status, (SELECT count(*) > 0 FROM fsbench.script s WHERE s.sha256 = r.used #>> '{options,script,sha256}') AS texts, sustainable_rate > 0 AS found
 FROM fsbench.run_log r WHERE run_id = :search;
+-- Figures of several rates together say nothing.
+SELECT transaction, committed > 0 AS committed, latency_p50_ms FROM fsbench.transaction_result WHERE run_id = :search ORDER BY position;
+SELECT (SELECT count(*) FROM fsbench.histogram WHERE run_id = :search) AS histograms, (SELECT count(*) FROM fsbench.command_result WHERE run_id = :search) AS commands;
+DELETE FROM fsbench.run_log WHERE run_id = :search;
+-- A statement that would hold a cycle for ever is cut off, and its client goes on with the next one.
+SELECT run_id AS search FROM fsbench.sustainable_rate(latency_limit_ms => 1000000, workload => 'script', clients => 2, duration => '1 s', warmup => '0',
+    scripts => E'SELECT nextval(''n'') AS n \\gset\n\\if :n = 5\nSELECT pg_sleep(3600);\n\\endif\nSELECT pg_sleep(0.01);', init_script => 'CREATE SEQUENCE n;',
+    options => '{"grace_ms": 300}') \gset
+SELECT status, failed, sustainable_rate > 0 AS found FROM fsbench.run_log WHERE run_id = :search;
 DELETE FROM fsbench.run_log WHERE run_id = :search;
 
 -- A run that waits for its turn keeps its texts.
@@ -105,3 +114,7 @@ SELECT count(*) FROM fsbench.export('shop') line WHERE line LIKE '%"statement"%'
 SELECT count(*) FILTER (WHERE line ~ 'UPDATE shop|SELECT sold|CREATE TABLE|secret|"statement"') AS texts, count(*) FILTER (WHERE line LIKE '%order + stock%') > 0 AS names
 FROM fsbench.export('shop', texts => false) line;
 DELETE FROM fsbench.experiment WHERE experiment = 'shop';
+-- Texts go with the last run that refers to them.
+SELECT count(*) FROM fsbench.script WHERE sha256 = :'sha256';
+DELETE FROM fsbench.run_log WHERE run_id = :run;
+SELECT count(*) FROM fsbench.script WHERE sha256 = :'sha256';

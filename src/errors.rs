@@ -212,13 +212,18 @@ impl From<Refusal> for Fault {
 /// The SQLSTATE of the last report of this process, as PostgreSQL packs it; 0 where none was seen. Written by this process.
 static LAST_REPORTED: AtomicI32 = AtomicI32::new(0);
 
+/// Forgets the report before a try: its SQLSTATE is none of an error in the try.
+pub fn forget_reported() {
+    LAST_REPORTED.store(0, Relaxed);
+}
+
 /// Remembers the SQLSTATE of a report that this process makes.
 pub fn remember_reported(packed: i32) {
     LAST_REPORTED.store(packed, Relaxed);
 }
 
-/// The SQLSTATE of an error that was caught. pgrx turns those that PostgreSQL itself does not raise, such as those of RAISE, into XX000.
-fn caught_code(caught: i32) -> String {
+/// The SQLSTATE of an error that PostgreSQL has raised. pgrx turns those that PostgreSQL itself does not raise, such as those of RAISE, into XX000.
+fn raised_code(caught: i32) -> String {
     let reported = LAST_REPORTED.swap(0, Relaxed);
     let code = unpack(caught);
     match code.as_str() {
@@ -229,13 +234,20 @@ fn caught_code(caught: i32) -> String {
 
 impl From<CaughtError> for Fault {
     fn from(caught: CaughtError) -> Self {
+        let code = match &caught {
+            CaughtError::PostgresError(report) => raised_code(report.sql_error_code() as i32),
+            CaughtError::ErrorReport(report)
+            | CaughtError::RustPanic {
+                ereport: report, ..
+            } => unpack(report.sql_error_code() as i32),
+        };
         match caught {
             CaughtError::PostgresError(report)
             | CaughtError::ErrorReport(report)
             | CaughtError::RustPanic {
                 ereport: report, ..
             } => Self {
-                sqlstate: caught_code(report.sql_error_code() as i32),
+                sqlstate: code,
                 message: report.message().to_owned(),
                 detail: report.detail().map(str::to_owned),
                 hint: report.hint().map(str::to_owned),

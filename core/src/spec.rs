@@ -22,8 +22,8 @@ pub use act::{Act, Errand, Step, Who};
 pub(crate) use asked::any_float;
 pub use asked::{Arguments, Asked, Facts};
 pub use definition::{
-    Chosen, ClientsDo, Definition, Estimate, Given, Limit, Names, OwnOption,
-    Parameters, Plan, Remark, ResultTable, Results, Workload,
+    Chosen, ClientsDo, Definition, Estimate, Given, Limit, Names, OwnOption, Parameters, Plan,
+    Remark, ResultTable, Results, Workload,
 };
 pub use script_arguments::ScriptArguments;
 

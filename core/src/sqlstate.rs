@@ -95,11 +95,6 @@ pub fn is_of_an_error(text: &str) -> bool {
         && !NO_ERRORS.contains(&&text[..2])
 }
 
-/// Whether a transaction may fail with it although nothing is wrong.
-pub fn is_retryable(sqlstate: &str) -> bool {
-    [SERIALIZATION_FAILURE, DEADLOCK, LOCK_NOT_AVAILABLE].contains(&sqlstate)
-}
-
 /// Classes of data exceptions, and of limits that a value exceeds.
 const OF_VALUES: [&str; 2] = ["22", "54"];
 

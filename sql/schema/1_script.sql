@@ -10,6 +10,27 @@ COMMENT ON COLUMN fsbench.script.document IS 'JSON with scripts (name, weight, t
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.script', '');
 
+-- A run that starts stores its texts and its row in one transaction. The lock waits for that transaction, and the DELETE sees its row.
+CREATE FUNCTION fsbench._drop_unused_scripts() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    hashes text[];
+BEGIN
+    SELECT array_agg(DISTINCT g.used #>> '{options,script,sha256}') INTO hashes FROM gone g WHERE g.used #>> '{options,script,sha256}' IS NOT NULL;
+    IF hashes IS NOT NULL THEN
+        LOCK TABLE fsbench.script IN SHARE ROW EXCLUSIVE MODE;
+        DELETE FROM fsbench.script s WHERE s.sha256 = ANY (hashes)
+            AND NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.used #>> '{options,script,sha256}' = s.sha256);
+    END IF;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION fsbench._drop_unused_scripts IS 'Deletes texts of scripts with the last run that refers to them. Private';
+CREATE TRIGGER drop_unused_scripts AFTER DELETE ON fsbench.run_log REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._drop_unused_scripts();
+COMMENT ON TRIGGER drop_unused_scripts ON fsbench.run_log IS 'Texts of scripts go with the last run that refers to them';
+
 CREATE TABLE fsbench.transaction_result (
     run_id            bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
     position          integer NOT NULL,
@@ -44,7 +65,7 @@ COMMENT ON COLUMN fsbench.transaction_result.retried IS 'Transactions that were 
 COMMENT ON COLUMN fsbench.transaction_result.retries IS 'All further tries';
 COMMENT ON COLUMN fsbench.transaction_result.limit_ms IS 'Limit of latency (ms), of the type or else of the run; NULL without';
 COMMENT ON COLUMN fsbench.transaction_result.late IS 'Transactions that took longer than the limit; NULL without';
-COMMENT ON COLUMN fsbench.transaction_result.latency_avg_ms IS 'Average latency (ms), from the first try, of transactions that were committed or rolled back as intended; waits before and after them do not count';
+COMMENT ON COLUMN fsbench.transaction_result.latency_avg_ms IS 'Average latency (ms), from the first try, of transactions that were committed or rolled back as intended; waits before and after them do not count. NULL in a search for a rate, as all latencies: it goes through several rates';
 COMMENT ON COLUMN fsbench.transaction_result.latency_stddev_ms IS 'Standard deviation of latency (ms)';
 COMMENT ON COLUMN fsbench.transaction_result.latency_p50_ms IS 'Median of latency (ms)';
 COMMENT ON COLUMN fsbench.transaction_result.latency_p90_ms IS '90th percentile of latency (ms)';
@@ -90,7 +111,7 @@ CREATE TABLE fsbench.command_result (
     latency_max_ms    float8,
     PRIMARY KEY (run_id, position, command)
 );
-COMMENT ON TABLE fsbench.command_result IS 'Commands of scripts in measured transactions; fsbench.script_command has their texts. Without rows with the option commands off';
+COMMENT ON TABLE fsbench.command_result IS 'Commands of scripts in measured transactions; fsbench.script_command has their texts. Without rows with the option commands off, and in a search for a rate';
 COMMENT ON COLUMN fsbench.command_result.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.command_result.position IS 'Number of the script, as in fsbench.transaction_result';
 COMMENT ON COLUMN fsbench.command_result.command IS 'Number of the command in its script, from 1; its histogram has the measure command N';

@@ -426,7 +426,7 @@ CREATE TABLE fsbench.histogram (
 COMMENT ON TABLE fsbench.histogram IS 'Latencies of a run as a log-linear histogram (32 buckets per factor of two); histograms of several runs are merged by adding counts, see fsbench.percentile';
 COMMENT ON COLUMN fsbench.histogram.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.histogram.transaction IS 'Which transaction of the workload, such as tpcb or insert: the name of the workload for all types together, or of a type in fsbench.transaction_result; of the workload io, the job';
-COMMENT ON COLUMN fsbench.histogram.measure IS 'What of it: latency, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: its COMMIT alone; command N: command N of a script alone; read, write and sync: operations of a job of the workload io';
+COMMENT ON COLUMN fsbench.histogram.measure IS 'What of it: latency, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: its COMMIT alone, of a script each COMMIT and each statement that commits by itself; command N: command N of a script alone; read, write and sync: operations of a job of the workload io';
 COMMENT ON COLUMN fsbench.histogram.transactions IS 'How many were measured';
 COMMENT ON COLUMN fsbench.histogram.sum_ms IS 'Sum of the latencies (ms)';
 COMMENT ON COLUMN fsbench.histogram.sum_squares_ms IS 'Sum of the squares of the latencies (ms squared)';

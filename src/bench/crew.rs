@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::board::{ClientSlot, ClientState};
+use pgfsbench_core::{
+    board::{ClientSlot, ClientState},
+    workload::mix::Order,
+};
 
 use crate::{
     board::{Board, STOP_ALL, TaskCell, TaskState},
@@ -154,10 +157,16 @@ impl Crew {
         all
     }
 
-    /// Cancels the statements of clients that have not ended.
-    pub fn cancel_statements(&self) {
+    /// Carries an order out for the clients that have not ended, and for which `is_on` holds.
+    pub fn cut_off(&self, order: Order, is_on: impl Fn(&ClientSlot) -> bool) {
         let running = self.slots.iter().filter(|slot| !slot.state().is_over());
-        running.for_each(|slot| process::cancel_statement(slot.pid.load(Acquire)));
+        for slot in running.filter(|slot| is_on(slot)) {
+            let pid = slot.pid.load(Acquire);
+            match order {
+                Order::Cancel => process::cancel_statement(pid),
+                Order::Terminate => process::terminate(pid),
+            }
+        }
     }
 
     /// Whether all clients have sent the server's statistics what they did before the window.

@@ -18,8 +18,8 @@ pub struct ScriptSession {
     /// Whether StartTransactionCommand was called for the statement, or for the pipeline.
     is_started: bool,
     is_pipeline: bool,
-    /// Time of all commits since it was taken.
-    commit_ns: u64,
+    /// Durations of commits in nanoseconds, since they were forgotten.
+    commits: Vec<u64>,
 }
 
 /// A prepared statement, which lives as long as the process.
@@ -27,9 +27,19 @@ pub struct Prepared {
     /// Null for a statement without text.
     source: *mut pg_sys::CachedPlanSource,
     inputs: Vec<Input>,
-    is_transaction: bool,
+    control: Control,
     /// Whether the executor can run it: it is no utility statement.
     is_plannable: bool,
+}
+
+/// Effect of a statement on the transaction block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Control {
+    /// No transaction statement.
+    None,
+    Commit,
+    /// BEGIN, ROLLBACK, SAVEPOINT, and others.
+    Other,
 }
 
 /// How a parameter gets its value from a text.
@@ -96,7 +106,7 @@ impl ScriptSession {
             memory,
             is_started: false,
             is_pipeline: false,
-            commit_ns: 0,
+            commits: Vec::new(),
         }
     }
 
@@ -117,7 +127,7 @@ impl ScriptSession {
                 return Ok(Prepared {
                     source: std::ptr::null_mut(),
                     inputs: Vec::new(),
-                    is_transaction: false,
+                    control: Control::None,
                     is_plannable: false,
                 });
             };
@@ -151,7 +161,7 @@ impl ScriptSession {
             Ok(Prepared {
                 source,
                 inputs,
-                is_transaction: is_transaction(tree),
+                control: control(tree),
                 is_plannable,
             })
         }
@@ -167,7 +177,7 @@ impl ScriptSession {
     ) -> Result<Rows, Fault> {
         self.start();
         if prepared.source.is_null() {
-            self.finish(false);
+            self.finish(Control::None);
             return Ok(Rows::default());
         }
         if prepared.inputs.len() != given {
@@ -180,7 +190,7 @@ impl ScriptSession {
                 false => self.execute_in_portal(prepared, &mut parameter, keep)?,
             }
         };
-        self.finish(prepared.is_transaction);
+        self.finish(prepared.control);
         Ok(rows)
     }
 
@@ -202,8 +212,11 @@ impl ScriptSession {
             let plan = pg_sys::GetCachedPlan(source, parameters, owner, std::ptr::null_mut());
             let statements = PgList::<pg_sys::PlannedStmt>::from_pg((*plan).stmt_list);
             let statement = statements.get_ptr(0);
-            // A rule that was made meanwhile may have made several of it.
-            let Some(statement) = statement.filter(|_| statements.len() == 1) else {
+            // A rule that was made meanwhile may have made several of it, or a utility statement.
+            let is_direct = |statement: &*mut pg_sys::PlannedStmt| {
+                statements.len() == 1 && (**statement).commandType != pg_sys::CmdType::CMD_UTILITY
+            };
+            let Some(statement) = statement.filter(is_direct) else {
                 pg_sys::ReleaseCachedPlan(plan, owner);
                 return self.execute_in_portal(prepared, parameter, keep);
             };
@@ -263,7 +276,7 @@ impl ScriptSession {
             let is_last = index + 1 == count;
             self.start_again();
             // SAFETY: as above; a tree of that text.
-            let is_transaction = unsafe {
+            let control = unsafe {
                 refuse_copy(tree)?;
                 if count > 1 {
                     pg_sys::BeginImplicitTransactionBlock();
@@ -273,16 +286,16 @@ impl ScriptSession {
                 if is_last && count > 1 {
                     pg_sys::EndImplicitTransactionBlock();
                 }
-                is_transaction(tree)
+                control(tree)
             };
-            match is_last || is_transaction {
-                true => self.commit(),
+            match is_last || control != Control::None {
+                true => self.commit(control),
                 // SAFETY: in a transaction, between two statements.
                 false => unsafe { pg_sys::CommandCounterIncrement() },
             }
         }
         if count == 0 {
-            self.finish(false);
+            self.finish(Control::None);
         }
         Ok(())
     }
@@ -351,7 +364,7 @@ impl ScriptSession {
     /// Commits what a pipeline has done so far.
     pub fn sync(&mut self) {
         if self.is_started {
-            self.commit();
+            self.commit(Control::None);
         }
     }
 
@@ -371,15 +384,22 @@ impl ScriptSession {
         // SAFETY: allowed at any time outside of a critical section.
         unsafe {
             pg_sys::AbortOutOfAnyTransaction();
+            // The abort leaves portals of procedures that commit within a loop.
+            pg_sys::PortalErrorCleanup();
             pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
         }
         self.is_started = false;
         self.is_pipeline = false;
     }
 
-    /// The time of commits since the last call.
-    pub fn take_commit_ns(&mut self) -> u64 {
-        std::mem::take(&mut self.commit_ns)
+    /// Durations in nanoseconds of each COMMIT, and of each statement that committed by itself.
+    pub fn commits(&self) -> &[u64] {
+        &self.commits
+    }
+
+    /// Begins a new list of commits.
+    pub fn forget_commits(&mut self) {
+        self.commits.clear();
     }
 
     fn start(&mut self) {
@@ -399,8 +419,11 @@ impl ScriptSession {
         unsafe { pg_sys::MemoryContextSwitchTo(self.memory) };
     }
 
-    fn finish(&mut self, is_transaction: bool) {
-        if self.is_pipeline && !is_transaction {
+    fn finish(&mut self, control: Control) {
+        // SAFETY: reads a variable of this backend.
+        let flags = unsafe { pg_sys::MyXactFlags };
+        let needs_commit = flags & pg_sys::XACT_FLAGS_NEEDIMMEDIATECOMMIT as i32 != 0;
+        if self.is_pipeline && control == Control::None && !needs_commit {
             // SAFETY: in a transaction, between two statements.
             unsafe {
                 pg_sys::CommandCounterIncrement();
@@ -408,8 +431,8 @@ impl ScriptSession {
             }
             return;
         }
-        match is_transaction || !self.is_in_block() {
-            true => self.commit(),
+        match control != Control::None || !self.is_in_block() {
+            true => self.commit(control),
             // Within a block this ends the command only.
             false => {
                 xact::commit();
@@ -418,12 +441,18 @@ impl ScriptSession {
         }
     }
 
-    fn commit(&mut self) {
-        let began = clock::now_ns();
+    /// Ends a command. The time counts where it was a COMMIT, or where the statement committed by itself.
+    fn commit(&mut self, control: Control) {
+        let began_ns = clock::now_ns();
         xact::commit();
         self.is_started = false;
-        if !self.is_in_block() {
-            self.commit_ns += clock::now_ns() - began;
+        let is_commit = match control {
+            Control::None => !self.is_in_block(),
+            Control::Commit => true,
+            Control::Other => false,
+        };
+        if is_commit {
+            self.commits.push(clock::now_ns() - began_ns);
         }
     }
 }
@@ -575,9 +604,19 @@ unsafe fn is_plannable(queries: *mut pg_sys::List) -> bool {
 
 /// # Safety
 /// A valid tree.
-unsafe fn is_transaction(tree: *mut pg_sys::RawStmt) -> bool {
-    // SAFETY: the caller's duty.
-    unsafe { (*(*tree).stmt).type_ == pg_sys::NodeTag::T_TransactionStmt }
+unsafe fn control(tree: *mut pg_sys::RawStmt) -> Control {
+    use pg_sys::TransactionStmtKind::TRANS_STMT_COMMIT;
+    // SAFETY: the caller's duty; the tag says what the node is.
+    unsafe {
+        let statement = (*tree).stmt;
+        if (*statement).type_ != pg_sys::NodeTag::T_TransactionStmt {
+            return Control::None;
+        }
+        match (*statement.cast::<pg_sys::TransactionStmt>()).kind {
+            TRANS_STMT_COMMIT => Control::Commit,
+            _ => Control::Other,
+        }
+    }
 }
 
 /// Refuses a COPY from or to the client, since there is none.

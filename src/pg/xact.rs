@@ -10,11 +10,12 @@ use std::{
 
 use pgrx::{PgLogLevel, PgTryBuilder, pg_guard, pg_sys, pg_sys::panic::ErrorReport};
 
-use crate::errors::{Fault, sqlstate};
+use crate::errors::{self, Fault, sqlstate};
 
 /// Runs `f`; an error that PostgreSQL raises in it comes back as a value. The transaction, if there is one, is then
 /// broken, and the caller has to abort it ([`abort`]).
 pub fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Fault> {
+    errors::forget_reported();
     PgTryBuilder::new(AssertUnwindSafe(|| Ok(f())))
         .catch_others(|caught| Err(Fault::from(caught)))
         .catch_rust_panic(|caught| Err(Fault::from(caught)))

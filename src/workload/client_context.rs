@@ -13,6 +13,9 @@ use crate::{
     pg::process,
 };
 
+/// Longest wait until a client looks for the next window again.
+pub const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
 /// The context of a client.
 pub struct ClientContext<'a> {
     /// Its number, from 0.
@@ -47,6 +50,19 @@ impl ClientContext<'_> {
     /// Is ready, and takes part in each window that the coordinator opens, until it has to end. Windows are numbered from 1.
     pub fn each_window(
         &self,
+        take_part: impl FnMut(u32) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let wait = || {
+            process::wait(BETWEEN_LOOKS);
+            Ok(())
+        };
+        self.each_window_by(wait, take_part)
+    }
+
+    /// Takes part in each window as [`Self::each_window`] does; `wait` waits for the next window.
+    pub fn each_window_by(
+        &self,
+        wait: impl Fn() -> Result<(), Fault>,
         mut take_part: impl FnMut(u32) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         self.ready();
@@ -54,7 +70,7 @@ impl ClientContext<'_> {
         while !self.stopped() {
             let window = self.board.run.go.load(Acquire);
             if window == 0 || window == over {
-                process::wait(Duration::from_secs(1));
+                wait()?;
                 continue;
             }
             self.slot.set_state(ClientState::Running);

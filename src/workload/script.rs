@@ -291,9 +291,10 @@ fn check(context: &WorkerContext) -> Result<(), Fault> {
             break;
         }
         context.done(done)?;
-        let mut found = None;
+        let (mut found, mut count) = (None, 0);
         let asked = xact::catch(|| {
             session.execute_text(&check.sql, Keep::First, |rows| {
+                count = rows.count;
                 found = rows.kept.into_iter().next().flatten();
                 Ok(())
             })
@@ -302,7 +303,7 @@ fn check(context: &WorkerContext) -> Result<(), Fault> {
             context.report(&json!(answers).to_string());
             return Err(fault.context(&format!("check {}", quoted(&check.name))));
         }
-        answers.add(check, found);
+        answers.add(check, found, count);
     }
     context.report(&json!(answers).to_string());
     Ok(())

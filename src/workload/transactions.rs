@@ -102,6 +102,12 @@ pub trait Transaction<'a>: Sized {
     #[inline]
     fn ended(&mut self, _choice: Choice, _outcome: Outcome, _is_measured: bool) {}
 
+    /// Durations of the commits of a transaction that has ended so, in nanoseconds.
+    #[inline]
+    fn commits<'s>(&'s self, ended: &'s Ended) -> &'s [u64] {
+        std::slice::from_ref(&ended.commit_ns)
+    }
+
     /// Rolls back the try that has failed with this error; gives the error as it is shown.
     fn roll_back(&mut self, fault: Fault) -> Fault {
         xact::abort();
@@ -113,7 +119,7 @@ pub trait Transaction<'a>: Sized {
 #[derive(Clone, Copy)]
 pub struct Ended {
     pub outcome: Outcome,
-    /// How long its COMMIT took; 0 where it had none.
+    /// How long its COMMIT or ROLLBACK took.
     pub commit_ns: u64,
     /// Monotonic clock of its end.
     pub end_ns: u64,

@@ -1,12 +1,17 @@
 //! Transactions of several types: the clients of a run choose among them, and each type is counted apart.
 
 mod counters;
+mod cut_off;
 mod options;
 mod rows;
 
-use crate::spec::{Limit, ResultTable};
+use crate::{
+    spec::{Limit, ResultTable},
+    sqlstate,
+};
 
 pub use counters::{CommandCounters, Counted, Shape, TypeCounters};
+pub use cut_off::{CutOff, Order};
 pub use options::{GRACE, GRACE_MS, grace_ns};
 pub use rows::{CommandResult, Latencies, Results, TransactionFailure, TransactionResult};
 
@@ -95,8 +100,10 @@ pub struct Choice {
 /// Handling of transactions that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tries {
-    /// Tries of a transaction that fails with a serialization failure or a deadlock, the first one included.
+    /// Tries of a transaction that fails with a retryable error, the first one included.
     pub most: u32,
+    /// SQLSTATEs with which a transaction may fail although nothing is wrong: it is tried again, or counts as failed.
+    pub retryable: &'static [&'static str],
     /// Whether transactions that fail with another error are counted, and do not end the run.
     pub continue_on_error: bool,
 }
@@ -105,8 +112,46 @@ impl Tries {
     /// One try; other errors end the run.
     pub const ONCE: Self = Self {
         most: 1,
+        retryable: Self::WITH_LOCK_TIMEOUTS,
         continue_on_error: false,
     };
+
+    /// Errors after which pgbench tries a transaction again.
+    pub const OF_PGBENCH: &[&str] = &[sqlstate::SERIALIZATION_FAILURE, sqlstate::DEADLOCK];
+
+    /// Errors of workloads whose transactions are known: a lock timeout says nothing but that the lock was held.
+    pub const WITH_LOCK_TIMEOUTS: &[&str] = &[
+        sqlstate::SERIALIZATION_FAILURE,
+        sqlstate::DEADLOCK,
+        sqlstate::LOCK_NOT_AVAILABLE,
+    ];
+
+    /// Whether a transaction may fail with this error although nothing is wrong.
+    pub fn is_retryable(&self, sqlstate: &str) -> bool {
+        self.retryable.contains(&sqlstate)
+    }
+
+    /// Whether a transaction is tried once more, as pgbench decides it: not after its last try, not beyond the limit of latency, and not
+    /// when the window is over.
+    pub fn has_another(&self, failed: &FailedTry) -> bool {
+        let is_late = failed
+            .limit_ns
+            .is_some_and(|limit| failed.elapsed_ns > limit);
+        failed.retries + 1 < u64::from(self.most) && !is_late && !failed.is_over
+    }
+}
+
+/// A try that has failed with a retryable error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedTry {
+    /// Tries of the transaction before this one.
+    pub retries: u64,
+    /// Nanoseconds since the transaction was due.
+    pub elapsed_ns: u64,
+    /// Limit of latency of the run.
+    pub limit_ns: Option<u64>,
+    /// Whether the window is over.
+    pub is_over: bool,
 }
 
 #[cfg(test)]

@@ -85,6 +85,7 @@ impl Settings {
     pub fn tries(&self) -> Tries {
         Tries {
             most: self.max_tries,
+            retryable: Tries::OF_PGBENCH,
             continue_on_error: self.continue_on_error,
         }
     }
@@ -171,9 +172,11 @@ impl Parameters for Script {
             script,
             ..options.own()
         };
-        if own.measures_commands() {
-            check_bytes(mix.shape(chosen.clients))?;
+        let mut shape = mix.shape(chosen.clients);
+        if !own.measures_commands() {
+            shape.commands = 0;
         }
+        check_bytes(shape)?;
         let least = if own.script.has_init {
             1
         } else {
@@ -316,6 +319,14 @@ impl Results for Script {
 fn check_bytes(shape: mix::Shape) -> Result<(), Refusal> {
     match shape.bytes() {
         Some(bytes) if bytes <= MOST_BYTES => Ok(()),
+        _ if shape.commands == 0 => Err(Refusal::argument("there are too many scripts")
+            .detail(format!(
+                "{} clients would measure {} scripts each, and the figures of all may take {} MB of shared memory.",
+                shape.clients,
+                shape.types,
+                MOST_BYTES >> 20
+            ))
+            .hint("Give fewer scripts or fewer clients.")),
         _ => Err(Refusal::argument("the scripts have too many commands")
             .detail(format!(
                 "{} clients would measure {} commands each, and the figures of all may take {} MB of shared memory.",

@@ -20,8 +20,8 @@ use crate::{
     finding_row::Finding,
     refusal::Refusal,
     spec::{
-        Act, Asked, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption,
-        Parameters, Plan, ResultTable, Results, Spec, Step, check,
+        Act, Asked, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption, Parameters,
+        Plan, ResultTable, Results, Spec, Step, check,
     },
     units,
 };

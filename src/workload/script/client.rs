@@ -107,6 +107,7 @@ impl<'a> Transaction<'a> for ScriptClient {
         is_measured: bool,
     ) -> Result<Ended, Fault> {
         self.runner.client.set_random(self.random);
+        self.runner.session.forget_commits();
         let measure = match is_measured {
             true => Measure::each(self.commands[choice.of_type]),
             false => Measure::Nothing,
@@ -117,14 +118,18 @@ impl<'a> Transaction<'a> for ScriptClient {
         })?;
         Ok(Ended {
             outcome: Outcome::Committed,
-            commit_ns: self.runner.session.take_commit_ns(),
+            commit_ns: 0,
             end_ns: clock::now_ns(),
         })
     }
 
+    /// Each commit of the script: a script may have several, or none.
+    fn commits<'s>(&'s self, _ended: &'s Ended) -> &'s [u64] {
+        self.runner.session.commits()
+    }
+
     fn roll_back(&mut self, fault: Fault) -> Fault {
         self.runner.session.roll_back();
-        self.runner.session.take_commit_ns();
         self.runner.count_failure();
         self.runner.located(fault)
     }

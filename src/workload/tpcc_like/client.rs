@@ -129,6 +129,7 @@ impl<'a> Transaction<'a> for Terminal {
     fn tries(&self) -> Tries {
         Tries {
             most: MOST_TRIES,
+            retryable: Tries::WITH_LOCK_TIMEOUTS,
             continue_on_error: false,
         }
     }

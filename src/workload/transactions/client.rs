@@ -13,7 +13,7 @@ use pgfsbench_core::{
     pacing::{Pacer, is_behind, is_missed},
     random::{Purpose, Stream},
     spec::{Bound, Spec},
-    workload::mix::{Choice, Counted, Outcome, Tries, TypeCounters, grace_ns},
+    workload::mix::{Choice, Counted, FailedTry, Outcome, Tries, TypeCounters, grace_ns},
 };
 
 use super::{Ended, Transaction};
@@ -29,7 +29,7 @@ use crate::{
         usage::{self, Wait},
         xact,
     },
-    workload::ClientContext,
+    workload::{ClientContext, client_context::BETWEEN_LOOKS},
 };
 
 /// One plan for the whole run. A fresh pgbench_branches has one page, so that the planner would scan it sequentially, bloat
@@ -49,10 +49,14 @@ pub fn run<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> 
         }
         if spec.searched_percentile().is_some() {
             let mut client = Client::new(context, spec, prepared);
-            let result = context.each_window(|_| {
-                client.take_window(spec);
-                client.run()
-            });
+            let result = context.each_window_by(
+                || uncut(spec, || process::wait(BETWEEN_LOOKS)),
+                |_| {
+                    uncut(spec, process::check_interrupts)?;
+                    client.take_window(spec);
+                    client.run()
+                },
+            );
             slot.cpu_ns.store(clock::cpu_ns(), Release);
             return result;
         }
@@ -70,6 +74,17 @@ pub fn run<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> 
     });
     xact::report_statistics(true);
     ran
+}
+
+/// Carries `f` out between two windows. The order to cut a statement off may come when the statement has just ended.
+fn uncut(spec: &Spec, f: impl FnOnce()) -> Result<(), Fault> {
+    match xact::catch(f) {
+        Err(fault) if fault.sqlstate == sqlstate::CANCELED && grace_ns(spec).is_some() => {
+            xact::abort();
+            Ok(())
+        }
+        other => other,
+    }
 }
 
 /// Makes the session one of the owner of the extension, with plans that stay.
@@ -332,13 +347,19 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             };
         };
         let fault = self.transaction.roll_back(fault);
-        let can_retry = sqlstate::is_retryable(&fault.sqlstate);
+        let can_retry = self.tries.is_retryable(&fault.sqlstate);
         let is_cut_off = self.is_cut_off(&fault);
         if !can_retry && !is_cut_off && !self.tries.continue_on_error {
             return Err(fault);
         }
-        let has_tries_left = current.retries + 1 < u64::from(self.tries.most);
-        if can_retry && has_tries_left && !self.run.stopped(self.serial) {
+        let now = clock::now_ns();
+        let has_another = self.tries.has_another(&FailedTry {
+            retries: current.retries,
+            elapsed_ns: now.saturating_sub(current.due.from_ns),
+            limit_ns: self.limit_ns,
+            is_over: now >= self.end_ns,
+        });
+        if can_retry && has_another && !self.run.stopped(self.serial) {
             self.try_again(current, &fault);
             return Ok(());
         }
@@ -347,7 +368,12 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
             self.is_told = true;
         }
         self.current = None;
-        self.count_failed(current, &fault.sqlstate);
+        // A statement that was cut off does not prolong the window.
+        let ended_ns = match is_cut_off {
+            true => now.min(self.end_ns),
+            false => now,
+        };
+        self.count_failed(current, &fault.sqlstate, ended_ns);
         Ok(())
     }
 
@@ -450,7 +476,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
     }
 
-    fn count_failed(&mut self, current: Current, sqlstate: &str) {
+    fn count_failed(&mut self, current: Current, sqlstate: &str, ended_ns: u64) {
         self.count_work(current.due.measured);
         if !current.due.measured {
             return;
@@ -458,10 +484,9 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         if let Some(counters) = self.types.get(current.choice.of_type) {
             counters.count_failed(sqlstate, current.retries);
         }
-        let now = clock::now_ns();
         add(&self.slot.failed, 1);
-        self.slot.last_end_ns.store(now, Relaxed);
-        self.slot.finished_ns.store(now, Relaxed);
+        self.slot.last_end_ns.store(ended_ns, Relaxed);
+        self.slot.finished_ns.store(ended_ns, Relaxed);
     }
 
     /// Counts a transaction that was carried out to its end.
@@ -469,9 +494,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
     fn count(&mut self, current: Current, ended: &Ended) {
         let Current { due, choice, .. } = current;
         let Ended {
-            outcome,
-            commit_ns,
-            end_ns,
+            outcome, end_ns, ..
         } = *ended;
         let (slot, latency) = (self.slot, end_ns - due.from_ns);
         slot.last_end_ns.store(end_ns, Relaxed);
@@ -480,7 +503,8 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
         if due.measured {
             if let Some(counters) = self.types.get(choice.of_type) {
-                counters.count(outcome, latency, commit_ns, current.retries);
+                let commits = self.transaction.commits(ended);
+                counters.count(outcome, latency, commits, current.retries);
             }
             if outcome == Outcome::Committed {
                 self.count_committed(due, latency, ended);
@@ -496,9 +520,8 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         let slot = self.slot;
         add(&slot.measured, 1);
         slot.latency.record(latency);
-        if ended.commit_ns > 0 {
-            slot.commit.record(ended.commit_ns);
-        }
+        let commits = self.transaction.commits(ended).iter();
+        commits.for_each(|&ns| slot.commit.record(ns));
         if self.pacer.is_some() {
             slot.service.record(ended.end_ns - due.start_ns);
             if is_behind(due.from_ns, due.start_ns) {

@@ -10,7 +10,7 @@ use pgfsbench_core::{
     run::{rate_search::RateSearch, row::Maintenance},
     spec::{Act, Bound, Spec},
     verification::{self, Moment},
-    workload::mix::{Mix, Results, grace_ns},
+    workload::mix::{CutOff, Mix, Results, grace_ns},
 };
 use serde_json::Value;
 
@@ -58,7 +58,13 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
                     own: own.as_ref(),
                     balances: balances.as_ref(),
                     maintenance: &maintenance,
-                    types: types.as_ref().map(|types| types.results(&run.spec)),
+                    types: types.as_ref().map(|types| {
+                        let results = types.results(&run.spec);
+                        match search {
+                            Some(_) => results.without_latencies(),
+                            None => results,
+                        }
+                    }),
                 };
                 return store(run, &beside, search.as_ref());
             }
@@ -214,8 +220,8 @@ fn measure(
     run.alarm_ns = run.observed.measure_end_ns.unwrap_or(0);
     run.watch_seconds();
     match search {
-        Some(search) => search::carry_out(run, search, start, end)?,
-        None => wait_for_clients(run, end.saturating_add(grace_ns.unwrap_or(u64::MAX)))?,
+        Some(search) => search::carry_out(run, search, start, end, grace_ns)?,
+        None => wait_for_clients(run, CutOff::new(end, grace_ns))?,
     }
     run.end_window()?;
     area.stop.store(STOP_ALL, Release);
@@ -230,14 +236,12 @@ fn measure(
     }
 }
 
-/// Waits for the end of all clients. After that time, their statements are cancelled.
-fn wait_for_clients(run: &mut Run, cancel_ns: u64) -> Result<(), Fault> {
-    let mut is_cancelled = false;
+/// Waits for the end of all clients. Statements that go on for too long are cut off.
+fn wait_for_clients(run: &mut Run, mut cut_off: CutOff) -> Result<(), Fault> {
     run.wait_until(|run| {
         let now = clock::now_ns();
-        if now >= cancel_ns && !is_cancelled {
-            is_cancelled = true;
-            run.crew.cancel_statements();
+        if let Some(order) = cut_off.order(now) {
+            run.crew.cut_off(order, |_| true);
         }
         // Under a low rate the clients know before the end that nothing more is due.
         let over = now >= run.observed.measure_end_ns.unwrap_or(0);

@@ -4,8 +4,9 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use pgfsbench_core::{
-    board::ClientState,
+    board::{ClientSlot, ClientState},
     run::rate_search::{Counts, Next, RateSearch},
+    workload::mix::CutOff,
 };
 
 use super::result::Totals;
@@ -21,12 +22,13 @@ pub fn carry_out(
     search: &mut RateSearch,
     start_ns: u64,
     end_ns: u64,
+    grace_ns: Option<u64>,
 ) -> Result<(), Fault> {
     let (mut window, mut start_ns, mut end_ns) = (1, start_ns, end_ns);
     let mut started_at = run.observed.measured_from;
     let mut before = Totals::none();
     loop {
-        wait_for_end(run, window, end_ns)?;
+        wait_for_end(run, window, end_ns, CutOff::new(end_ns, grace_ns))?;
         let now = Totals::of(run.client_slots());
         let over_ns = now.finished_ns.max(end_ns);
         let counts = Counts {
@@ -66,12 +68,17 @@ fn open(run: &Run, window: u32, next: Next) -> (u64, u64) {
 }
 
 /// Waits until the window is over and every client is through with it: under a low rate they know before that nothing more is due.
-fn wait_for_end(run: &mut Run, window: u32, end_ns: u64) -> Result<(), Fault> {
+/// Statements that go on for too long are cut off; their clients take part in the next window.
+fn wait_for_end(run: &mut Run, window: u32, end_ns: u64, mut cut_off: CutOff) -> Result<(), Fault> {
+    let is_on = |slot: &ClientSlot| slot.windows.load(Acquire) != u64::from(window);
     run.wait_until(|run| {
+        let now = clock::now_ns();
+        if let Some(order) = cut_off.order(now) {
+            run.crew.cut_off(order, is_on);
+        }
         // The alarm rings once; after that the last clients wake this process.
-        run.alarm_ns = Some(end_ns).filter(|&ns| ns > clock::now_ns()).unwrap_or(0);
-        let mut slots = run.client_slots().iter();
-        let through = slots.all(|slot| slot.windows.load(Acquire) == u64::from(window));
+        run.alarm_ns = Some(end_ns).filter(|&ns| ns > now).unwrap_or(0);
+        let through = !run.client_slots().iter().any(is_on);
         Ok(run.crew.clients_are(ClientState::Ready)? && through && clock::now_ns() >= end_ns)
     })
 }

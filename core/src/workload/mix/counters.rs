@@ -71,7 +71,7 @@ impl Counted<'_> {
 pub struct TypeCounters {
     /// Latency of those that were carried out to their end. Written by the client.
     pub latency: AtomicHistogram,
-    /// Duration of the COMMIT of those that had one. Written by the client.
+    /// Durations of the commits of transactions that were committed. Written by the client.
     pub commit: AtomicHistogram,
     /// Transactions that were rolled back as intended. Written by the client.
     pub rolled_back: AtomicU64,
@@ -101,13 +101,12 @@ struct Failure {
 }
 
 impl TypeCounters {
-    /// Counts a transaction that was carried out to its end. `commit_ns` is 0 where it had no COMMIT.
+    /// Counts a transaction that was carried out to its end, with the durations of its commits.
     #[inline]
-    pub fn count(&self, outcome: Outcome, latency_ns: u64, commit_ns: u64, retries: u64) {
+    pub fn count(&self, outcome: Outcome, latency_ns: u64, commits: &[u64], retries: u64) {
         self.latency.record(latency_ns);
         match outcome {
-            Outcome::Committed if commit_ns > 0 => self.commit.record(commit_ns),
-            Outcome::Committed => {}
+            Outcome::Committed => commits.iter().for_each(|&ns| self.commit.record(ns)),
             Outcome::RolledBack => add(&self.rolled_back, 1),
         }
         let limit = self.limit_ns.load(Relaxed);

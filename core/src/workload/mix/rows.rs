@@ -138,6 +138,16 @@ impl Results {
         results
     }
 
+    /// The counts alone: latencies of a search, which goes through rates of its own choice, say nothing together.
+    pub fn without_latencies(mut self) -> Self {
+        for type_ in &mut self.transactions {
+            type_.latencies = Latencies::default();
+        }
+        self.commands.clear();
+        self.histograms.clear();
+        self
+    }
+
     fn add_type(
         &mut self,
         position: usize,

@@ -62,11 +62,11 @@ fn results(whole: &str, count: impl Fn([Counted<'_>; 2])) -> Results {
 #[test]
 fn each_type_has_what_all_clients_have_counted() {
     let found = results("all", |[first, second]| {
-        first.types[0].count(Outcome::Committed, 1_000_000, 400_000, 0);
-        second.types[0].count(Outcome::Committed, 3_000_000, 0, 2);
-        second.types[0].count(Outcome::RolledBack, 5_000_000, 0, 0);
-        second.types[1].count(Outcome::Committed, 2_000_001, 1, 0);
-        second.types[1].count(Outcome::Committed, 2_000_000, 1, 0);
+        first.types[0].count(Outcome::Committed, 1_000_000, &[400_000], 0);
+        second.types[0].count(Outcome::Committed, 3_000_000, &[], 2);
+        second.types[0].count(Outcome::RolledBack, 5_000_000, &[], 0);
+        second.types[1].count(Outcome::Committed, 2_000_001, &[1], 0);
+        second.types[1].count(Outcome::Committed, 2_000_000, &[1], 0);
     });
     let [order, payment] = &found.transactions[..] else {
         panic!("{:?}", found.transactions)
@@ -162,7 +162,7 @@ fn commands_are_those_of_their_type() {
 #[test]
 fn a_type_with_the_name_of_all_has_no_second_histogram() {
     let found = results("payment", |[first, _]| {
-        first.types[1].count(Outcome::Committed, 1, 1, 0);
+        first.types[1].count(Outcome::Committed, 1, &[1], 0);
     });
     assert!(found.histograms.is_empty());
     assert_eq!(found.transactions[1].committed, 1);
@@ -181,4 +181,67 @@ fn the_counters_of_clients_do_not_overlap() {
         ..shape
     };
     assert_eq!(huge.bytes(), None);
+}
+
+#[test]
+fn a_transaction_is_tried_again_within_its_limit_and_the_window() {
+    let tries = Tries {
+        most: 3,
+        ..Tries::ONCE
+    };
+    let failed = FailedTry {
+        retries: 1,
+        elapsed_ns: 5,
+        limit_ns: Some(5),
+        is_over: false,
+    };
+    assert!(tries.has_another(&failed));
+    for no_more in [
+        FailedTry {
+            retries: 2,
+            ..failed
+        },
+        FailedTry {
+            elapsed_ns: 6,
+            ..failed
+        },
+        FailedTry {
+            is_over: true,
+            ..failed
+        },
+    ] {
+        assert!(!tries.has_another(&no_more), "{no_more:?}");
+    }
+    let without_limit = FailedTry {
+        elapsed_ns: 6,
+        limit_ns: None,
+        ..failed
+    };
+    assert!(tries.has_another(&without_limit));
+}
+
+#[test]
+fn each_commit_of_a_transaction_is_counted() {
+    let results = results("script", |[first, _]| {
+        first.types[0].count(Outcome::Committed, 9_000_000, &[1_000_000, 2_000_000], 0);
+        first.types[0].count(Outcome::RolledBack, 9_000_000, &[4_000_000], 0);
+    });
+    let commits = results.histograms.iter();
+    let commits = commits.filter(|row| json!(row)["measure"] == "commit");
+    let counts: Vec<_> = commits
+        .map(|row| json!(row)["transactions"].as_u64())
+        .collect();
+    assert_eq!(counts, [Some(2)]);
+}
+
+#[test]
+fn a_search_has_counts_and_no_latencies() {
+    let results = results("script", |[first, _]| {
+        first.types[0].count(Outcome::Committed, 1_000_000, &[400_000], 0);
+        first.commands[0].latency.record(500_000);
+    })
+    .without_latencies();
+    assert_eq!(results.transactions[0].committed, 1);
+    assert_eq!(results.transactions[0].latencies, Latencies::default());
+    assert!(results.histograms.is_empty() && results.commands.is_empty());
 }

@@ -18,20 +18,36 @@ const MOST_BYTES: usize = 8_000;
 pub struct Answers {
     /// Checks that were made.
     made: usize,
-    /// Numbers of the failed ones, from 0, with the value that was found.
-    failed: Vec<(usize, Option<String>)>,
+    failed: Vec<Failed>,
     /// Bytes of the found values.
     bytes: usize,
 }
 
+/// A check that has failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Failed {
+    /// Number of the check, from 0.
+    number: usize,
+    /// The value of the first row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    found: Option<String>,
+    /// Rows of the query, where it gave not exactly one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<u64>,
+}
+
 impl Answers {
-    /// Adds the answer to the next check.
-    pub fn add(&mut self, check: &Check, found: Option<String>) {
-        if found != check.expected {
+    /// Adds the answer to the next check: the value of the first row, and the number of rows, which has to be one.
+    pub fn add(&mut self, check: &Check, found: Option<String>, rows: u64) {
+        if found != check.expected || rows != 1 {
             let found = found.map(|value| value.chars().take(LONGEST_VALUE).collect::<String>());
-            // The number and its punctuation take at most 30 bytes.
-            self.bytes += 30 + serde_json::json!(found).to_string().len();
-            self.failed.push((self.made, found));
+            // Numbers, names and punctuation take at most 80 bytes.
+            self.bytes += 80 + serde_json::json!(found).to_string().len();
+            self.failed.push(Failed {
+                number: self.made,
+                found,
+                rows: (rows != 1).then_some(rows),
+            });
         }
         self.made += 1;
     }
@@ -59,37 +75,47 @@ impl Answers {
             };
             return verification::Check::not_made(name, expected, note);
         }
-        let failed = self.failed.iter().find(|(failed, _)| *failed == number);
+        let failed = self.failed.iter().find(|failed| failed.number == number);
         verification::Check {
             name: name.clone(),
             found: match failed {
-                Some((_, found)) => found.clone(),
+                Some(failed) => failed.found.clone(),
                 None => expected.clone(),
             },
             expected,
             passed: Some(failed.is_none()),
+            note: failed.and_then(|failed| failed.rows).map(wrong_rows),
             ..verification::Check::default()
         }
     }
 
     /// The refusal of data of which a check of the caller's has failed: it names the first one.
     pub fn refusal(&self, checks: &[Check]) -> Option<Refusal> {
-        let (number, found) = self.failed.first()?;
-        let check = checks.get(*number)?;
+        let failed = self.failed.first()?;
+        let check = checks.get(failed.number)?;
         let shown = |value: &Option<String>| match value {
             Some(text) => quoted(text),
             None => "NULL".to_owned(),
         };
-        let (expected, found) = (shown(&check.expected), shown(found));
+        let (expected, found) = (shown(&check.expected), shown(&failed.found));
+        let detail = match failed.rows {
+            Some(rows) => wrong_rows(rows),
+            None => format!("It expected {expected}, and found {found}."),
+        };
         Some(
             Refusal::new(
                 Kind::WrongData,
                 format!("check {} has failed", quoted(&check.name)),
             )
-            .detail(format!("It expected {expected}, and found {found}."))
+            .detail(detail)
             .hint("See whether the scripts keep what the check expects."),
         )
     }
+}
+
+/// Why a check with this number of rows has failed.
+fn wrong_rows(rows: u64) -> String {
+    format!("Its query gave {rows} rows, and a check has one.")
 }
 
 #[cfg(test)]
@@ -107,7 +133,7 @@ mod tests {
     fn answered(checks: &[Check], found: &[Option<&str>]) -> Answers {
         let mut answers = Answers::default();
         for (check, found) in checks.iter().zip(found) {
-            answers.add(check, found.map(str::to_owned));
+            answers.add(check, found.map(str::to_owned), 1);
         }
         let json = serde_json::to_string(&answers).unwrap();
         serde_json::from_str(&json).unwrap()
@@ -143,6 +169,26 @@ mod tests {
     }
 
     #[test]
+    fn no_row_and_several_rows_are_failed_checks() {
+        let checks = [check("none", None), check("two", Some("1"))];
+        let mut answers = Answers::default();
+        answers.add(&checks[0], None, 0);
+        answers.add(&checks[1], Some("1".into()), 2);
+        let outcomes = answers.checks(&checks, None);
+        assert!(outcomes.iter().all(verification::Check::has_failed));
+        assert_eq!(
+            outcomes[1].note.as_deref(),
+            Some("Its query gave 2 rows, and a check has one.")
+        );
+        let refusal = answers.refusal(&checks).unwrap();
+        crate::refusal::check::style(&refusal);
+        assert_eq!(
+            refusal.detail.as_deref(),
+            Some("Its query gave 0 rows, and a check has one.")
+        );
+    }
+
+    #[test]
     fn a_check_with_an_error_is_not_made_nor_are_those_after_it() {
         let checks = [check("a", None), check("b", None), check("c", None)];
         let answers = answered(&checks, &[None]);
@@ -163,7 +209,7 @@ mod tests {
             if answers.is_full() {
                 break;
             }
-            answers.add(check, Some(long.clone()));
+            answers.add(check, Some(long.clone()), 1);
         }
         assert!(serde_json::to_string(&answers).unwrap().len() < 16_384);
         let outcomes = answers.checks(&checks, None);

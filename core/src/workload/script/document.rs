@@ -89,6 +89,7 @@ impl Document {
             checks: checks(arguments.checks.as_ref())?,
         };
         document.check_names()?;
+        document.check_characters()?;
         Ok(document)
     }
 
@@ -141,6 +142,29 @@ impl Document {
         Program::compile(&[init], &self.given(), Protocol::Simple)
             .map(Some)
             .map_err(|error| self.refusal(&error))
+    }
+
+    /// Refuses a null character, which no text of the server can have.
+    fn check_characters(&self) -> Result<(), Refusal> {
+        let scripts =
+            (self.scripts.iter()).map(|script| (script.name.as_str(), script.text.as_str()));
+        let variables = self.given().into_iter();
+        let init = (self.init_script.iter()).map(|text| ("init_script", text.as_str()));
+        let expected = |check: &Check| check.expected.clone().unwrap_or_default();
+        let all = scripts.chain(variables).chain(init);
+        let checks = (self.checks.iter())
+            .map(|check| (check.name.clone(), check.sql.clone() + &expected(check)));
+        let all = all.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let with_null = |(name, text): &(String, String)| format!("{name}{text}").contains('\0');
+        match all.chain(checks).find(with_null) {
+            None => Ok(()),
+            Some((name, _)) => Err(Refusal::argument(format!(
+                "{} contains a null character",
+                quoted(&name)
+            ))
+            .detail("The server has no text with such a character.")
+            .hint("Remove it: in JSON it is written \\u0000.")),
+        }
     }
 
     fn check_names(&self) -> Result<(), Refusal> {

@@ -250,4 +250,56 @@ fn more_counters_than_memory_should_have_are_refused() {
     check::style(&refusal);
     assert!(refusal.hint.unwrap().contains("\"commands\": false"));
     resolve(&wide(Some(json!({"commands": false}))), &many).unwrap();
+    // Whole scripts have counters, too.
+    let all: Vec<_> = (0..128)
+        .map(|n| json!({"name": format!("s{n}"), "text": "SELECT 1;"}))
+        .collect();
+    let wide = Asked {
+        clients: Some(800),
+        options: Some(json!({"commands": false})),
+        ..asked(scripts(&json!(all).to_string()))
+    };
+    let many = Facts {
+        free_worker_slots: 1000,
+        max_clients: 1000,
+        max_worker_processes: 1000,
+        ..facts()
+    };
+    let refusal = resolve(&wide, &many).expect_err("it is refused");
+    check::style(&refusal);
+    assert_eq!(refusal.message, "there are too many scripts");
+}
+
+#[test]
+fn a_null_character_is_refused_wherever_it_stands() {
+    let check_of = |sql: &str, expected: &str| Arguments {
+        checks: Some(json!([{"name": "c", "sql": sql, "expected": expected}])),
+        ..scripts("SELECT 1;")
+    };
+    for wrong in [
+        scripts(r#"[{"name": "a", "text": "SELECT 'x\u0000';"}]"#),
+        Arguments {
+            variables: Some(json!({"a": "x\0"})),
+            ..scripts("SELECT 1;")
+        },
+        Arguments {
+            init_script: Some("SELECT 'x\0';".into()),
+            ..scripts("SELECT 1;")
+        },
+        check_of("SELECT 'x\0'", "x"),
+        check_of("SELECT 'x'", "x\0"),
+    ] {
+        let refusal = Document::of(&wrong).expect_err("it is refused");
+        check::style(&refusal);
+        assert!(refusal.message.ends_with(" contains a null character"));
+    }
+}
+
+#[test]
+fn scripts_are_tried_again_after_the_errors_of_pgbench_only() {
+    let spec = resolved(asked(scripts("SELECT 1;")));
+    let tries = Settings::of(&spec).tries();
+    for (sqlstate, is_retryable) in [("40001", true), ("40P01", true), ("55P03", false)] {
+        assert_eq!(tries.is_retryable(sqlstate), is_retryable, "{sqlstate}");
+    }
 }

@@ -180,15 +180,17 @@ fn unlike(facts: &Facts) -> Option<Finding> {
             "Without remote inputs clients of different warehouses meet less often: compare only with runs with {\"remote\": false}."
         }
     };
-    (!missed.is_empty()).then(|| Finding::new(
-        "inputs_out_of_range",
-        Severity::Warning,
-        format!(
-            "inputs are outside the ranges of the specification: {}",
-            missed.join(", ")
-        ),
-        hint,
-    ))
+    (!missed.is_empty()).then(|| {
+        Finding::new(
+            "inputs_out_of_range",
+            Severity::Warning,
+            format!(
+                "inputs are outside the ranges of the specification: {}",
+                missed.join(", ")
+            ),
+            hint,
+        )
+    })
 }
 
 #[cfg(test)]
@@ -339,7 +341,10 @@ mod tests {
             let mut changed = good.clone();
             changed[name] = json!(value);
             let message = format!("inputs are outside the ranges of the specification: {said}");
-            assert_eq!(told(changed), [("inputs_out_of_range".into(), true, message)]);
+            assert_eq!(
+                told(changed),
+                [("inputs_out_of_range".into(), true, message)]
+            );
         }
         let mut long = good.clone();
         long["lines"] = json!(11_000_000);
