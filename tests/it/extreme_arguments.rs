@@ -62,6 +62,9 @@ fn values(kind: &str, version: u32) -> Option<Vec<String>> {
             "'{1,2,3}' | NULL | '{}' | '{NULL}' | '{NaN,1,2}' | '{Infinity,-Infinity,1}' | '{{1,2,3},{3,4,5}}' | '[5:7]={1,2,3}' | '{1e308,-1e308,5e-324}' | '{0,0,0}'
                | array_fill(1.5, '{20000}')::text | (SELECT array_agg(1 + n % 7)::text FROM generate_series(1, 9000) n)"
         }
+        "jsonb[]" => {
+            r#"'{"{\"a\": 1}"}' | NULL | '{}' | '{NULL}' | '{1,"\"x\"",[]}' | '[5:6]={1,2}' | '{{1,2},{3,4}}' | array_fill('{}'::jsonb, '{20000}')::text"#
+        }
         "name" => "'postgres' | NULL | '' | 'x'",
         "bytea" => "'\\x00' | NULL | '' | repeat('x', 1000000)",
         "oid" => "1 | NULL | 0 | 4294967295",
