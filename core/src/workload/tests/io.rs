@@ -447,7 +447,9 @@ fn a_job_file_without_jobs_or_with_too_much_is_refused() {
         ),
         (
             (0..3)
-                .map(|n| format!("[j{n}]\nrw=read\nsize=1m\nruntime=168h\nramp_time=168h\nstonewall\n"))
+                .map(|n| {
+                    format!("[j{n}]\nrw=read\nsize=1m\nruntime=168h\nramp_time=168h\nstonewall\n")
+                })
                 .collect(),
             "take too long",
         ),
