@@ -82,6 +82,9 @@ FROM unnest(ARRAY['{"n": 2, "table": "sample", "rows": [[1, "a],"], [2, {"x": [3
 SELECT fsbench._import_line(E'{"a": "\\"", "b": 1e130000, "c": "\\""}');
 SELECT fsbench._odd_column('run_log', '[{"facts": {"x": 1e400, "a": "\""}}]', '{}');
 SELECT fsbench._odd_column('run_log', ('[{"facts": ' || repeat('[', 60) || repeat(']', 60) || '}]')::jsonb, '{}');
+-- A number so small that quotients of it are no float8.
+SELECT t.relation, fsbench._odd_column(t.relation, t.rows, '{}') FROM (VALUES ('run_log'::name, '[{"measured_ms": 1e-301}]'::jsonb), ('run_log', '[{"measured_ms": 0}]'),
+    ('run_log', '[{"measured_ms": -5e-324}]'), ('run_log', '[{"measured_ms": 0.001}]')) t (relation, rows);
 -- Parameters of a run that later code reads.
 SELECT u AS odd FROM unnest(ARRAY['{}', '{"bound": {"duration_ms": 20000}, "warmup_ms": 2000, "scale": 1, "clients": 4, "seed": -7, "within_ms": null, "settings": {"work_mem": "4MB"},
     "options": {"unlogged": false, "cache": "cold", "degrees": [1, 2], "leader": true}, "chosen": ["scale"]}',

@@ -20,6 +20,8 @@ TOLD_OPTIONS = set('data errors barrier commit compress compress-force compress_
 NUMBER = re.compile(r'\d+[kKmMgGtT]?')
 # Numbers that tell who.
 PRIVATE_OPTIONS = set('addr clientaddr mountaddr username user domain unc credentials password pass name source uuid fsuuid port mountport uid gid user_id group_id'.split())
+# Options that are texts of the caller: comments and names stand in them.
+OWN_TEXTS = {'job_file'}
 # Arguments of calls, and parts of definitions, that tell where.
 PLACES = re.compile('device|directory|connection|host|label|bindir|mount_point|path|identity')
 
@@ -118,7 +120,7 @@ def is_told(row):
         if is_setting and not before:
             kinds = kinds_of_settings()
             return all(is_told_setting(setting, value, kinds) for value in values)
-        return not PLACES.search(name)
+        return not PLACES.search(name) and name.split('.')[-1] not in OWN_TEXTS
     if row['area'] == 'settings' and name != 'data_checksums':
         kinds = kinds_of_settings()
         return all(is_told_setting(name, value, kinds) for value in values)
@@ -133,8 +135,10 @@ def told_marks(before, run):
 
 def told_argument(name, value):
     """The argument in a call that others may repeat."""
-    if PLACES.search(name) or name in TEXTS:
+    if PLACES.search(name) or name in TEXTS or name in OWN_TEXTS:
         return '[removed]'
+    if name == 'options' and isinstance(value, dict):
+        return {key: '[removed]' if key in OWN_TEXTS else item for key, item in value.items()}
     if name == 'mount_options' and isinstance(value, str):
         return told_options(value)
     if name == 'settings' and isinstance(value, dict):

@@ -131,8 +131,13 @@ BEGIN
         SELECT jsonb_agg(p.names ORDER BY p.g), string_agg(format('jsonb_build_array(%s)', p.list), ' || ' ORDER BY p.g) INTO names, expression
         FROM (SELECT (a.attnum / 90) AS g, jsonb_agg(a.attname ORDER BY a.attnum) AS names, string_agg(CASE
                   -- The texts of scripts are in the file once, or not at all.
-                  WHEN (part.relation, a.attname) = ('experiment', 'asked') THEN 't.asked #- ''{run,script,scripts}'' #- ''{run,script,variables}'' #- ''{run,script,init_script}'' #- ''{run,script,checks}'''
-                  WHEN (part.relation, a.attname) = ('experiment', 'parameters') THEN 't.parameters #- ''{script,scripts}'' #- ''{script,variables}'' #- ''{script,init_script}'' #- ''{script,checks}'''
+                  WHEN (part.relation, a.attname) = ('experiment', 'asked') THEN 't.asked #- ''{run,script,sha256}'' #- ''{run,script,scripts}'' #- ''{run,script,variables}'' #- ''{run,script,init_script}'' #- ''{run,script,checks}'''
+                  WHEN (part.relation, a.attname) = ('experiment', 'parameters') THEN 't.parameters #- ''{script,sha256}'' #- ''{script,scripts}'' #- ''{script,variables}'' #- ''{script,init_script}'' #- ''{script,checks}'''
+                  -- A hash of short texts, and what a check has found, say what was left out.
+                  WHEN (part.relation, a.attname) = ('run_log', 'used') AND $4 IS FALSE THEN 't.used #- ''{options,script,sha256}'''
+                  WHEN (part.relation, a.attname) = ('run_log', 'asked') AND $4 IS FALSE THEN 't.asked #- ''{script,sha256}'''
+                  WHEN (part.relation, a.attname) = ('run_log', 'error_detail') AND $4 IS FALSE
+                      THEN 'CASE WHEN NOT EXISTS (SELECT FROM fsbench.verification v WHERE v.run_id = t.run_id AND NOT v.passed) THEN t.error_detail END'
                   ELSE format('t.%I', a.attname) END, ', ' ORDER BY a.attnum) AS list
               FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped
                 AND a.attname <> ALL (part.left_out) GROUP BY 1) p;

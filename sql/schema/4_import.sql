@@ -122,7 +122,7 @@ BEGIN
         WHEN type IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'real'::regtype, 'float8'::regtype, 'numeric'::regtype) THEN
             value := format('%s::%s', words, type::regtype);
             -- Sums and ratios of what is here can be taken, and charts have a row for each second: of 31 days at most, as a run takes 30.
-            wrong := format('CASE jsonb_typeof(%s) WHEN ''number'' THEN NOT %s::numeric BETWEEN %s WHEN ''null'' THEN false ELSE true END', given, words, CASE
+            wrong := format('CASE jsonb_typeof(%s) WHEN ''number'' THEN NOT %s::numeric BETWEEN %s%s WHEN ''null'' THEN false ELSE true END', given, words, CASE
                 WHEN attname IN ('start_second', 'end_second') THEN '-2678400 AND 2678400'
                 WHEN attname = 'second' THEN '0 AND 2678400'
                 WHEN jsonb_typeof(own) = 'string' THEN own #>> '{}'
@@ -133,7 +133,10 @@ BEGIN
                     THEN '-9223372036854775808 AND 9223372036854775807'
                 WHEN type = 'bigint'::regtype THEN '-1e15 AND 1e15'
                 WHEN type = 'real'::regtype THEN '-1e18 AND 1e18'
-                ELSE '-1e24 AND 1e24' END);
+                ELSE '-1e24 AND 1e24' END,
+                -- Products and quotients of smaller ones are no float8.
+                CASE WHEN type IN ('real'::regtype, 'float8'::regtype, 'numeric'::regtype)
+                    THEN format(' OR (%s::numeric <> 0 AND abs(%s::numeric) < %s)', words, words, CASE type WHEN 'real'::regtype THEN '1e-30' ELSE '1e-100' END) ELSE '' END);
         WHEN type = 'interval'::regtype THEN
             value := format('%s::interval', words);
             wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR NOT %s::interval BETWEEN ''0'' AND ''31 days''', given, words);
@@ -250,7 +253,7 @@ $$;
 COMMENT ON FUNCTION fsbench._import_whole IS 'Refuses a file that lacks rows of runs that are here, or has more of them. Private';
 
 -- Texts are found by their hash, so that nothing of them is changed: pages show characters that are not seen by their numbers.
-CREATE FUNCTION fsbench._import_scripts(rows jsonb[], attributes jsonb, line integer) RETURNS void
+CREATE FUNCTION fsbench._import_scripts(rows jsonb[], attributes jsonb, hashes text[], line integer) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
@@ -273,14 +276,14 @@ BEGIN
         IF NOT is_script THEN
             PERFORM fsbench._import_problem(line, 'The texts of scripts are no document of scripts.');
         END IF;
-        -- A text that no run refers to is not kept.
-        INSERT INTO fsbench.script (sha256, document)
-        SELECT hash, words WHERE EXISTS (SELECT FROM fsbench.run_log r WHERE r.used #>> '{options,script,sha256}' = hash)
-        ON CONFLICT (sha256) DO NOTHING;
+        IF hash <> ALL (hashes) THEN
+            PERFORM fsbench._import_problem(line, 'It has texts of scripts to which none of its runs refers.');
+        END IF;
+        INSERT INTO fsbench.script (sha256, document) VALUES (hash, words) ON CONFLICT (sha256) DO NOTHING;
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION fsbench._import_scripts IS 'Stores texts of scripts of a file. Private';
+COMMENT ON FUNCTION fsbench._import_scripts IS 'Stores texts of scripts of a file; hashes are those that its runs refer to. Private';
 
 -- Called with the rights of the extension's owner: nobody else changes results. Whatever the file says, its rows say that they were imported, are over, belong to
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
@@ -325,6 +328,7 @@ DECLARE
     wrong text;
     bad text;
     names text[];
+    hashes text[];              -- of texts of scripts that the runs refer to
     brought jsonb;              -- of a line, those that were not here: their hashes
     item jsonb;
     rows jsonb[];
@@ -492,7 +496,11 @@ BEGIN
                 PERFORM fsbench._import_problem(n, format('A value of column %s of table %s is of a wrong kind, too long, or cannot be.', bad, part.relation));
             END IF;
             IF part.relation = 'script' THEN
-                PERFORM fsbench._import_scripts(rows, attributes, n);
+                IF hashes IS NULL THEN
+                    hashes := ARRAY(SELECT DISTINCT r.used #>> '{options,script,sha256}' FROM jsonb_each_text(known || recent) k
+                                    JOIN fsbench.run_log r ON r.run_id = k.value::bigint WHERE r.used #>> '{options,script,sha256}' IS NOT NULL);
+                END IF;
+                PERFORM fsbench._import_scripts(rows, attributes, hashes, n);
                 CONTINUE;
             END IF;
             IF part.relation IN ('run_log', 'experiment') THEN

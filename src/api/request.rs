@@ -98,6 +98,7 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let spec = workload::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
     check_session(&spec, asked)?;
+    check_scripts_by_connection(asked, facts.by_connection, ready.owner)?;
     // Settings that only a whole server can have are set where the server is made.
     let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
@@ -139,7 +140,16 @@ pub fn asked_by_server(document: &str) -> Result<Asked, Fault> {
     }
     asked.target = Some(DEFAULT_TARGET.into());
     asked.script.sha256 = None;
-    with_hash(asked)
+    let asked = with_hash(asked)?;
+    if asked.stage == Stage::Whole && asked.script.sha256.is_some() && session::is_superuser() {
+        return Err(Fault::new(
+            sqlstate::NOT_ALLOWED,
+            "scripts of another server cannot be run as a superuser",
+        )
+        .detail("Scripts are run in sessions of the role of the connection, and a superuser's script could act as the operating system's user.")
+        .hint("Name a role in the connection of the target that is no superuser, and grant it fsbench_operator."));
+    }
+    Ok(asked)
 }
 
 /// The specification with the hash of its document, if that can be made.
@@ -157,6 +167,7 @@ pub fn planned(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     facts.free_worker_slots = u32::from(u16::MAX);
     let spec = workload::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
+    check_scripts_by_connection(asked, facts.by_connection, ready.owner)?;
     let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
     Ok(spec)
@@ -184,16 +195,34 @@ fn check_session(spec: &Spec, asked: &Asked) -> Result<(), Fault> {
     .hint("Start the run as a role that may log in."))
 }
 
-/// A kept database belongs to the owner of the extension: others could neither use nor drop it.
-fn check_keep(spec: &Spec, owner: u32) -> Result<(), Fault> {
-    if !spec.keep {
+/// Scripts on a target with a connection are run in sessions of the role of that connection, whose rights the asking role may not have.
+fn check_scripts_by_connection(
+    asked: &Asked,
+    by_connection: bool,
+    owner: u32,
+) -> Result<(), Fault> {
+    if asked.script.sha256.is_none() || !by_connection || has_rights_of(owner)? {
         return Ok(());
     }
+    Err(
+        Fault::new(sqlstate::NOT_ALLOWED, "permission denied to run scripts on a target with a connection")
+            .detail("They are run in sessions of the role of the connection, and only roles with the rights of the extension's owner may use it for scripts.")
+            .hint("Use another target, or have a superuser make the run."),
+    )
+}
+
+/// Whether the asking role has the rights of this one. A superuser has.
+fn has_rights_of(owner: u32) -> Result<bool, Fault> {
     let may = sql::read(
         "SELECT 1 WHERE pg_catalog.pg_has_role($1::oid, 'USAGE')",
         &[Some(&owner.to_string())],
     )?;
-    if may.is_some() {
+    Ok(may.is_some())
+}
+
+/// A kept database belongs to the owner of the extension: others could neither use nor drop it.
+fn check_keep(spec: &Spec, owner: u32) -> Result<(), Fault> {
+    if !spec.keep || has_rights_of(owner)? {
         return Ok(());
     }
     Err(

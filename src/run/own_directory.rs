@@ -3,18 +3,24 @@
 
 use std::{
     fs, io,
-    os::unix::fs::DirBuilderExt,
+    os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 
 use super::wal_file::{failed, sync_directory};
-use crate::{errors::Fault, pg::session, random};
+use crate::{
+    errors::{Fault, of_file, sqlstate},
+    pg::session,
+    random,
+};
 
 /// PostgreSQL's name of directories of temporary files (`PG_TEMP_FILES_DIR`), and the beginning of the names in it
 /// (`PG_TEMP_FILE_PREFIX`).
 const TEMPORARY: &str = "pgsql_tmp";
+/// Permission of the group and of others to write.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// The directory of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +52,7 @@ impl OwnDirectory {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(|e| failed("create", &parent, &e))?,
         }
+        check_parent(&parent)?;
         make(&path).map_err(|e| failed("create", &path, &e))?;
         sync_directory(&path)
     }
@@ -65,6 +72,29 @@ impl OwnDirectory {
             Ok(()) => sync_directory(&path),
         }
     }
+}
+
+/// Refuses a directory that leads elsewhere, or in which another user could replace files.
+fn check_parent(parent: &Path) -> Result<(), Fault> {
+    let read = |path: &Path| fs::symlink_metadata(path).map_err(|e| of_file("examine", path, &e));
+    let facts = read(parent)?;
+    let problem = if !facts.is_dir() {
+        "It is no directory."
+    } else if facts.uid() != rustix::process::geteuid().as_raw() {
+        "It belongs to another user."
+    } else if facts.mode() & WRITABLE_BY_OTHERS != 0 {
+        "Other users may write in it."
+    } else if facts.dev() != read(&session::data_directory().join("base"))?.dev() {
+        "It is on another filesystem than the default tablespace."
+    } else {
+        return Ok(());
+    };
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        format!("directory \"{}\" cannot be used", parent.display()),
+    )
+    .detail(problem)
+    .hint("Remove it while the server is stopped: the server makes it anew."))
 }
 
 fn parent() -> PathBuf {

@@ -113,17 +113,55 @@ fn repeated(pairs: usize) -> String {
     pair.repeat(pairs)
 }
 
+/// An operator's scripts are not run as the role of a connection, and no script of another server as a superuser.
+fn scripts_get_no_rights_by_a_connection(server: &TestServer) {
+    server.value("CREATE ROLE op LOGIN");
+    server.value("SELECT fsbench.grant_operator('op')");
+    let call = |target: &str| {
+        format!(
+            "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'script', clients => 1, transactions => 1, \
+             init_script => 'SELECT 1;', scripts => 'SELECT 1;')"
+        )
+    };
+    let mut operator = server.connect_as("op", "postgres");
+    let mut superuser = server.connect("postgres");
+    for (client, target, message) in [
+        (
+            &mut operator,
+            "there",
+            "permission denied to run scripts on a target with a connection",
+        ),
+        (
+            &mut superuser,
+            "superuser",
+            "scripts of another server cannot be run as a superuser",
+        ),
+    ] {
+        let error = client.simple_query(&call(target)).expect_err(target);
+        let error = error.as_db_error().map(|error| error.message().to_owned());
+        assert!(
+            error.as_ref().is_some_and(|text| text.contains(message)),
+            "{target}: {error:?}"
+        );
+    }
+}
+
 /// Figures of scripts come home from a server that was made for the run, and from another server.
 #[test]
 fn scripts_run_on_targets() {
     let server = TestServer::with_extension(&[]);
     let directory = owned_directory("pgfsbench-target.");
     let there = TestServer::with_extension(&[]);
+    there.value("CREATE ROLE bench LOGIN");
+    there.value("SELECT fsbench.grant_operator('bench')");
     server.value(&format!(
-        "SELECT fsbench.create_target('here', directory => '{}'), fsbench.create_target('there', connection => '{}')",
+        "SELECT fsbench.create_target('here', directory => '{}'), fsbench.create_target('there', connection => '{}'), \
+         fsbench.create_target('superuser', connection => '{}')",
         directory.path().display(),
+        there.connection("bench"),
         there.connection("postgres")
     ));
+    scripts_get_no_rights_by_a_connection(&server);
     for target in ["here", "there"] {
         let run = server.value(&format!(
             "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'script', clients => 2, transactions => 20, seed => 1, \

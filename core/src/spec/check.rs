@@ -8,6 +8,7 @@ use crate::units;
 const DAY_US: i64 = 86_400_000_000;
 /// Longest duration and warm-up: 30 days.
 const LONGEST_US: i64 = 30 * DAY_US;
+pub const LONGEST_MS: u64 = LONGEST_US.unsigned_abs() / 1000;
 /// Most transactions per client: 2^40.
 const MOST_TRANSACTIONS: i64 = 1 << 40;
 /// Highest rate in transactions a second.

@@ -75,13 +75,14 @@ impl Parameters for Io {
         names: &mut Names,
     ) -> Result<Chosen, Refusal> {
         let own = options.own::<Own>().chosen(given.facts, names)?;
-        own.check_memory()?;
+        let bound = own.bound(given.bound)?;
+        own.check_memory(bound)?;
         options.set_own(&own);
         check::client_slots(0, "client", given.facts)?;
         Ok(Chosen {
             clients: 1,
             scale: 0,
-            bound: own.bound(given.bound)?,
+            bound,
             warmup_ms: 0,
         })
     }

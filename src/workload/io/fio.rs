@@ -10,7 +10,10 @@ use std::{
 };
 
 use pgfsbench_core::helper::error_excerpt::error_excerpt;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::{
+    fs::OFlags,
+    process::{Pid, Signal, kill_process_group},
+};
 
 use crate::{
     errors::{Fault, of_file, sqlstate},
@@ -39,14 +42,16 @@ impl Fio {
     pub fn start(program: &Path, directory: &Path, jobs: &str) -> Result<Self, Fault> {
         let write = |name: &str| {
             let path = directory.join(name);
-            let mut options = OpenOptions::new();
-            let opened = options
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&path);
-            opened.map_err(|e| of_file("write file", &path, &e))
+            let open = || -> io::Result<File> {
+                // The run starts fio twice. A new file is no link that was put in its place.
+                match fs::remove_file(&path) {
+                    Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                    _ => {}
+                }
+                let mut options = OpenOptions::new();
+                options.write(true).create_new(true).mode(0o600).open(&path)
+            };
+            open().map_err(|e| of_file("write file", &path, &e))
         };
         io::Write::write_all(&mut write(JOBS)?, jobs.as_bytes())
             .map_err(|e| of_file("write file", &directory.join(JOBS), &e))?;
@@ -116,7 +121,10 @@ impl Fio {
         let read = || -> io::Result<Vec<u8>> {
             let mut bytes = Vec::new();
             if fs::symlink_metadata(&path)?.is_file() {
-                File::open(&path)?.take(most).read_to_end(&mut bytes)?;
+                let mut options = OpenOptions::new();
+                let no_link = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
+                let file = options.read(true).custom_flags(no_link).open(&path)?;
+                file.take(most).read_to_end(&mut bytes)?;
             }
             Ok(bytes)
         };

@@ -154,18 +154,19 @@ fn measure(
         let bytes = fio.read(name, MOST_LOG)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
-    let logs = log_files(jobs).map(|(job, [bandwidth, operations])| {
-        Ok(Logs {
-            job,
-            bandwidth: text(&bandwidth)?,
-            operations: text(&operations)?,
+    let seconds = Seconds::read(start_ms, || {
+        log_files(jobs).map(|(job, [bandwidth, operations])| {
+            Ok::<Logs, Fault>(Logs {
+                job,
+                bandwidth: text(&bandwidth)?,
+                operations: text(&operations)?,
+            })
         })
-    });
-    let logs: Vec<Logs> = logs.collect::<Result<_, Fault>>()?;
+    })?;
     Ok(Figures {
         jobs: jobs.to_vec(),
         measured,
-        seconds: Seconds::of(&logs, start_ms),
+        seconds,
     })
 }
 

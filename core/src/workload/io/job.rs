@@ -10,9 +10,11 @@ use crate::units;
 
 /// Most jobs of one job file.
 pub const MOST_JOBS: usize = 64;
-/// Most copies of all jobs together, and most memory for their blocks.
+/// Most copies of all jobs together, and most memory for their blocks and logs.
 pub const MOST_COPIES: u64 = 1_024;
-pub const MOST_BUFFER_BYTES: u64 = 1 << 30;
+pub const MOST_MEMORY_BYTES: u64 = 1 << 30;
+/// Bytes of a line of a log.
+const LOG_LINE_BYTES: u64 = 80;
 /// Name of the log files that fio writes, before `_bw` or `_iops`.
 pub const LOG: &str = "log";
 /// The length of the windows over which fio averages what it logs.
@@ -183,6 +185,17 @@ pub fn buffer_bytes(jobs: &[Job]) -> u64 {
         let block = largest("bs", 4096).max(largest("bssplit", 0));
         let depth = largest("iodepth", 1);
         block.saturating_mul(depth).saturating_mul(job.copies)
+    };
+    jobs.iter().map(of).fold(0, u64::saturating_add)
+}
+
+/// Bytes that the logs of all jobs take: fio keeps them in memory, and a line a second of each log and direction.
+pub fn log_bytes(jobs: &[Job], each_ms: u64) -> u64 {
+    let of = |job: &Job| {
+        let seconds = job.takes_ms(each_ms).div_ceil(LOG_MS);
+        job.copies
+            .saturating_mul(seconds)
+            .saturating_mul(2 * 2 * LOG_LINE_BYTES)
     };
     jobs.iter().map(of).fold(0, u64::saturating_add)
 }

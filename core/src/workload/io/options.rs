@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     refusal::{Refusal, quoted},
-    spec::{Bound, Facts, Names, OwnOption, values},
+    spec::{Bound, Facts, Names, OwnOption, check, values},
     units,
 };
 
@@ -341,22 +341,26 @@ impl Own {
     }
 
     /// Refuses jobs that would take the memory of the server.
-    pub(super) fn check_memory(&self) -> Result<(), Refusal> {
+    pub(super) fn check_memory(&self, bound: Bound) -> Result<(), Refusal> {
         let jobs = self.to_jobs();
         let copies: u64 = jobs.iter().map(|job| job.copies).sum();
-        let bytes = job::buffer_bytes(&jobs);
-        if copies <= job::MOST_COPIES && bytes <= job::MOST_BUFFER_BYTES {
+        let each_ms = match bound {
+            Bound::DurationMs(ms) => ms / job::count_groups(&jobs).max(1),
+            Bound::Transactions(_) => 0,
+        };
+        let bytes = job::buffer_bytes(&jobs).saturating_add(job::log_bytes(&jobs, each_ms));
+        if copies <= job::MOST_COPIES && bytes <= job::MOST_MEMORY_BYTES {
             return Ok(());
         }
         Err(Refusal::argument("the jobs of fio take too much memory")
             .detail(format!(
-                "They are {}, and their blocks take {}. At most {} and {} are allowed.",
+                "They are {}, and their blocks and logs take {}. At most {} and {} are allowed.",
                 units::format_count(copies, "job"),
                 units::format_bytes(bytes),
                 job::MOST_COPIES,
-                units::format_bytes(job::MOST_BUFFER_BYTES)
+                units::format_bytes(job::MOST_MEMORY_BYTES)
             ))
-            .hint("Use fewer jobs, smaller blocks, or fewer operations at the same time."))
+            .hint("Use fewer jobs, smaller blocks, fewer operations at the same time, or a shorter time."))
     }
 
     /// When everything ends. A job file may have times of its own, which leave no place for a duration.
@@ -368,7 +372,9 @@ impl Own {
             let each = QUICK_JOB_MS
                 .min(QUICK_JOBS_MS / groups)
                 .max(SHORTEST_JOB_MS);
-            return Ok(Bound::DurationMs(job::total_ms(&jobs, each)));
+            let total = job::total_ms(&jobs, each);
+            check_length(total)?;
+            return Ok(Bound::DurationMs(total));
         };
         if has_times {
             return Err(Refusal::argument(
@@ -392,8 +398,22 @@ impl Own {
                 units::format_seconds((groups * SHORTEST_JOB_MS) as f64 / 1000.0)
             )));
         }
+        check_length(job::total_ms(&jobs, ms / groups))?;
         Ok(Bound::DurationMs(ms))
     }
+}
+
+/// Refuses jobs that take longer than any run may.
+fn check_length(total_ms: u64) -> Result<(), Refusal> {
+    if total_ms <= check::LONGEST_MS {
+        return Ok(());
+    }
+    Err(Refusal::argument("the jobs of fio take too long")
+        .detail(format!(
+            "They take {} with their ramp times, and at most 30 days are allowed.",
+            units::format_seconds(total_ms as f64 / 1000.0)
+        ))
+        .hint("Use fewer jobs one after the other, or shorter times."))
 }
 
 /// fio limits reads and writes of each job one by one.

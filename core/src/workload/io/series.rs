@@ -76,6 +76,7 @@ struct Done {
 pub struct Seconds(BTreeMap<(usize, u32, Direction), Done>);
 
 /// The logs of one copy of a job.
+#[derive(Clone)]
 pub struct Logs {
     pub job: usize,
     /// Bandwidth in kB per second.
@@ -85,11 +86,16 @@ pub struct Logs {
 }
 
 impl Seconds {
-    /// From all logs. `start_ms`: when the measured window began, in milliseconds since 1970.
-    pub fn of(logs: &[Logs], start_ms: u64) -> Self {
+    /// From all logs, which are read twice, one after the other: together they would not fit into memory.
+    /// `start_ms`: when the measured window began, in milliseconds since 1970.
+    pub fn read<E, L: Iterator<Item = Result<Logs, E>>>(
+        start_ms: u64,
+        logs: impl Fn() -> L,
+    ) -> Result<Self, E> {
         // The first window of a job gives its place; windows follow each other, however late fio closed one.
         let mut first: BTreeMap<usize, u64> = BTreeMap::new();
-        for log in logs {
+        for log in logs() {
+            let log = log?;
             for line in lines(&log.operations).chain(lines(&log.bandwidth)) {
                 let ended = first.entry(log.job).or_insert(line.ended_ms);
                 *ended = line.ended_ms.min(*ended);
@@ -103,7 +109,8 @@ impl Seconds {
         };
         let mut seconds = BTreeMap::new();
         let share = LOG_MS as f64 / 1000.0;
-        for log in logs {
+        for log in logs() {
+            let log = log?;
             for (text, is_bytes) in [(&log.operations, false), (&log.bandwidth, true)] {
                 for line in lines(text) {
                     let Some(second) = second(log.job, line.ended_ms) else {
@@ -119,7 +126,7 @@ impl Seconds {
                 }
             }
         }
-        Self(seconds)
+        Ok(Self(seconds))
     }
 
     /// The rows that are stored.
@@ -207,6 +214,17 @@ mod tests {
         .collect()
     }
 
+    fn of(logs: &[Logs], start_ms: u64) -> Seconds {
+        let given = || logs.iter().map(|log| Ok::<Logs, ()>(log.clone()));
+        Seconds::read(start_ms, given).expect("logs")
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_read_is_an_error() {
+        let logs = || [Ok(log(0, "", "1000, 1, 0, 0, 0")), Err("gone")].into_iter();
+        assert_eq!(Seconds::read(0, logs).err(), Some("gone"));
+    }
+
     fn log(job: usize, bandwidth: &str, operations: &str) -> Logs {
         Logs {
             job,
@@ -244,7 +262,7 @@ mod tests {
             ),
             log(1, "", &line(4_400, 5, 0)),
         ];
-        let seconds = Seconds::of(&logs, start);
+        let seconds = of(&logs, start);
         let rows = seconds.to_rows(&jobs(["a", "b"]));
         let shown: Vec<_> = rows
             .iter()
@@ -275,30 +293,30 @@ mod tests {
 
     #[test]
     fn a_job_is_steady_by_the_rule_of_runs() {
-        let of = |values: &[u64]| {
+        let steadiness = |values: &[u64]| {
             let lines = values.iter().zip(1..).filter(|(value, _)| **value > 0);
             let text: String = lines
                 .map(|(value, second)| format!("{}, {value}, 0, 0, 0\n", second * 1000))
                 .collect();
-            Seconds::of(&[log(0, "", &text)], 0).steadiness(0)
+            of(&[log(0, "", &text)], 0).steadiness(0)
         };
         assert_eq!(
-            of(&[100; 9]),
+            steadiness(&[100; 9]),
             Steadiness {
                 drift_ratio: Some(1.0),
                 stall_seconds: Some(0),
                 steady: Some(true)
             }
         );
-        assert_eq!(of(&[100; 5]).steady, None);
+        assert_eq!(steadiness(&[100; 5]).steady, None);
         // A second in which nothing ended has no line.
-        let stalled = of(&[100, 100, 100, 0, 100, 100, 100, 100, 100]);
+        let stalled = steadiness(&[100, 100, 100, 0, 100, 100, 100, 100, 100]);
         assert_eq!(
             (stalled.stall_seconds, stalled.steady),
             (Some(1), Some(false))
         );
         assert_eq!(
-            of(&[100, 100, 100, 90, 90, 90, 80, 80, 80]).steady,
+            steadiness(&[100, 100, 100, 90, 90, 90, 80, 80, 80]).steady,
             Some(false)
         );
         assert_eq!(Seconds::default().steadiness(0), Steadiness::default());

@@ -15,6 +15,8 @@ use crate::{
 
 /// Characters of a name.
 const LONGEST_NAME: usize = 63;
+/// Bytes of a document.
+const MOST_BYTES: usize = 1_000_000;
 /// The name of all scripts together, and of a script that is given alone without a name.
 const ALL_SCRIPTS: &str = "script";
 const EXAMPLE: &str = r#"'[{"name": "order", "weight": 3, "text": "SELECT 1;"}, "select-only"]'"#;
@@ -87,10 +89,24 @@ impl Document {
             variables: variables(arguments.variables.as_ref())?,
             init_script: arguments.init_script.clone(),
             checks: checks(arguments.checks.as_ref())?,
-        };
+        }
+        .of_allowed_size()?;
         document.check_names()?;
         document.check_characters()?;
         Ok(document)
+    }
+
+    /// Each run stores and copies the document.
+    fn of_allowed_size(self) -> Result<Self, Refusal> {
+        let bytes = serde_json::to_string(&self).map_or(usize::MAX, |text| text.len());
+        if bytes <= MOST_BYTES {
+            return Ok(self);
+        }
+        Err(Refusal::argument("the scripts are too large")
+            .detail(format!(
+                "Scripts, variables, init script and checks have {bytes} bytes together as JSON, and at most {MOST_BYTES} are allowed."
+            ))
+            .hint("Make data with INSERT ... SELECT generate_series() in the init script, not with rows in its text."))
     }
 
     /// The scripts as the compiler takes them.

@@ -439,8 +439,23 @@ fn a_job_file_without_jobs_or_with_too_much_is_refused() {
                 .collect(),
             "too much memory",
         ),
+        (
+            (0..8)
+                .map(|n| format!("[j{n}]\nrw=read\nsize=1m\nruntime=168h\n"))
+                .collect(),
+            "too much memory",
+        ),
+        (
+            (0..3)
+                .map(|n| {
+                    format!("[j{n}]\nrw=read\nsize=1m\nruntime=168h\nramp_time=168h\nstonewall\n")
+                })
+                .collect(),
+            "take too long",
+        ),
     ] {
         let refusal = refused(of_file(&text));
+        crate::refusal::check::style(&refusal);
         assert!(refusal.message.contains(message), "{}", refusal.message);
     }
 }

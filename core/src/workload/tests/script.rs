@@ -57,6 +57,15 @@ fn a_text_is_one_script_and_an_array_several() {
 }
 
 #[test]
+fn a_document_has_at_most_a_megabyte() {
+    let long = |bytes: usize| format!("SELECT '{}';", "x".repeat(bytes));
+    assert!(Document::of(&scripts(&long(990_000))).is_ok());
+    let refusal = Document::of(&scripts(&long(1_000_000))).unwrap_err();
+    crate::refusal::check::style(&refusal);
+    assert_eq!(refusal.message, "the scripts are too large");
+}
+
+#[test]
 fn a_specification_keeps_the_hash_and_no_text() {
     let spec = resolved(asked(Arguments {
         init_script: Some("CREATE TABLE t (a int);".into()),
