@@ -18,6 +18,14 @@ SELECT r.tps = sum(j.operations) * 1000 / max(j.runtime_ms) AS tps FROM fsbench.
 SELECT direction, count(*) BETWEEN 6 AND 8 AS seconds, min(second) < 4 AS early, bool_and(bytes = operations * 8192 OR abs(bytes / operations / 8192 - 1) < 0.02) AS bytes FROM fsbench.io_second WHERE run_id = :run GROUP BY direction ORDER BY 1;
 SELECT sum(transactions) BETWEEN 2000 AND 3400 AS operations, bool_and(latency_avg_ms IS NULL AND commit_p99_ms IS NULL AND client_wal_bytes IS NULL) AS no_clients,
        bool_or(client_cpu_ms IS NOT NULL) AS cpu_of_fio FROM fsbench.sample WHERE run_id = :run;
+-- Seconds in which no job was logged are unknown, and no finding counts them.
+SELECT bool_and(second BETWEEN s.first AND s.last) AS logged FROM fsbench.sample, (SELECT min(second) AS first, max(second) AS last FROM fsbench.io_second WHERE run_id = :run) s
+WHERE run_id = :run AND transactions IS NOT NULL;
+-- Percentiles of each direction.
+SELECT measure, fsbench.percentile(0.5, :run, measure) = fsbench.percentile(0.5, :run, measure, transaction) AS percentile FROM fsbench.histogram WHERE run_id = :run ORDER BY measure;
+\set SHOW_CONTEXT never
+SELECT fsbench.percentile(0.5, :run);
+\set SHOW_CONTEXT errors
 SELECT count(*) > 5 AS chart FROM fsbench.chart(:run, ascii => true);
 SELECT string_agg(phase ->> 'phase', ' ') AS phases FROM fsbench.result, jsonb_array_elements(phases) phase WHERE run_id = :run;
 SELECT used -> 'chosen' AS chosen, used #>> '{options,size}' AS size FROM fsbench.result WHERE run_id = :run;
@@ -44,6 +52,8 @@ SELECT fsbench.start(workload => 'io', options => '{"pattern": "trim"}');
 SELECT fsbench.start(workload => 'io', options => '{"engine": "/tmp/x.so"}');
 SELECT fsbench.start(workload => 'io', options => '{"size": "8kB"}');
 SELECT fsbench.start(workload => 'io', duration => '5 s');
+SELECT fsbench.start(workload => 'io', options => '{"pattern": "read", "mix": 70}');
+SELECT fsbench.start(workload => 'io', options => '{"pattern": "randread", "fdatasync_every": 1}');
 SELECT fsbench.start(workload => 'io', options => jsonb_build_object('job_file', E'[a]\nrw=read\nexec_prerun=touch /tmp/x\n'));
 SELECT fsbench.start(workload => 'io', options => jsonb_build_object('job_file', E'[a]\nrw=read\nsize=${HOME}\n'));
 SELECT fsbench.start(workload => 'tpcb', options => '{"pattern": "read"}');

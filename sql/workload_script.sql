@@ -27,6 +27,9 @@ FROM fsbench.transaction_result WHERE run_id = :run;
 SELECT command, line, kind, executions, failures, text FROM fsbench.script_command WHERE run_id = :run ORDER BY command;
 SELECT measure, transaction, transactions FROM fsbench.histogram WHERE run_id = :run ORDER BY measure COLLATE "C";
 SELECT fsbench.percentile(0.5, :run, 'command 3') > 0 AS command, fsbench.percentile(0.5, :run, 'commit') > 0 AS commit;
+\set SHOW_CONTEXT never
+SELECT fsbench.percentile(0.5, :run, 'command 99');
+\set SHOW_CONTEXT errors
 SELECT used -> 'options' -> 'script' ->> 'names' AS names, s.document::jsonb - 'scripts' AS texts
 FROM fsbench.run_log r JOIN fsbench.script s ON s.sha256 = used -> 'options' -> 'script' ->> 'sha256' WHERE run_id = :run;
 SELECT work_database FROM fsbench.result WHERE run_id = :run \gset

@@ -60,10 +60,10 @@ impl Second {
 }
 
 impl Second {
-    /// A record of a second in which operations were counted that are no transactions, and have no latency of each second.
-    pub fn of_operations(sample: &Sample, operations: f64) -> Self {
+    /// A record of a second in which operations were counted that are no transactions, and have no latency of each second. None: not known.
+    pub fn of_operations(sample: &Sample, operations: Option<f64>) -> Self {
         Self {
-            transactions: Some(operations.round() as u64),
+            transactions: operations.map(|operations| operations.round() as u64),
             ..Self::of(sample, false)
         }
     }

@@ -278,6 +278,16 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The document that is stored of a run that is done: without a scale or clients where these mean nothing.
+    pub fn stored(&self) -> serde_json::Value {
+        let mut document = serde_json::json!(self);
+        if let Some(members) = document.as_object_mut() {
+            let lacks = self.workload.lacking_counts();
+            members.retain(|name, _| !lacks.contains(&name.as_str()));
+        }
+        document
+    }
+
     /// Bytes of the freshly loaded tables and keys. 0 when the workload has none.
     pub fn data_bytes(&self) -> u64 {
         self.workload.data_bytes(self)

@@ -111,7 +111,14 @@ fn check_parameters(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
         .into_iter()
         .find(|(name, given)| *given && !workload.takes(name));
     wrong.map_or(Ok(()), |(name, _)| {
-        Err(workload.refusal_of("parameter", name))
+        let refusal = workload.refusal_of("parameter", name);
+        // Only scripts have what no other workload takes.
+        let takers = ALL.iter().filter(|workload| workload.takes(name));
+        let takers: Vec<&str> = takers.map(|workload| workload.as_str()).collect();
+        Err(match takers[..] {
+            [only] => refusal.hint(format!("Give workload => '{only}', or leave it out.")),
+            _ => refusal,
+        })
     })
 }
 

@@ -338,7 +338,7 @@ COMMENT ON TABLE fsbench.sample IS 'One row per second of the measured window; t
 COMMENT ON COLUMN fsbench.sample.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0. One that is not there belongs to the one before: the machine was so busy that the sampler came too late';
 COMMENT ON COLUMN fsbench.sample.interval_ms IS 'True length of the interval (ms): shorter in the last one of a run, longer where the sampler came late';
-COMMENT ON COLUMN fsbench.sample.transactions IS 'Transactions committed in it; NULL in a run that has none, as all columns of transactions, and those of WAL and blocks by the clients'' own counters';
+COMMENT ON COLUMN fsbench.sample.transactions IS 'Transactions committed in it, or operations of io; NULL in a second in which fio logged no job, and in a run that has none, as all columns of transactions, and those of WAL and blocks by the clients'' own counters';
 COMMENT ON COLUMN fsbench.sample.skipped IS 'Transactions skipped in it';
 COMMENT ON COLUMN fsbench.sample.late IS 'Transactions that took longer than the latency limit';
 COMMENT ON COLUMN fsbench.sample.failed IS 'Transactions that failed in it';

@@ -132,6 +132,8 @@ CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], measure te
 #variable_conflict use_column
 DECLARE
     known text[];
+    measures text[];
+    others text;
     result float8;
 BEGIN
     IF fraction IS NULL OR run_ids IS NULL THEN
@@ -144,12 +146,6 @@ BEGIN
                   HINT = 'The 99th percentile is 0.99.';
     END IF;
     PERFORM fsbench._check_runs(run_ids);
-    IF $3 IS NULL OR $3 !~ '^(latency|service|commit|command [1-9][0-9]{0,5})$' THEN
-        RAISE EXCEPTION 'there is no measure "%"', coalesce($3, 'NULL')
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'Known are latency, service (from the real start, under a rate), commit, and command N of a script.',
-                  HINT = 'Leave it out for the latency.';
-    END IF;
     SELECT array_agg(DISTINCT name ORDER BY name) INTO known
     FROM (SELECT h.transaction FROM fsbench.histogram h WHERE h.run_id = ANY (run_ids)) AS n(name);
     IF $4 <> ALL (known) THEN
@@ -157,6 +153,19 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = format('These runs have %s.', array_to_string(known, ', ')),
                   HINT = 'Leave it out for all transactions of the workload.';
+    END IF;
+    SELECT array_agg(name ORDER BY length(name), name) INTO measures
+    FROM (SELECT DISTINCT h.measure FROM fsbench.histogram h
+          WHERE h.run_id = ANY (run_ids)
+            AND CASE WHEN $4 IS NOT NULL THEN h.transaction = $4 ELSE fsbench._is_of_all(h.run_id, h.transaction) END) AS m(name);
+    IF measures IS NOT NULL AND ($3 = ANY (measures)) IS NOT TRUE THEN
+        SELECT string_agg(DISTINCT h.transaction, ', ') INTO others FROM fsbench.histogram h WHERE h.run_id = ANY (run_ids) AND h.measure = $3;
+        RAISE EXCEPTION 'there is no measure "%"', coalesce($3, 'NULL')
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = coalesce('Only these transactions have it: ' || others || '.', 'These runs have no histogram of it.'),
+                  HINT = CASE WHEN others IS NULL
+                         THEN format('Use one of %s%s.', array_to_string(measures[:20], ', '), CASE WHEN cardinality(measures) > 20 THEN ', ...' ELSE '' END)
+                         ELSE 'Give one of them as the argument "transaction".' END;
     END IF;
     WITH chosen AS (
         SELECT h.* FROM fsbench.histogram h
@@ -175,7 +184,7 @@ BEGIN
     RETURN result;
 END
 $$;
-COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text, text) IS 'Any percentile (fraction 0 to 1) of the latency of one or several runs in ms, from their merged histograms; within 3.2 %. measure: latency, service (from the real start of each transaction, under a rate), commit, or command N of a script; transaction: a type of fsbench.transaction_result, NULL for all of the workload. NULL where a run has no such figures';
+COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text, text) IS 'Any percentile (fraction 0 to 1) of the latency of one or several runs in ms, from their merged histograms; within 3.2 %. measure: latency, service (from the real start of each transaction, under a rate), commit, command N of a script, or read, write and sync of io; transaction: a type of fsbench.transaction_result or a job of io, NULL for all of the workload. NULL where no run has a histogram';
 
 CREATE FUNCTION fsbench.percentile(fraction float8, run_id bigint, measure text DEFAULT 'latency', transaction text DEFAULT NULL) RETURNS float8
     LANGUAGE sql STABLE PARALLEL SAFE

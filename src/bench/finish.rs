@@ -34,7 +34,7 @@ pub fn finish(
     let timing = run.statistics.clients();
     let done = Done {
         status: "done",
-        used: json!(run.spec),
+        used: run.spec.stored(),
         phases,
         steps: run.steps_begun(),
         kept: run.spec.keep,

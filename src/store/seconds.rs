@@ -30,14 +30,14 @@ pub fn insert_samples(
 pub fn insert_operations(
     run_id: i64,
     samples: &[Sample],
-    operations: impl Fn(u32, u32) -> f64,
+    operations: impl Fn(u32, u32) -> Option<f64>,
 ) -> Result<(), Fault> {
     // A second that has no record belongs to the one before.
     let next = samples.iter().skip(1).map(|sample| sample.second);
-    let ends = next.chain([u32::MAX]);
+    let last = samples.last().map(Sample::end);
     let rows: Vec<Second> = samples
         .iter()
-        .zip(ends)
+        .zip(next.chain(last))
         .map(|(sample, end)| Second::of_operations(sample, operations(sample.second, end)))
         .collect();
     rows.chunks(AT_ONCE)

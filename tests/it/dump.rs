@@ -66,7 +66,7 @@ fn everything(client: &mut Client) -> Vec<String> {
     }
     stored.extend(rows(
         client,
-        "SELECT fsbench.percentile(0.99, run_id) FROM fsbench.run_log ORDER BY run_id",
+        "SELECT fsbench.percentile(0.99, run_id, measure, transaction) FROM fsbench.histogram ORDER BY run_id, measure, transaction",
     ));
     stored
 }

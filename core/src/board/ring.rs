@@ -62,6 +62,12 @@ pub fn second_after(second: u32, elapsed_ns: u64) -> u32 {
 }
 
 impl Sample {
+    /// The second of the window after the last one that this record covers.
+    pub fn end(&self) -> u32 {
+        let covered = (self.interval_ns as f64 / 1e9).round().max(1.0);
+        self.second.saturating_add(covered as u32)
+    }
+
     /// Transactions a second in this interval; 0 when it has no length.
     pub fn tps(&self) -> f64 {
         if self.interval_ns == 0 {

@@ -103,8 +103,10 @@ const NO_PARAMETERS: &[&str] = &[
 pub fn of(document: &Value) -> Fields {
     let mut fields = Fields::new();
     flatten(&mut fields, Area::Target, "", &document["definition"]);
+    // Older versions store a scale of 0 for a workload without tables.
+    let is_nothing = |name: &str, value: &Value| name == "scale" && value == 0;
     for (name, value) in members(&document["used"]) {
-        if !NO_PARAMETERS.contains(&name.as_str()) {
+        if !NO_PARAMETERS.contains(&name.as_str()) && !is_nothing(name, value) {
             flatten(&mut fields, Area::Parameters, name, value);
         }
     }

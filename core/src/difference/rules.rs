@@ -92,7 +92,10 @@ const PARAMETERS: &[Rule] = &[
         Much,
         "another work",
         "workload scale clients rate options.fillfactor options.unlogged options.degrees options.payload \
-         options.leader options.methods options.writers options.script.sha256 options.script.has_init",
+         options.leader options.methods options.writers options.script.sha256 options.script.has_init \
+         options.pattern options.block_size options.jobs options.io_depth options.direct options.engine \
+         options.fsync_every options.fdatasync_every options.size options.rate options.job_file options.mix \
+         options.mix.* options.waits options.remote options.foreign_keys options.conditions",
     ),
     rule(Much, "what is cached decides what is read", "options.cache"),
     rule(
@@ -109,7 +112,7 @@ const PARAMETERS: &[Rule] = &[
     rule(
         Maybe,
         "what is looked at takes processor time",
-        "options.sample",
+        "options.sample options.commands",
     ),
     rule(
         Maybe,
@@ -125,7 +128,7 @@ const PARAMETERS: &[Rule] = &[
     rule(
         Hardly,
         "says how long something may take",
-        "options.wait_for_helper_ms options.lease_ms",
+        "options.wait_for_helper_ms options.lease_ms options.grace_ms",
     ),
 ];
 

@@ -433,3 +433,33 @@ fn limits_of_a_container_are_told_one_by_one() {
     let lines: Vec<String> = found.iter().map(line).collect();
     assert_eq!(lines, ["maybe host limits.processors: - | 2.5"]);
 }
+
+#[test]
+fn each_option_of_a_workload_has_a_rule() {
+    for option in (crate::workload::ALL.iter()).flat_map(|workload| workload.own_options()) {
+        let name = format!("options.{}", option.name);
+        let (_, why) = rules::weigh(Area::Parameters, &name, None, None);
+        assert!(!why.contains("no rule"), "{name}");
+    }
+    let mut tpcc = document();
+    tpcc["used"]["options"]["mix"] = json!({"new-order": 45});
+    let mut other = tpcc.clone();
+    other["used"]["options"]["mix"]["new-order"] = json!(44);
+    assert_eq!(
+        lines(&between(&tpcc, &other)),
+        ["much parameters options.mix.new-order: 45 | 44"]
+    );
+}
+
+#[test]
+fn no_scale_is_a_scale_of_0_of_older_versions() {
+    let mut without = document();
+    without["used"].as_object_mut().unwrap().remove("scale");
+    let mut zero = document();
+    zero["used"]["scale"] = json!(0);
+    assert_eq!(between(&zero, &without), []);
+    assert_eq!(
+        lines(&between(&document(), &without)),
+        ["much parameters scale: 32 | -"]
+    );
+}

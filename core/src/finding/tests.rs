@@ -251,6 +251,9 @@ fn data_fits_shared_buffers() {
     let message = "data of 150 MB fits in shared_buffers (shared_buffers 1024 MB, RAM 4096 MB, of which the server that asked takes 128 MB)";
     finds!({data_bytes: Some(150 << 20)} => "data_fits_shared_buffers", Warning, message);
     finds!({data_bytes: Some(150 << 20), quick: true} => "data_fits_shared_buffers", Info, message);
+    // Files of fio are in the page cache.
+    let of_files = message.replace("in shared_buffers (", "in RAM (");
+    finds!({data_bytes: Some(150 << 20), workload: Workload::parse("io")} => "data_fits_ram", Warning, &of_files);
     finds_nothing!(data_bytes: None);
 }
 

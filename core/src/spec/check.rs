@@ -166,7 +166,10 @@ pub fn keep(keep: bool, target: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub fn scale(scale: i32) -> Result<u32, Refusal> {
+/// The HINT on the unit of scale of pgbench's tables.
+pub const UNIT_OF_ACCOUNTS: &str = "One unit of scale is 100000 accounts, about 15 MB.";
+
+pub fn scale(scale: i32, unit: &str) -> Result<u32, Refusal> {
     let most = units::MAX_SCALE;
     u32::try_from(scale)
         .ok()
@@ -174,7 +177,7 @@ pub fn scale(scale: i32) -> Result<u32, Refusal> {
         .ok_or_else(|| {
             Refusal::argument(format!("scale {scale} is out of range"))
                 .detail(format!("The scale must be between 1 and {most}."))
-                .hint("One unit of scale is 100000 accounts, about 15 MB.")
+                .hint(unit)
         })
 }
 

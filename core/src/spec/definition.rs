@@ -112,6 +112,8 @@ pub struct Given<'a> {
     pub bound: Option<Bound>,
     /// Length of the warm-up.
     pub warmup_ms: Option<u64>,
+    /// Transactions per second of all clients together.
+    pub rate: Option<f64>,
     /// Scripts and how they are run.
     pub script: &'a ScriptArguments,
 }
@@ -199,6 +201,16 @@ impl Workload {
         ))
         .detail(detail)
         .hint(hint)
+    }
+
+    /// Which of `scale` and `clients` mean nothing to it: runs do not store them.
+    pub fn lacking_counts(self) -> &'static [&'static str] {
+        match (self.takes("scale"), self.clients_come_from().is_some()) {
+            (true, true) => &[],
+            (true, false) => &["clients"],
+            (false, true) => &["scale"],
+            (false, false) => &["scale", "clients"],
+        }
     }
 
     /// Whether it takes an option.

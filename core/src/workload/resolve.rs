@@ -50,6 +50,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         clients: check::clients(asked.clients, facts)?,
         bound,
         warmup_ms,
+        rate,
         script: &asked.script,
     };
     let chosen = workload.choose(&given, &mut options, &mut names)?;

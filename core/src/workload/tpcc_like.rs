@@ -53,6 +53,7 @@ const WAREHOUSE_BYTES: u64 = 105_000_000;
 const ITEM_BYTES: u64 = 13_000_000;
 /// Bytes that a transaction of the usual mix adds to tables and keys: 0.45 orders with ten lines each, and 0.43 rows of history.
 const ADDED_BYTES: f64 = 900.0;
+const UNIT_OF_SCALE: &str = "One unit of scale is a warehouse, about 100 MB.";
 /// Scale that is chosen.
 const CHOSEN_SCALE: u32 = 4;
 
@@ -102,11 +103,11 @@ impl Parameters for TpccLike {
         facts: &Facts,
     ) -> Result<Option<u32>, Refusal> {
         match (asked.scale, asked.size.as_deref()) {
-            (Some(scale), _) => check::scale(scale).map(Some),
+            (Some(scale), _) => check::scale(scale, UNIT_OF_SCALE).map(Some),
             (None, Some(size)) => {
                 let bytes = units::parse_size(size, facts.memory_bytes)?;
                 let scale = bytes.saturating_sub(ITEM_BYTES).div_ceil(WAREHOUSE_BYTES);
-                check::scale(scale.clamp(1, i32::MAX as u64) as i32).map(Some)
+                check::scale(scale.clamp(1, i32::MAX as u64) as i32, UNIT_OF_SCALE).map(Some)
             }
             (None, None) => Ok(None),
         }
@@ -124,6 +125,9 @@ impl Parameters for TpccLike {
             let chosen = transactions::choose(given, options, u32::MAX)?;
             let scale = given.loaded_or_given_scale().unwrap_or(CHOSEN_SCALE);
             return Ok(Chosen { scale, ..chosen });
+        }
+        if given.rate.is_some() || options.sustain > 0.0 {
+            return Err(rate_of_terminals());
         }
         let scale = given.loaded_or_given_scale().unwrap_or(1);
         let terminals = scale.saturating_mul(DISTRICTS as u32);
@@ -263,6 +267,12 @@ fn not_the_terminals(clients: u32, terminals: u32) -> Refusal {
     ))
 }
 
+fn rate_of_terminals() -> Refusal {
+    Refusal::argument("option \"waits\" and a rate exclude each other")
+        .detail("A client of the specification keys and thinks by itself. No rate schedules it.")
+        .hint("Leave out the rate and the option \"sustain\", or the option \"waits\"; more warehouses (scale) make more transactions.")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -309,6 +319,26 @@ mod tests {
             refusal.hint.as_deref(),
             Some("Leave out the argument \"clients\", or give 20.")
         );
+        for paced in [
+            Asked {
+                rate: Some(5.0),
+                ..asked(json!({"waits": true}))
+            },
+            Asked {
+                latency_limit_ms: Some(20.0),
+                ..asked(json!({"waits": true, "sustain": 99}))
+            },
+        ] {
+            let refusal = resolve(&paced, &facts()).unwrap_err();
+            crate::refusal::check::style(&refusal);
+            assert!(refusal.message.contains("exclude each other"));
+        }
+        let scale = Asked {
+            scale: Some(0),
+            ..asked(json!({}))
+        };
+        let hint = resolve(&scale, &facts()).unwrap_err().hint.unwrap();
+        assert_eq!(hint, "One unit of scale is a warehouse, about 100 MB.");
     }
 
     #[test]

@@ -4,7 +4,10 @@ use super::{
     super::{Finding, RunFacts, Severity},
     percent, unless_quick,
 };
-use crate::units::{ACCOUNTS, format_bytes, format_count};
+use crate::{
+    spec::Workload,
+    units::{ACCOUNTS, format_bytes, format_count},
+};
 
 /// Least share of dead rows that is a finding.
 const DEAD: f64 = 0.001;
@@ -43,14 +46,24 @@ pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
     let memory = facts
         .memory_bytes
         .map(|b| b.saturating_sub(asking_server.unwrap_or(0)));
-    let (code, place) = if facts.shared_buffers_bytes.is_some_and(|b| data <= b) {
+    // Files beside the database are never in shared buffers.
+    let is_database = facts
+        .workload
+        .is_none_or(|workload| workload.uses_database());
+    let (code, place) = if is_database && facts.shared_buffers_bytes.is_some_and(|b| data <= b) {
         ("data_fits_shared_buffers", "shared_buffers")
     } else if memory.is_some_and(|b| fits_memory(data as f64, b as f64)) {
         ("data_fits_ram", "RAM")
     } else {
         return None;
     };
-    let (reads, hint) = reads(facts);
+    let (reads, advice) = reads(facts);
+    let has_option = |workload: Workload| !workload.takes("size") && workload.takes_option("size");
+    let size = match facts.workload.is_some_and(has_option) {
+        true => r#"options => '{"size": "2x ram"}'"#,
+        false => "a larger size, such as '2x ram'",
+    };
+    let hint = advice.replace("{size}", size);
     let message = format!(
         "data of {} fits in {place} (shared_buffers {}, RAM {}{}){reads}",
         format_bytes(data),
@@ -74,16 +87,17 @@ pub fn device_reads(device: f64, server: f64) -> bool {
     device >= FEW_READS && device >= server * FROM_DEVICE
 }
 
-/// Where the reads of data that fit in memory came from, by the counters of the device: an addition to the message, and the advice.
+/// Where the reads of data that fit in memory came from, by the counters of the device: an addition to the message, and the advice, in which
+/// `{size}` stands for the way to ask for more data.
 fn reads(facts: &RunFacts) -> (String, &'static str) {
     let storage = &facts.storage;
     let counted = storage.device_read_bytes.zip(storage.server_read_bytes);
     let Some((device, server)) = counted else {
-        let hint = "Reads can come from memory instead of storage: use a larger size, such as '2x ram', to measure reads.";
+        let hint = "Reads can come from memory instead of storage: use {size}, to measure reads.";
         return (String::new(), hint);
     };
     if !device_reads(device as f64, server as f64) {
-        let hint = "Reads came from memory, not from storage: use a larger size, such as '2x ram', to measure reads.";
+        let hint = "Reads came from memory, not from storage: use {size}, to measure reads.";
         return (String::new(), hint);
     }
     let told = format!(
@@ -91,7 +105,7 @@ fn reads(facts: &RunFacts) -> (String, &'static str) {
         format_bytes(device),
         format_bytes(server)
     );
-    let hint = "Memory did not hold all of it yet, so that figures depend on what it held: use a longer warm-up, or a larger size, such as '2x ram'.";
+    let hint = "Memory did not hold all of it yet, so that figures depend on what it held: use a longer warm-up, or {size}.";
     (told, hint)
 }
 

@@ -46,7 +46,7 @@ pub trait Parameters: Sync {
         facts: &Facts,
     ) -> Result<Option<u32>, Refusal> {
         match (asked.scale, asked.size.as_deref()) {
-            (Some(scale), _) => check::scale(scale).map(Some),
+            (Some(scale), _) => check::scale(scale, check::UNIT_OF_ACCOUNTS).map(Some),
             (None, Some(size)) => {
                 units::scale_for_size(units::parse_size(size, facts.memory_bytes)?).map(Some)
             }

@@ -200,6 +200,7 @@ impl Own {
             .hint("Leave one of them out."));
         }
         choose(&mut self.pattern, &PATTERN, facts, names, || STUDY.into());
+        self.check_effects()?;
         choose(&mut self.block_size, &BLOCK_SIZE, facts, names, || {
             format!("{} B", units::PAGE)
         });
@@ -233,6 +234,43 @@ impl Own {
             self.size = Some(format!("{bytes} B"));
         }
         Ok(self)
+    }
+
+    /// Refuses options that change nothing in any job of the pattern.
+    fn check_effects(&self) -> Result<(), Refusal> {
+        let accesses = self.accesses();
+        let writes = accesses.iter().any(|access| access.writes());
+        let mixes = accesses.contains(&Access::Randrw);
+        let without_effect = [
+            (
+                self.mix.is_some() && !mixes,
+                &MIX,
+                "It does not mix reads and writes.",
+            ),
+            (
+                self.fsync_every > Some(0) && !writes,
+                &FSYNC_EVERY,
+                "It writes nothing that could be synced.",
+            ),
+            (
+                self.fdatasync_every > Some(0) && !writes,
+                &FDATASYNC_EVERY,
+                "It writes nothing that could be synced.",
+            ),
+        ];
+        let found = without_effect
+            .into_iter()
+            .find(|(is_useless, ..)| *is_useless);
+        found.map_or(Ok(()), |(_, option, detail)| {
+            let pattern = self.pattern.as_deref().unwrap_or_default();
+            Err(Refusal::argument(format!(
+                "option \"{}\" has no effect with pattern {}",
+                option.name,
+                quoted(pattern)
+            ))
+            .detail(detail)
+            .hint("Leave out the option, or use the pattern \"randrw\"."))
+        })
     }
 
     /// A job file says everything.
@@ -274,12 +312,14 @@ impl Own {
             // It was checked when it was given.
             return job_file::parse(text).unwrap_or_default();
         }
+        let accesses = self.accesses().into_iter();
+        accesses.map(|access| self.job(access)).collect()
+    }
+
+    /// The patterns that follow each other.
+    fn accesses(&self) -> Vec<Access> {
         let pattern = self.pattern.as_deref().unwrap_or_default();
-        let one = Access::parse(pattern);
-        let accesses = one
-            .as_ref()
-            .map_or(&Access::STUDY[..], std::slice::from_ref);
-        accesses.iter().map(|access| self.job(*access)).collect()
+        Access::parse(pattern).map_or(Access::STUDY.to_vec(), |one| vec![one])
     }
 
     fn job(&self, access: Access) -> Job {

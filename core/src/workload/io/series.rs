@@ -143,13 +143,33 @@ impl Seconds {
         self.0.iter().filter_map(row).collect()
     }
 
-    /// Operations of all jobs in the seconds from one to before another.
-    pub fn operations(&self, from: u32, to: u32) -> f64 {
+    /// Operations of all jobs in the seconds from one to before another. None: no job was logged in one of them, as while fio starts
+    /// and ends, and in the last part of a second of each job.
+    pub fn operations(&self, from: u32, to: u32) -> Option<f64> {
+        let spans = self.spans();
+        let is_logged = |second: u32| {
+            spans
+                .values()
+                .any(|(first, last)| (*first..=*last).contains(&second))
+        };
+        if from >= to || !(from..to).all(is_logged) {
+            return None;
+        }
         let of = self
             .0
             .iter()
             .filter(|((_, second, _), _)| (from..to).contains(second));
-        of.map(|(_, done)| done.operations).sum()
+        Some(of.map(|(_, done)| done.operations).sum())
+    }
+
+    /// The first and the last second of each job.
+    fn spans(&self) -> BTreeMap<usize, (u32, u32)> {
+        let mut spans = BTreeMap::new();
+        for &(job, second, _) in self.0.keys() {
+            let (_, last) = spans.entry(job).or_insert((second, second));
+            *last = second;
+        }
+        spans
     }
 
     /// Operations of a job in each second from its first to its last; a second without any is 0.
@@ -159,13 +179,11 @@ impl Seconds {
         for ((_, second, _), done) in self.0.iter().filter(of) {
             *seconds.entry(*second).or_default() += done.operations;
         }
-        let (Some((first, _)), Some((last, _))) =
-            (seconds.first_key_value(), seconds.last_key_value())
-        else {
+        let Some((first, last)) = self.spans().remove(&job) else {
             return Vec::new();
         };
         let value = |second| seconds.get(&second).copied().unwrap_or(0.0);
-        (*first..=*last).map(value).collect()
+        (first..=last).map(value).collect()
     }
 
     /// Whether a job was steady.
@@ -287,8 +305,32 @@ mod tests {
         );
         assert_eq!(
             (seconds.operations(0, 2), seconds.operations(2, 4)),
-            (222.0, 95.0)
+            (Some(222.0), Some(95.0))
         );
+    }
+
+    #[test]
+    fn a_second_without_a_running_job_is_unknown_and_a_stalled_one_is_zero() {
+        // fio starts late, the second at 5 s is between two jobs, and nothing is done in that at 3 s.
+        let text = "2000, 7, 0, 0, 0\n3000, 8, 0, 0, 0\n5000, 9, 0, 0, 0\n";
+        let seconds = Seconds::of(&[log(0, "", text), log(1, "", "7000, 5, 0, 0, 0\n")], 0);
+        let each: Vec<_> = (0..8).map(|n| seconds.operations(n, n + 1)).collect();
+        let expected = [
+            None,
+            Some(7.0),
+            Some(8.0),
+            Some(0.0),
+            Some(9.0),
+            None,
+            Some(5.0),
+            None,
+        ];
+        assert_eq!(each, expected);
+        assert_eq!(
+            (seconds.operations(1, 3), seconds.operations(4, 6)),
+            (Some(15.0), None)
+        );
+        assert_eq!(seconds.operations(6, u32::MAX), None);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct Check {
 struct GivenScript {
     name: Option<String>,
     #[serde(default = "one")]
-    weight: u32,
+    weight: Value,
     text: Option<String>,
 }
 
@@ -70,8 +70,8 @@ struct GivenCheck {
     expected: Value,
 }
 
-fn one() -> u32 {
-    1
+fn one() -> Value {
+    1.into()
 }
 
 impl Document {
@@ -225,7 +225,7 @@ impl Document {
         };
         let hint = error
             .hint
-            .unwrap_or("The scripts are those of pgbench: see the page about the workload script.");
+            .unwrap_or("Scripts are in the language of pgbench: see docs/own-sql.md.");
         if error.script.is_empty() {
             return Refusal::new(kind, error.message.clone())
                 .detail("It is wrong for all scripts together.")
@@ -299,18 +299,19 @@ fn script_of(
     }
     let given: GivenScript = serde_json::from_value(item)
         .map_err(|error| wrong(format!("Script {number} is wrong: {error}.")))?;
+    let weight = (given.weight.as_u64()).and_then(|weight| u32::try_from(weight).ok());
+    let weight = weight.ok_or_else(|| {
+        wrong(format!(
+            "The weight of script {number} is {}; it has to be a whole number from 0 to {}.",
+            quoted(&given.weight.to_string()),
+            u32::MAX
+        ))
+    })?;
     let name = given.name.unwrap_or_else(|| format!("script {number}"));
     match given.text {
-        Some(text) => Ok(Named {
-            name,
-            weight: given.weight,
-            text,
-        }),
+        Some(text) => Ok(Named { name, weight, text }),
         None => match builtin_of(&name) {
-            Some(builtin) => Ok(Named {
-                weight: given.weight,
-                ..builtin
-            }),
+            Some(builtin) => Ok(Named { weight, ..builtin }),
             None => Err(unknown(&name)),
         },
     }

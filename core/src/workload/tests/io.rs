@@ -62,6 +62,25 @@ fn nothing_asked_is_the_study_within_a_minute() {
 }
 
 #[test]
+fn neither_scale_nor_clients_are_stored() {
+    let stored = resolved(asked(json!({}))).stored();
+    assert_eq!(
+        (&stored["scale"], &stored["clients"]),
+        (&json!(null), &json!(null))
+    );
+    let commit = Asked {
+        workload: Some("commit".into()),
+        clients: Some(3),
+        ..Asked::default()
+    };
+    let stored = resolved(commit).stored();
+    assert_eq!(
+        (&stored["scale"], &stored["clients"]),
+        (&json!(null), &json!(3))
+    );
+}
+
+#[test]
 fn options_become_settings_of_fio() {
     let spec = resolved(Asked {
         duration_us: Some(30_000_000),
@@ -129,6 +148,18 @@ fn options_that_say_nothing_are_refused() {
         (
             json!({"fsync_every": 1, "fdatasync_every": 1}),
             "exclude each other",
+        ),
+        (
+            json!({"pattern": "randwrite", "mix": 70}),
+            "option \"mix\" has no effect with pattern \"randwrite\"",
+        ),
+        (
+            json!({"pattern": "randread", "fsync_every": 1}),
+            "option \"fsync_every\" has no effect",
+        ),
+        (
+            json!({"pattern": "read", "fdatasync_every": 1}),
+            "option \"fdatasync_every\" has no effect",
         ),
         (json!({"mix": 100}), "invalid value of option \"mix\""),
         (

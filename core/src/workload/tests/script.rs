@@ -177,12 +177,24 @@ fn wrong_arguments_are_refused() {
     ] {
         assert_eq!(refused(wrong).kind, Kind::InvalidArgument);
     }
+    for weight in ["-1", "1.5", "\"2\"", "4294967296"] {
+        let given = format!(r#"[{{"name": "a", "text": "SELECT 1;", "weight": {weight}}}]"#);
+        let detail = refused(scripts(&given)).detail.unwrap();
+        assert!(
+            detail.starts_with("The weight of script 1 is ")
+                && detail.ends_with("it has to be a whole number from 0 to 4294967295."),
+            "{detail}"
+        );
+    }
     let other = Asked {
         workload: Some("tpcb".into()),
         script: scripts("SELECT 1;"),
         ..Asked::default()
     };
-    assert!(resolve(&other, &facts()).is_err());
+    assert_eq!(
+        resolve(&other, &facts()).unwrap_err().hint.as_deref(),
+        Some("Give workload => 'script', or leave it out.")
+    );
 }
 
 #[test]
