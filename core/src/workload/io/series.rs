@@ -313,7 +313,7 @@ mod tests {
     fn a_second_without_a_running_job_is_unknown_and_a_stalled_one_is_zero() {
         // fio starts late, the second at 5 s is between two jobs, and nothing is done in that at 3 s.
         let text = "2000, 7, 0, 0, 0\n3000, 8, 0, 0, 0\n5000, 9, 0, 0, 0\n";
-        let seconds = Seconds::of(&[log(0, "", text), log(1, "", "7000, 5, 0, 0, 0\n")], 0);
+        let seconds = of(&[log(0, "", text), log(1, "", "7000, 5, 0, 0, 0\n")], 0);
         let each: Vec<_> = (0..8).map(|n| seconds.operations(n, n + 1)).collect();
         let expected = [
             None,
