@@ -64,6 +64,7 @@ pages! {
     helper_reference "docs/helper-reference.md"
     helper "docs/helper.md"
     install "docs/install.md"
+    io "docs/io.md"
     limits "docs/limits.md"
     method "docs/method.md"
     own_sql "docs/own-sql.md"
@@ -77,6 +78,7 @@ pages! {
     scans "docs/scans.md"
     studies "docs/studies.md"
     targets "docs/targets.md"
+    tpcc "docs/tpcc.md"
     verdicts "docs/verdicts.md"
 }
 

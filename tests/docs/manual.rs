@@ -178,6 +178,21 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
+        page: "docs/io.md",
+        instead: &[
+            (
+                "target => 'xfs', workload => 'io', duration => '5 min', options => '{\"size\": \"2x ram\"}'",
+                "workload => 'io', duration => '3 s', options => '{\"pattern\": \"read\", \"size\": \"4MB\"}'",
+            ),
+            (
+                "workload => 'io', options => '{\"pattern\": \"write\", \"jobs\": 1",
+                "workload => 'io', duration => '3 s', options => '{\"pattern\": \"write\", \"jobs\": 1",
+            ),
+            ("size=1g\nruntime=60", "size=1m\nruntime=1"),
+        ],
+        ..NOTHING
+    },
+    Reader {
         page: "docs/limits.md",
         ..NOTHING
     },
@@ -296,21 +311,6 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
-        page: "docs/io.md",
-        instead: &[
-            (
-                "target => 'xfs', workload => 'io', duration => '5 min', options => '{\"size\": \"2x ram\"}'",
-                "workload => 'io', duration => '3 s', options => '{\"pattern\": \"read\", \"size\": \"4MB\"}'",
-            ),
-            (
-                "workload => 'io', options => '{\"pattern\": \"write\", \"jobs\": 1",
-                "workload => 'io', duration => '3 s', options => '{\"pattern\": \"write\", \"jobs\": 1",
-            ),
-            ("size=1g\nruntime=60", "size=1m\nruntime=1"),
-        ],
-        ..NOTHING
-    },
-    Reader {
         page: "docs/scans.md",
         beside: &[Beside::Helper],
         before: "SELECT fsbench.create_target('xfs', directory => '{directory}')",
@@ -338,6 +338,11 @@ pub const READERS: &[Reader] = &[
             ("scale => 10, clients => 8, duration => '10 s'", SMALL),
             ("scale => 32, clients => 16, duration => '1 min'", SMALL),
         ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/tpcc.md",
+        instead: &[("scale => 10, clients => 32, duration => '30 min'", SMALL)],
         ..NOTHING
     },
     Reader {

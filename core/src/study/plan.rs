@@ -259,7 +259,7 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
     let us = |seconds: f64| (seconds * 1e6) as i64;
     let mut settings = Map::new();
     if has_period(here, question) {
-        // Those of a run come before those of its target: what is compared stays with the variants.
+        // Settings of a run come before those of its target: what is compared stays with the variants.
         let variants = here.variants(question);
         let compared = |name: &str| {
             let mut own = variants.iter().filter_map(|v| v.settings.as_ref());

@@ -210,18 +210,22 @@ pub fn name_in_file(index: usize) -> String {
     format!("j{index}")
 }
 
+/// Blocks by which files are made, in bytes.
+const LARGE_BLOCK: u64 = 1 << 20;
+
 /// The job file that makes the files, so that no job has to.
 pub fn file_that_makes_files(jobs: &[Job]) -> String {
     let mut text = head();
-    // Writing the file past the page cache would measure nothing else, and larger blocks are faster.
-    text += "create_only=1\nbs=1048576\n";
+    text += "create_only=1\n";
     for (place, files) in files(jobs).iter().enumerate() {
         let _ = write!(
             text,
-            "[f{place}]\nnew_group=1\nfilename_format={}\nrw=read\nnumjobs={}\nsize={}\n",
+            "[f{place}]\nnew_group=1\nfilename_format={}\nrw=read\nnumjobs={}\nsize={}\nbs={}\n",
             file_names(place),
             files.copies,
-            files.bytes
+            files.bytes,
+            // Larger blocks are faster. fio refuses a block that is larger than its file.
+            files.bytes.min(LARGE_BLOCK)
         );
     }
     text

@@ -214,6 +214,17 @@ fn of_file(text: &str) -> Asked {
 }
 
 #[test]
+fn no_block_is_larger_than_its_file_where_files_are_made() {
+    let blocks = |size: &str| {
+        let spec = resolved(asked(json!({"pattern": "read", "size": size, "jobs": 8})));
+        let text = job::file_that_makes_files(&jobs_of(&spec));
+        text.split_once("size=").unwrap().1.to_owned()
+    };
+    assert_eq!(blocks("4MB"), "524288\nbs=524288\n");
+    assert_eq!(blocks("64MB"), "8388608\nbs=1048576\n");
+}
+
+#[test]
 fn a_job_file_is_written_anew() {
     let text = "; a comment\n[global]\nsize = 2m\nblocksize=4K,8k\nioengine=libaio\niodepth=8\r\nruntime=3\n\n\
                 [log]\nrw=write\nfdatasync=1\ntime_based\n# another\n[data-reads]\nreadwrite=randread\nnumjobs=3\nsize=1m\n\
