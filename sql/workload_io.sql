@@ -40,7 +40,7 @@ SELECT count(*) FROM fsbench.finding WHERE run_id = :study AND code IN ('drift',
 -- A job file is parsed, and written anew.
 SELECT run_id AS file FROM fsbench.run(workload => 'io', options => jsonb_build_object('job_file', E'[global]\nsize=2m\nruntime=1\nbs=4k\n[log]\nrw=write\nfsync=1\n[data]\nrw=randread\nnumjobs=2\n')) \gset
 SELECT position, job, direction, access, copies, sync_call, operations > 0 AS done FROM fsbench.io_job WHERE run_id = :file ORDER BY position, direction;
--- Its directory is gone.
+-- The directory of the run is gone.
 SELECT count(*) FROM pg_ls_dir('base/pgsql_tmp') name WHERE name LIKE '%pgfsbench%';
 
 -- Arguments that the workload refuses.

@@ -90,6 +90,11 @@ SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transa
     scripts => E'\\startpipeline\nCREATE DATABASE regress_pipeline;\nSELECT 1 / (SELECT 0);\n\\endpipeline') \gset
 SELECT failed, (SELECT count(*) FROM pg_database WHERE datname = 'regress_pipeline') AS made FROM fsbench.result WHERE run_id = :run;
 DROP DATABASE regress_pipeline;
+-- Statements of a pipeline are a transaction block since PostgreSQL 18.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 1, continue_on_error => true, init_script => 'CREATE TABLE t (a int);',
+    scripts => E'\\startpipeline\nINSERT INTO t VALUES (1);\nLOCK TABLE t;\n\\endpipeline',
+    checks => jsonb_build_array(jsonb_build_object('sql', 'SELECT count(*) FROM t', 'expected', (current_setting('server_version_num')::int >= 180000)::int))) \gset
+SELECT status, (failed = 0) = (current_setting('server_version_num')::int >= 180000) AS block FROM fsbench.result WHERE run_id = :run;
 SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 3, init_script => 'CREATE TABLE t (a int);',
     scripts => E'INSERT INTO t VALUES (1);\nCREATE OR REPLACE RULE r AS ON INSERT TO t DO INSTEAD NOTIFY told;',
     checks => '[{"sql": "SELECT count(*) FROM t", "expected": 1}]') \gset

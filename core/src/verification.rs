@@ -25,7 +25,7 @@ pub enum Moment {
 /// A check and its outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Check {
-    /// Its name, unique among the checks of one moment.
+    /// Name, unique among the checks of one moment.
     pub name: String,
     /// The expected value; None is NULL.
     pub expected: Option<String>,

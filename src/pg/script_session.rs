@@ -1,15 +1,22 @@
 //! Statements of scripts, executed as the server does for a client of its protocol: each is a command of its own, with portals,
 //! transaction blocks and inferred parameter types. Results go nowhere, but for one row that a script may ask for.
 
+mod parameters;
+mod receiver;
+
 use std::ffi::{CStr, CString};
 
-use pgrx::{PgList, pg_guard, pg_sys};
+use pgrx::{PgList, pg_sys};
 
 use crate::{
     clock,
     errors::{Fault, sqlstate},
     pg::{text, version, xact},
 };
+use parameters::{Input, inputs};
+use receiver::Receiver;
+
+pub use parameters::Parameter;
 
 /// The session of a client.
 pub struct ScriptSession {
@@ -41,37 +48,6 @@ enum Control {
     /// BEGIN, ROLLBACK, SAVEPOINT, and others.
     Other,
 }
-
-/// How a parameter gets its value from a text.
-struct Input {
-    type_: pg_sys::Oid,
-    function: pg_sys::Oid,
-    /// The type that the function is given.
-    type_parameter: pg_sys::Oid,
-}
-
-/// The value of a parameter.
-pub enum Parameter {
-    Null,
-    Integer(i64),
-    /// The text that was written.
-    Text,
-}
-
-/// Types whose input functions read no table, and so need no snapshot.
-const WITHOUT_SNAPSHOT: [pg_sys::Oid; 11] = [
-    pg_sys::BOOLOID,
-    pg_sys::INT2OID,
-    pg_sys::INT4OID,
-    pg_sys::INT8OID,
-    pg_sys::FLOAT4OID,
-    pg_sys::FLOAT8OID,
-    pg_sys::NUMERICOID,
-    pg_sys::TEXTOID,
-    pg_sys::VARCHAROID,
-    pg_sys::BPCHAROID,
-    pg_sys::UUIDOID,
-];
 
 /// Which rows are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,7 +183,7 @@ impl ScriptSession {
         let source = prepared.source;
         // SAFETY: the caller's duty; the resource owner releases the plan if there is an error.
         unsafe {
-            let parameters = prepared.bind(parameter)?;
+            let parameters = parameters::bind(&prepared.inputs, parameter)?;
             let owner = pg_sys::CurrentResourceOwner;
             let plan = pg_sys::GetCachedPlan(source, parameters, owner, std::ptr::null_mut());
             let statements = PgList::<pg_sys::PlannedStmt>::from_pg((*plan).stmt_list);
@@ -242,7 +218,7 @@ impl ScriptSession {
         // SAFETY: the caller's duty; parameters and plan belong to the portal, which is dropped here or by the abort of the transaction.
         unsafe {
             let portal = new_portal();
-            let parameters = prepared.bind(parameter)?;
+            let parameters = parameters::bind(&prepared.inputs, parameter)?;
             let nobody = std::ptr::null_mut();
             let plan = with_snapshot_for((*source).raw_parse_tree, || {
                 pg_sys::GetCachedPlan(source, parameters, nobody, nobody.cast())
@@ -364,6 +340,8 @@ impl ScriptSession {
     /// Commits what a pipeline has done so far.
     pub fn sync(&mut self) {
         if self.is_started {
+            // SAFETY: in a transaction; without an implicit block it does nothing.
+            unsafe { pg_sys::EndImplicitTransactionBlock() };
             self.commit(Control::None);
         }
     }
@@ -414,15 +392,16 @@ impl ScriptSession {
         if !self.is_started {
             xact::begin();
             self.is_started = true;
+        } else if version::PIPELINE_IS_BLOCK && has_flag(pg_sys::XACT_FLAGS_PIPELINING) {
+            // SAFETY: in a transaction; within a block it does nothing.
+            unsafe { pg_sys::BeginImplicitTransactionBlock() };
         }
         // SAFETY: made by `new`.
         unsafe { pg_sys::MemoryContextSwitchTo(self.memory) };
     }
 
     fn finish(&mut self, control: Control) {
-        // SAFETY: reads a variable of this backend.
-        let flags = unsafe { pg_sys::MyXactFlags };
-        let needs_commit = flags & pg_sys::XACT_FLAGS_NEEDIMMEDIATECOMMIT as i32 != 0;
+        let needs_commit = has_flag(pg_sys::XACT_FLAGS_NEEDIMMEDIATECOMMIT);
         if self.is_pipeline && control == Control::None && !needs_commit {
             // SAFETY: in a transaction, between two statements.
             unsafe {
@@ -457,6 +436,12 @@ impl ScriptSession {
     }
 }
 
+/// Whether the transaction has this flag.
+fn has_flag(flag: u32) -> bool {
+    // SAFETY: reads a variable of this backend.
+    unsafe { pg_sys::MyXactFlags & flag as i32 != 0 }
+}
+
 /// An unnamed portal, into whose memory is switched.
 ///
 /// # Safety
@@ -479,115 +464,6 @@ unsafe fn with_snapshot_for<R>(tree: *mut pg_sys::RawStmt, f: impl FnOnce() -> R
     match unsafe { pg_sys::analyze_requires_snapshot(tree) } {
         true => xact::with_snapshot(f),
         false => f(),
-    }
-}
-
-/// The input functions of parameters; an error if a type could not be inferred.
-///
-/// # Safety
-/// So many types.
-unsafe fn inputs(types: *mut pg_sys::Oid, count: i32) -> Result<Vec<Input>, Fault> {
-    (0..count.max(0) as usize)
-        .map(|index| {
-            // SAFETY: the caller's duty; a type that the parser has found is in the catalog.
-            unsafe {
-                let type_ = *types.add(index);
-                if type_ == pg_sys::InvalidOid || type_ == pg_sys::UNKNOWNOID {
-                    return Err(Fault::new(
-                        sqlstate::INDETERMINATE_TYPE,
-                        format!("could not determine data type of parameter ${}", index + 1),
-                    ));
-                }
-                let (mut function, mut type_parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-                pg_sys::getTypeInputInfo(type_, &mut function, &mut type_parameter);
-                Ok(Input {
-                    type_,
-                    function,
-                    type_parameter,
-                })
-            }
-        })
-        .collect()
-}
-
-impl Prepared {
-    /// Values for the parameters, in the current memory.
-    ///
-    /// # Safety
-    /// In a transaction.
-    unsafe fn bind(
-        &self,
-        parameter: &mut impl FnMut(usize, &mut String) -> Parameter,
-    ) -> Result<pg_sys::ParamListInfo, Fault> {
-        if self.inputs.is_empty() {
-            return Ok(std::ptr::null_mut());
-        }
-        let is_simple = |input: &Input| WITHOUT_SNAPSHOT.contains(&input.type_);
-        match self.inputs.iter().all(is_simple) {
-            // SAFETY: the caller's duty.
-            true => unsafe { self.bind_each(parameter) },
-            // SAFETY: the caller's duty.
-            false => xact::with_snapshot(|| unsafe { self.bind_each(parameter) }),
-        }
-    }
-
-    /// # Safety
-    /// In a transaction, with a snapshot if an input function needs one.
-    unsafe fn bind_each(
-        &self,
-        parameter: &mut impl FnMut(usize, &mut String) -> Parameter,
-    ) -> Result<pg_sys::ParamListInfo, Fault> {
-        // SAFETY: the caller's duty; the list has a place for each of so many parameters.
-        unsafe {
-            let list = pg_sys::makeParamList(self.inputs.len() as i32);
-            let places = (*list).params.as_mut_ptr();
-            let mut text = String::new();
-            for (index, input) in self.inputs.iter().enumerate() {
-                let given = parameter(index, &mut text);
-                places.add(index).write(pg_sys::ParamExternData {
-                    isnull: matches!(given, Parameter::Null),
-                    value: input.value(given, &mut text)?,
-                    pflags: pg_sys::PARAM_FLAG_CONST as u16,
-                    ptype: input.type_,
-                });
-            }
-            Ok(list)
-        }
-    }
-}
-
-impl Input {
-    /// The value that the type's input function makes of it; a whole number of a fitting type needs no text.
-    ///
-    /// # Safety
-    /// In a transaction, with a snapshot if the input function needs one.
-    unsafe fn value(&self, given: Parameter, text: &mut String) -> Result<pg_sys::Datum, Fault> {
-        let text = match given {
-            Parameter::Null => None,
-            Parameter::Integer(number) if self.holds(number) => {
-                // An int4 in a Datum is the low half of an int8 of the same value.
-                return Ok(pg_sys::Datum::from(number));
-            }
-            Parameter::Integer(number) => {
-                *text = number.to_string();
-                Some(c_string(text)?)
-            }
-            Parameter::Text => Some(c_string(text)?),
-        };
-        let pointer = text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr());
-        // SAFETY: the caller's duty; the text lives until the call returns.
-        Ok(unsafe {
-            pg_sys::OidInputFunctionCall(self.function, pointer.cast_mut(), self.type_parameter, -1)
-        })
-    }
-
-    /// Whether the type is an integer that can have this value.
-    fn holds(&self, number: i64) -> bool {
-        match self.type_ {
-            pg_sys::INT8OID => true,
-            pg_sys::INT4OID => i32::try_from(number).is_ok(),
-            _ => false,
-        }
     }
 }
 
@@ -658,119 +534,3 @@ fn c_string(text: &str) -> Result<CString, Fault> {
         )
     })
 }
-
-/// Counts rows, and keeps one.
-#[repr(C)]
-struct Receiver {
-    base: pg_sys::DestReceiver,
-    keep: Keep,
-    /// Output functions of the columns.
-    outputs: Vec<pg_sys::Oid>,
-    rows: Rows,
-    fault: Option<Fault>,
-}
-
-impl Receiver {
-    fn new(keep: Keep) -> Self {
-        Self {
-            base: pg_sys::DestReceiver {
-                receiveSlot: Some(receive),
-                rStartup: Some(start_up),
-                rShutdown: Some(do_nothing),
-                rDestroy: Some(do_nothing),
-                mydest: pg_sys::CommandDest::DestNone,
-            },
-            keep,
-            outputs: Vec::new(),
-            rows: Rows::default(),
-            fault: None,
-        }
-    }
-
-    /// Where rows are sent to. It is this value, which has to stay where it is.
-    fn destination(&mut self) -> *mut pg_sys::DestReceiver {
-        match self.keep {
-            // SAFETY: reads a pointer that the server has set at its start.
-            Keep::Nothing => unsafe { pg_sys::None_Receiver },
-            Keep::First | Keep::Last => (&raw mut *self).cast(),
-        }
-    }
-
-    /// The rows, unless one of them could not be read.
-    fn into_rows(self) -> Result<Rows, Fault> {
-        match self.fault {
-            Some(fault) => Err(fault),
-            None => Ok(self.rows),
-        }
-    }
-
-    /// # Safety
-    /// A slot with a row of the columns that `start_up` was given.
-    unsafe fn take(&mut self, slot: *mut pg_sys::TupleTableSlot) -> Result<(), Fault> {
-        self.rows.kept.clear();
-        // SAFETY: the caller's duty; all attributes are there after the first call.
-        unsafe {
-            let count = self.outputs.len();
-            if ((*slot).tts_nvalid as usize) < count {
-                pg_sys::slot_getsomeattrs_int(slot, count as i32);
-            }
-            for (index, output) in self.outputs.iter().enumerate() {
-                let value = match *(*slot).tts_isnull.add(index) {
-                    true => None,
-                    false => {
-                        let datum = *(*slot).tts_values.add(index);
-                        let text = pg_sys::OidOutputFunctionCall(*output, datum);
-                        let shown = text::from_server(CStr::from_ptr(text).to_bytes())?;
-                        pg_sys::pfree(text.cast());
-                        Some(shown)
-                    }
-                };
-                self.rows.kept.push(value);
-            }
-        }
-        Ok(())
-    }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn start_up(
-    receiver: *mut pg_sys::DestReceiver,
-    _operation: i32,
-    columns: pg_sys::TupleDesc,
-) {
-    // SAFETY: called with the receiver that was given to the portal, and the description of its rows.
-    unsafe {
-        let receiver = &mut *receiver.cast::<Receiver>();
-        receiver.outputs.clear();
-        receiver.rows.columns.clear();
-        for number in 1..=(*columns).natts {
-            let name = pg_sys::SPI_fname(columns, number);
-            let name = text::shown_from_server(CStr::from_ptr(name).to_bytes());
-            receiver.rows.columns.push(name);
-            let (mut output, mut varies) = (pg_sys::InvalidOid, false);
-            let type_ = pg_sys::SPI_gettypeid(columns, number);
-            pg_sys::getTypeOutputInfo(type_, &mut output, &mut varies);
-            receiver.outputs.push(output);
-        }
-    }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn receive(
-    slot: *mut pg_sys::TupleTableSlot,
-    receiver: *mut pg_sys::DestReceiver,
-) -> bool {
-    // SAFETY: called with the receiver that was given to the portal, after `start_up`.
-    unsafe {
-        let receiver = &mut *receiver.cast::<Receiver>();
-        receiver.rows.count += 1;
-        let is_wanted = receiver.keep == Keep::Last || receiver.rows.count == 1;
-        if is_wanted && let Err(fault) = receiver.take(slot) {
-            receiver.fault = Some(fault);
-        }
-    }
-    true
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn do_nothing(_receiver: *mut pg_sys::DestReceiver) {}

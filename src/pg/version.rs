@@ -26,6 +26,9 @@ pub const STAT_IO: &[&str] = &[
 /// Whether `pgbench -i` of this version loads all its tables frozen, and not only pgbench_accounts.
 pub const PGBENCH_FREEZES_ALL: bool = cfg!(any(feature = "pg17", feature = "pg18"));
 
+/// Whether statements of a pipeline after the first one are in an implicit transaction block, so that LOCK TABLE and SAVEPOINT are allowed.
+pub const PIPELINE_IS_BLOCK: bool = cfg!(feature = "pg18");
+
 /// Sets the handler of a signal.
 ///
 /// # Safety

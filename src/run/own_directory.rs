@@ -36,7 +36,7 @@ impl OwnDirectory {
         }
     }
 
-    /// Its path: in the default tablespace of this server.
+    /// Path of the directory: in the default tablespace of this server.
     pub fn path(&self) -> PathBuf {
         let name = format!("{TEMPORARY}_pgfsbench_{}", self.mark);
         parent().join(name)

@@ -38,7 +38,7 @@ pub enum Fio {
     /// It was not looked for.
     #[default]
     Unknown,
-    /// Its path.
+    /// Path of the program.
     Found(String),
     /// Why it cannot be run, and what to do.
     Refused(String, Option<String>),

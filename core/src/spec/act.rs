@@ -181,6 +181,12 @@ impl Step {
         "write as many segments of WAL ahead as are not yet there",
     );
 
+    /// Workloads of transactions.
+    pub const LAUNCH: Self = Self::new(
+        Launch,
+        "launch the sampler and the clients, and look at the server and its neighbours",
+    );
+
     /// Every run of every workload begins alike.
     pub const CHECKPOINT: Self = Self::new(
         Checkpoint,

@@ -97,10 +97,7 @@ impl Plan for Commit {
                 Step::new(Act::Vacuum, "VACUUM (ANALYZE) it"),
                 Step::FILL_WAL,
                 Step::CHECKPOINT,
-                Step::new(
-                    Act::Launch,
-                    "launch the sampler and the clients, and look at the server and its neighbours",
-                ),
+                Step::LAUNCH,
                 Step::new(Act::WarmUp, "an INSERT and a COMMIT, by all clients"),
                 Step::new(Act::Measure, "an INSERT and a COMMIT, by all clients"),
                 Step::new(

@@ -47,7 +47,7 @@ pub struct Mix {
 /// A transaction type.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Type {
-    /// Its name in the tables of results.
+    /// Name in the tables of results.
     pub name: String,
     /// Weight by which clients choose it.
     pub weight: u32,

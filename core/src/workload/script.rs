@@ -271,10 +271,7 @@ impl Plan for Script {
                 Step::new(Act::Vacuum, "VACUUM (ANALYZE) them"),
                 Step::FILL_WAL,
                 Step::CHECKPOINT,
-                Step::new(
-                    Act::Launch,
-                    "launch the sampler and the clients, and look at the server and its neighbours",
-                ),
+                Step::LAUNCH,
                 Step::new(Act::WarmUp, "transactions of all clients"),
                 Step::new(Act::Measure, "transactions of all clients"),
                 Step::new(

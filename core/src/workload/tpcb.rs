@@ -63,18 +63,7 @@ impl Parameters for Script {
     }
 
     fn parameters(&self) -> &'static [&'static str] {
-        &[
-            "scale",
-            "size",
-            "clients",
-            "duration",
-            "transactions",
-            "warmup",
-            "rate",
-            "latency_limit_ms",
-            "settings",
-            "keep",
-        ]
+        &transactions::PARAMETERS
     }
 
     fn shared_options(&self) -> &'static [&'static str] {
@@ -158,10 +147,7 @@ impl Plan for Script {
                 ),
                 Step::FILL_WAL,
                 Step::CHECKPOINT,
-                Step::new(
-                    Act::Launch,
-                    "launch the sampler and the clients, and look at the server and its neighbours",
-                ),
+                Step::LAUNCH,
                 Step::new(Act::WarmUp, "transactions of all clients"),
                 Step::new(Act::Measure, "transactions of all clients"),
                 Step::new(

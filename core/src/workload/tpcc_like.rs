@@ -65,18 +65,7 @@ impl Parameters for TpccLike {
     }
 
     fn parameters(&self) -> &'static [&'static str] {
-        &[
-            "scale",
-            "size",
-            "clients",
-            "duration",
-            "transactions",
-            "warmup",
-            "rate",
-            "latency_limit_ms",
-            "settings",
-            "keep",
-        ]
+        &transactions::PARAMETERS
     }
 
     fn shared_options(&self) -> &'static [&'static str] {
@@ -185,10 +174,7 @@ impl Plan for TpccLike {
                 ),
                 Step::FILL_WAL,
                 Step::CHECKPOINT,
-                Step::new(
-                    Act::Launch,
-                    "launch the sampler and the clients, and look at the server and its neighbours",
-                ),
+                Step::LAUNCH,
                 Step::new(Act::WarmUp, "transactions of five types, by all clients"),
                 Step::new(Act::Measure, "transactions of five types, by all clients"),
                 Step::new(

@@ -12,6 +12,19 @@ use crate::{
     spec::{Bound, Chosen, Facts, Given, OVERHEAD_WORKERS, Options, check},
 };
 
+/// Parameters of workloads whose tables have a scale.
+pub const PARAMETERS: [&str; 10] = [
+    "scale",
+    "size",
+    "clients",
+    "duration",
+    "transactions",
+    "warmup",
+    "rate",
+    "latency_limit_ms",
+    "settings",
+    "keep",
+];
 /// Measured window when no bound is given.
 const QUICK_MS: u64 = 20_000;
 /// Warm-up before it.

@@ -80,7 +80,7 @@ impl Fio {
         })
     }
 
-    /// Its process id.
+    /// Process id of fio.
     pub fn pid(&self) -> i32 {
         i32::try_from(self.child.id()).unwrap_or(0)
     }

@@ -142,7 +142,7 @@ fn measure(
         run.board.run.done.store(seconds, Relaxed);
         fio.has_ended()
     });
-    // Its number may soon be that of another process.
+    // This process id may soon be that of another process.
     shmem::clients()[0].pid.store(0, Release);
     ended?;
     run.observed.measure_end_ns = Some(clock::now_ns());

@@ -9,7 +9,7 @@ use crate::{
 
 /// Names, parameters and options of a workload.
 pub trait Parameters: Sync {
-    /// Its name in SQL.
+    /// Name of the workload in SQL.
     fn name(&self) -> &'static str;
 
     /// Other names that are taken for it.
@@ -78,7 +78,7 @@ pub trait Parameters: Sync {
         Ok(None)
     }
 
-    /// Its own part of the run in one line.
+    /// Options of the workload in the line that shows a run.
     fn shown(&self, _spec: &Spec) -> Vec<String> {
         Vec::new()
     }

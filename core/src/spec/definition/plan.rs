@@ -26,7 +26,7 @@ pub trait Plan {
         ClientsDo::Transactions
     }
 
-    /// Whether its transactions leave dead rows, which somebody has to remove.
+    /// Whether transactions leave dead rows, which VACUUM has to remove.
     fn leaves_dead_rows(&self) -> bool {
         self.writes()
     }

@@ -242,7 +242,7 @@ fn of_several_levels_the_one_that_was_felt() {
     assert_eq!(felt(&before, &now).memory.unwrap().bytes, 8 * GB);
     // Where none was, the smallest.
     assert_eq!(felt(&before, &before).memory.unwrap().bytes, 4 * GB);
-    // Counters that nobody keeps are not zero.
+    // Counters that the kernel does not keep are not zero.
     let quota = felt(&before, &now).quota.unwrap();
     assert_eq!((quota.processors, quota.stopped), (0.5, None));
 }

@@ -28,7 +28,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Its name in the tables of results.
+    /// Name in the tables of results.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",

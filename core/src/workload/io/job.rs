@@ -52,7 +52,7 @@ impl Access {
         Self::Randrw,
     ];
 
-    /// Its name in fio.
+    /// Name in fio.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -103,7 +103,7 @@ pub struct Job {
     pub syncs: bool,
     /// Whether it waits until the jobs before it have ended.
     pub waits: bool,
-    /// Its other settings, in the order in which they are written.
+    /// Other settings, in the order in which they are written.
     pub settings: Vec<Setting>,
 }
 

@@ -61,7 +61,7 @@ pub struct Found {
 /// Rows that a condition was checked for, and those for which it does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub condition: usize,
     pub checked: u64,
     pub wrong: u64,

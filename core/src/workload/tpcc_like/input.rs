@@ -66,7 +66,7 @@ pub struct NewOrder {
     pub warehouse: i64,
     pub district: i64,
     pub customer: i64,
-    /// Its lines, in the order in which all clients change stock.
+    /// Lines, in the order in which all clients change stock.
     pub lines: Vec<Line>,
     /// Whether its last line names an item that does not exist, so that it rolls back.
     pub is_wrong: bool,

@@ -123,7 +123,7 @@ fn what_is_no_contradiction() {
         },
         800.0,
     ));
-    // Counters that nobody keeps, and too little to compare.
+    // Counters that the kernel does not keep, and too little to compare.
     is_fine(measured(
         WalSyncFacts {
             device_flushes: None,

@@ -170,7 +170,7 @@ fn findings_about_scans() {
         &[(1, 1, true, 10 * GB), (2, 1, true, 11 * GB)],
     ));
     finds_nothing(made(Cache::Cold, &[]));
-    // Nobody has read with as few processes as have scanned.
+    // No read had as few processes as the scans.
     finds_nothing(ScanFacts {
         read_gb_per_second: None,
         readers: None,
