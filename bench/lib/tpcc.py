@@ -121,9 +121,10 @@ class Peer:
 
     def call(self, database, action, threads, *arguments):
         env = self.server.env
+        # A host given by -H wins over the directory of the socket; without one, the port stands alone.
         parameters = f"sslmode=disable&host={env['PGHOST']}"
         command = [
-            self.program, "tpcc", action, "-d", "postgres", "--conn-params", parameters, "-H", "127.0.0.1", "-P", env["PGPORT"],
+            self.program, "tpcc", action, "-d", "postgres", "--conn-params", parameters, "--targets", f":{env['PGPORT']}",
             "-U", env.get("PGUSER", "postgres"), "-p", "x", "-D", database, "--warehouses", self.o.scale, "-T", threads, *arguments,
         ]
         return subprocess.run([str(word) for word in command], env=env, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
