@@ -10,33 +10,14 @@ use postgres::Client;
 const DUMPED: &str = "SELECT c.relname FROM pg_extension e, unnest(e.extconfig) AS t (oid) JOIN pg_class c USING (oid) \
     WHERE e.extname = 'pgfsbench' AND c.relkind = 'r' ORDER BY 1";
 
-/// A row in each table of runs that has none yet, whatever its columns are.
-const FILL: &str = "
-    DO $$
-    DECLARE
-        empty record;
-        has_rows boolean;
-    BEGIN
-        INSERT INTO fsbench.imported_file (import_id, host, format, sha256, imported_by) VALUES (1, 'db1', 1, 'x', 'x');
-        INSERT INTO fsbench.script (sha256, document) VALUES ('x', '{}');
-        INSERT INTO fsbench.imported_experiment SELECT experiment_id, 1, 'x' FROM fsbench.experiment;
-        FOR empty IN
-            SELECT t.oid::regclass AS name, string_agg(quote_ident(a.attname), ', ') AS columns,
-                string_agg(CASE WHEN a.attname = 'run_id' THEN '1' WHEN a.attname = 'purpose' THEN $x$'free'$x$ WHEN a.attname = 'direction' THEN $x$'read'$x$ WHEN y.typcategory = 'N' THEN '1' WHEN y.typcategory = 'S' THEN $x$'x'$x$
-                    WHEN y.typcategory = 'B' THEN 'true' WHEN y.typcategory = 'D' THEN 'now()' WHEN y.typcategory = 'T' THEN $x$'1 s'$x$
-                    ELSE $x$'{}'$x$ END, ', ') AS row_values
-            FROM pg_extension e, unnest(e.extconfig) AS t (oid) JOIN pg_attribute a ON a.attrelid = t.oid JOIN pg_type y ON y.oid = a.atttypid
-            WHERE e.extname = 'pgfsbench' AND a.attnum > 0 AND (a.attnotnull OR a.attname = 'run_id')
-              AND EXISTS (SELECT FROM pg_attribute r WHERE r.attrelid = t.oid AND r.attname = 'run_id')
-            GROUP BY 1
-        LOOP
-            EXECUTE format('SELECT EXISTS (SELECT FROM %s)', empty.name) INTO has_rows;
-            IF NOT has_rows THEN
-                EXECUTE format('INSERT INTO %s (%s) VALUES (%s)', empty.name, empty.columns, empty.row_values);
-            END IF;
-        END LOOP;
-    END
-    $$";
+/// Rows that rows of other tables refer to.
+const REFERRED: &str = "
+    INSERT INTO fsbench.imported_file (import_id, host, format, sha256, imported_by) VALUES (1, 'db1', 1, 'x', 'x');
+    INSERT INTO fsbench.script (sha256, document) VALUES ('x', '{}');
+    INSERT INTO fsbench.imported_experiment SELECT experiment_id, 1, 'x' FROM fsbench.experiment";
+
+/// A row in each table of runs that has none. The test of upgrades does the same.
+const ONE_ROW_EACH: &str = include_str!("../../tools/upgrade.d/one_row_each.sql");
 
 /// A study of targets that are there.
 const STUDY: &str = r#"{"study": "own", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "all", 
@@ -115,7 +96,8 @@ fn dumped_restored_and_run_again() {
         &mut client,
         "SELECT fsbench.study('own', start => false); INSERT INTO fsbench.study_target VALUES ('own', 'a', 'there')",
     );
-    execute(&mut client, FILL);
+    execute(&mut client, REFERRED);
+    execute(&mut client, ONE_ROW_EACH);
     let stored = everything(&mut client);
 
     let dump = old.data().with_file_name("dump.sql");
