@@ -12,7 +12,7 @@ use crate::{
     verdict::words,
 };
 
-pub use measured::{By, Files, Intended};
+pub use measured::{By, Files, PlannedRun};
 
 /// One metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
