@@ -40,7 +40,7 @@ static ALL: &[&dyn Workload] = &[
 
 /// The work of a workload, in the coordinator, in each client, and in the worker.
 pub trait Workload: Sync {
-    /// Its names in SQL: those of its definitions in core.
+    /// Names in SQL, from the definitions in core.
     fn names(&self) -> &'static [&'static str];
 
     /// In the coordinator: from an empty database, or none, to the stored result.

@@ -108,7 +108,7 @@ pub struct ClientSlot {
     /// Longest latency in nanoseconds since the sampler last looked. TWO writers: the client raises it, the sampler takes
     /// it and leaves 0; see [`ClientSlot::raise_second_max`] and [`ClientSlot::take_second_max`].
     pub second_max_ns: AtomicU64,
-    /// Its index in the server's array of processes, plus 1; 0 before it has one. Written by the client, before the state `Ready`.
+    /// Index in the server's array of processes, plus 1; 0 before it has one. Written by the client, before the state `Ready`.
     pub procno: AtomicU32,
     /// Bits of [`Counts`]: what of `work` it counts. Written by the client, before the state `Ready`.
     pub counts: AtomicU32,

@@ -34,7 +34,7 @@
 //! - [`escape`]: texts from elsewhere, fit to be shown.
 //! - [`file_attributes`]: attributes of files and directories that change how they are written.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
-//! - [`quoting`]: texts in commands that somebody pastes.
+//! - [`quoting`]: texts in commands for pasting.
 //! - [`verification`]: checks of the data of a run, and their outcomes.
 //! - [`verdict`]: is the difference between targets real, and which is best?
 //! - [`experiment`]: which runs are made for a verdict, and what is said of them.

@@ -80,7 +80,6 @@ pub enum Stage {
     LoadOnly,
     /// All but loading: the data are in this database, which an earlier run has left.
     OnLoaded {
-        /// Its name.
         database: String,
         /// The scale that it was loaded with.
         scale: u32,

@@ -46,7 +46,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_options: Option<Vec<String>>,
     pub state: State,
-    /// The run that the target was prepared for: it is released when the run is over, even if nobody asks. None if a user prepared it.
+    /// The run that the target was prepared for: the helper releases the target when the run is over, even without a request. None if a user prepared it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<i64>,
     /// The steps that were begun. The last of them may not have been finished.
@@ -57,7 +57,7 @@ pub struct Entry {
     /// The settings that it has changed, or was about to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Changed>,
-    /// Images that somebody else has made before this could: they are not undone.
+    /// Images that another program made first: they are not undone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_ours: Vec<PathBuf>,
 }
@@ -81,11 +81,11 @@ pub struct KeptPool {
 #[serde(rename_all = "snake_case")]
 pub enum State {
     Preparing,
-    /// It is made and mounted, and who asked for it does not know yet: it is nobody's to use.
+    /// The target is made and mounted, and the caller does not know it yet: no run may use the target.
     #[serde(rename = "untold")]
     Unreported,
     Ready,
-    /// It is being unmounted and mounted again. Nobody may use it before it is ready.
+    /// The target is being unmounted and mounted again. No run may use the target before it is ready.
     Remounting,
     Releasing,
 }

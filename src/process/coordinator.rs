@@ -144,7 +144,7 @@ impl Run {
         });
     }
 
-    /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. Nobody waits for them,
+    /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. The run does not wait for them,
     /// and what goes wrong here is only logged.
     fn store_checkpoints_of_failed(&mut self) {
         let (start, now) = (self.observed.measure_start_ns, clock::now_ns());

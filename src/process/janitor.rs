@@ -530,7 +530,7 @@ impl Janitor {
 
     /// Frees an ended request for which no session waits any more.
     fn release(&mut self, request: &Request) {
-        // Its waiter may just be doing the same, and the next caller may have claimed it then.
+        // The waiting session may do the same just now, and the next caller may have claimed the request by then.
         let ticket = request.ticket.load(Acquire);
         if !process::is_alive(request.waiter.load(Acquire))
             && request.advance(RequestState::Ended, RequestState::Free)

@@ -211,7 +211,7 @@ pub fn hint_for_rings(theirs: Rings) -> Result<String, Fault> {
 pub fn check_huge_pages(needed: HugePages) -> Result<(), Fault> {
     match sys::huge_pool(&ThisMachine, needed.kilobytes) {
         Some(pool) => Ok(preflight::check_huge_pages(needed, pool)?),
-        // Its start will tell.
+        // The start of the server will tell.
         None => Ok(()),
     }
 }

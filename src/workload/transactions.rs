@@ -156,7 +156,7 @@ pub trait Transactions: Sync {
     /// The transaction that a client runs.
     type Transaction<'a>: Transaction<'a>;
 
-    /// Its names in SQL.
+    /// Names in SQL.
     fn names(&self) -> &'static [&'static str];
 
     /// In the coordinator, before anything is made: what the workload needs until the end of the run.

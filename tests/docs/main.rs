@@ -22,7 +22,7 @@ fn assert_none(faults: &[String]) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Reads a page as somebody would who types everything.
+/// Reads a page as a user who types everything.
 fn read(name: &str) {
     let reader = reader(name);
     let has = |requires| reader.requires.contains(&requires);

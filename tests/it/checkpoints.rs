@@ -95,7 +95,7 @@ fn lines(server: &TestServer, from: usize) -> Vec<String> {
 
 #[test]
 fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
-    // A small max_wal_size forces some by itself; whoever asks forces others.
+    // A small max_wal_size forces some checkpoints; requests force others.
     let server = server(&[
         ("max_wal_size", "32MB"),
         ("min_wal_size", "32MB"),
@@ -225,7 +225,7 @@ fn checkpoints_of_the_window_are_told_whatever_ends_it() {
 
 fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked(server: &TestServer) {
     let mut client = server.connect("postgres");
-    // Each would take most of an hour, until somebody is in a hurry.
+    // Each would take most of an hour without a request for an immediate one.
     let slow = || {
         let from = server.log().len();
         let asked = server.background("postgres", "SELECT pg_backup_start('x')");

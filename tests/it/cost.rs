@@ -119,7 +119,7 @@ fn device_figures_are_those_that_the_kernel_and_iostat_count() {
     let Some(iostat) = Iostat::start(&name) else {
         return skip(test, "there is no iostat");
     };
-    // Reads go to the device when nobody keeps what was read.
+    // Reads go to the device when no cache keeps the pages.
     let base = server.data().join("base");
     let mut forgotten = Instant::now();
     let (run, seen) = bracket(
@@ -343,7 +343,7 @@ fn wal_is_the_difference_of_lsns_at_start_and_end(server: &TestServer) {
             .parse()
             .expect("a number")
     };
-    // Where nobody writes, they are equal. What CREATE EXTENSION has left dead in catalogs would be pruned by who reads it first.
+    // Without writers they are equal. What CREATE EXTENSION has left dead in catalogs would be pruned by who reads it first.
     execute(&mut client, "VACUUM");
     let reading = "workload => 'select-only', scale => 1, clients => 1, duration => '2 s', warmup => '1 s', seed => 1";
     let (run, seen) = bracket(&mut client, reading, lsn);

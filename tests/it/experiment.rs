@@ -352,7 +352,7 @@ fn others_go_between_two_blocks_and_targets_in_use_stay() {
         before > 0 && before < 6 && before.is_multiple_of(2),
         "{before} runs before it"
     );
-    // It is planned anew with a target that somebody is dropping.
+    // It is planned anew with a target that another session drops.
     held_targets::beside(
         &server,
         "drop_target('a')",
@@ -379,7 +379,7 @@ fn a_target_that_fails_is_set_aside_and_the_others_go_on() {
             "SELECT fsbench.experiment('e', '{{a,b,c}}', baseline => 'a', start => false, {SHORT})"
         ),
     );
-    // Its directory is not the server's any more.
+    // The directory is not the server's any more.
     std::fs::remove_dir_all(places[2].path()).unwrap();
     execute(&mut client, "SELECT fsbench.resume_experiment('e')");
     wait_for(&mut client, "e");

@@ -227,7 +227,7 @@ fn complete_checkpoints_are_counted(server: &TestServer) {
 
 #[test]
 fn who_holds_back_vacuum_is_named() {
-    // Its sessions are held back by nobody else.
+    // No other process holds back the sessions.
     let server = server(&[("max_prepared_transactions", "2"), ("autovacuum", "off")]);
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE DATABASE other");
@@ -339,7 +339,7 @@ fn run_without_arguments_says_what_it_chose_how_far_it_is_and_ends_within_a_minu
         &[
             ("clients >= 1", "t"),
             ("scale >= clients", "t"),
-            // Its window is as long as that leaves it, after whatever loading took here.
+            // The window is as long as that leaves it, after whatever loading took here.
             ("(used ->> 'within_ms')::integer < 60000", "t"),
             (
                 "duration <= '5 s' OR measured_from + duration - started_at <= (used ->> 'within_ms')::integer * interval '1 ms'",

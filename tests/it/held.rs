@@ -110,7 +110,7 @@ impl<'a> Held<'a> {
     /// Takes the lock, and waits until all clients wait for it; false if the phase is over, and it is not held.
     pub fn hold(&mut self) -> bool {
         let lock = format!("BEGIN; LOCK TABLE {}", self.lock);
-        // Its own statements are none of the run's.
+        // The own statements are none of the run's.
         let mut holder = self.server.config("postgres", &self.database);
         holder.options("-c pg_stat_statements.track=none");
         let Ok(mut holder) = holder.connect(postgres::NoTls) else {

@@ -81,7 +81,7 @@ impl LoopFs {
         .expect("mount");
     }
 
-    /// Its mount point.
+    /// Mount point.
     pub fn path(&self) -> PathBuf {
         self.place.path().join("mnt")
     }

@@ -22,7 +22,7 @@ const EVENT_WAITS: &[i64] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     pub pid: i32,
-    /// Its title in ps: `postgres: checkpointer`, or the command line of the postmaster.
+    /// Title in ps: `postgres: checkpointer`, or the command line of the postmaster.
     pub title: String,
 }
 

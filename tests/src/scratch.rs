@@ -104,7 +104,7 @@ fn clean_up_at_our_end(directory: &Path) -> std::io::Result<()> {
     shell.arg(directory).current_dir("/");
     shell.stdin(Stdio::piped()).stdout(Stdio::null());
     let child = shell.stderr(Stdio::null()).spawn()?;
-    // Its input is open until this process ends.
+    // The input is open until this process ends.
     std::mem::forget(child);
     Ok(())
 }

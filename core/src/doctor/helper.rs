@@ -146,7 +146,7 @@ pub struct Facts {
     pub library: &'static str,
     /// How it is started.
     pub start: Start,
-    /// Its description, and the time when it was published.
+    /// Description, and the time when it was published.
     pub description: Option<(Description, String)>,
 }
 

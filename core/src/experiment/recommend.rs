@@ -108,7 +108,7 @@ pub struct ThisServer {
 /// A piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// Its subject: choice, open, next, why, figures, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
+    /// Subject: choice, open, next, why, figures, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
     pub part: &'static str,
     /// In words, or a line to be pasted.
     pub says: String,
@@ -258,7 +258,7 @@ fn nothing_durable(facts: &[Facts]) -> Option<String> {
     facts.first().filter(|_| all)?.why_not_durable()
 }
 
-/// Whether nobody should keep a database on the filesystem of that target.
+/// Whether the filesystem of that target is unfit for a database.
 fn is_for_comparison_only(facts: &[Facts], number: usize) -> bool {
     let filesystem = facts.iter().find(|f| f.number == number);
     let filesystem = filesystem.and_then(|f| f.filesystem.as_deref());

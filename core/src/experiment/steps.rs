@@ -47,7 +47,7 @@ pub enum Next {
     TakeAsItIs(u32, String),
     /// Wait for the run of that number.
     Wait(i64),
-    /// A run was about to be started when somebody was cut off: it may be there or not. By its index.
+    /// The conductor was cut off while it started a run: the run may exist or not. Index of the run.
     Find(usize),
     /// Store that the runs of a block do not count, and why: it is made again.
     Repeat(u32, String),

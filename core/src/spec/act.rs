@@ -20,7 +20,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// Its name in `fsbench.plan()` and in `run_log.steps`.
+    /// Name in `fsbench.plan()` and in `run_log.steps`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Helper => "helper",
@@ -114,7 +114,7 @@ impl Act {
         self.actor() == Actor::Server && !matches!(self, CreateExtension | VerifyAgain)
     }
 
-    /// Its name in `fsbench.plan()` and in `run_log.steps`. The helper has names of its own for what it does for an errand.
+    /// Name in `fsbench.plan()` and in `run_log.steps`. The helper has names of its own for what it does for an errand.
     pub fn action(self) -> &'static str {
         match self {
             Job(HelperTask::ReleaseEarlier | HelperTask::Release) => "release",

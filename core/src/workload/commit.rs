@@ -1,5 +1,5 @@
-//! The least that a durable transaction can be: each client inserts one row, and commits. Nothing is read, nothing is updated, and nobody
-//! waits for another's row: what is left is the way of a commit record to the disk.
+//! The least that a durable transaction can be: each client inserts one row, and commits. Nothing is read or updated, and no client
+//! waits for another's row: the cost is the way of a commit record to the disk.
 //!
 //! Arguments that are not given are chosen as by all workloads of transactions.
 
@@ -74,7 +74,7 @@ impl Plan for Commit {
         true
     }
 
-    /// Its rows fill pages one after the other, so that WAL is nearly all of its writes.
+    /// Rows fill pages one after the other, so WAL is nearly all that a transaction writes.
     fn depends_on_checkpoints(&self) -> bool {
         false
     }

@@ -23,7 +23,7 @@ const REFUSED_EARLIER: [(&str, &str); 8] = [
     (":x", "parameter \":x\" within a word, quotes or a comment"),
 ];
 
-/// Errors that only a server can find, or whoever executes the statements.
+/// Errors that only a server or an executor of the statements can find.
 const OF_THE_SERVER: [&str; 3] = [
     "ERROR:",
     "COPY is not supported in pgbench",

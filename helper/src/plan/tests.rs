@@ -308,7 +308,7 @@ fn devices_that_are_refused() {
         let refusal = says(path, with(used.clone(), true));
         assert!(refusal.message.ends_with("is in use"), "{refusal}");
         assert!(refusal.hint.unwrap().starts_with("Unmount or free it"));
-        // Nobody is told to unmount what the helper has mounted.
+        // No hint asks the user to unmount what the helper has mounted.
         for (run, hint) in [
             (Some(7), "Wait for the end of the run"),
             (None, "Call fsbench.release_target('t')"),

@@ -34,7 +34,7 @@ fn a_busy_machine_is_taken_as_it_is() {
     let held = hold_run(&server, 2);
     execute(&mut client, "SELECT fsbench.resume_experiment('e')");
     wait_for_lock(&server);
-    // Its end is known from its first run on; what moves it says why.
+    // The end is known from its first run on; what moves it says why.
     assert_columns(
         &mut client,
         "FROM fsbench.experiment",

@@ -10,7 +10,7 @@ use pgfsbench_tests::{LONG, Stop, assert_columns, is_soak, wait_until};
 
 #[test]
 fn after_a_restart_of_the_server() {
-    // Nobody is asked in an immediate stop, as in a kill: `make soak` has it.
+    // An immediate stop asks no process, like a kill: `make soak` tests it.
     let immediate = is_soak().then_some(Some(Stop::Immediate));
     for stop in [Some(Stop::Fast), None].into_iter().chain(immediate) {
         let server = server(&[]);
@@ -180,7 +180,7 @@ fn a_copy_of_the_database_does_not_go_on() {
             .ok()
     });
     let mut second = server.connect("second");
-    // Something to look at, so that somebody looks.
+    // A change, so that the conductor wakes.
     let _others = targets(&mut second, &["c", "d"]);
     execute(
         &mut second,

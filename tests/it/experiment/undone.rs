@@ -69,7 +69,7 @@ fn a_run_of_an_experiment_that_is_dropped_ends() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    // Its runs do not end by themselves.
+    // The runs do not end by themselves.
     let long = LONGER.replace("'2 s'", "'300 s'");
     execute(
         &mut client,

@@ -103,7 +103,7 @@ fn an_update_while_it_goes_on_pauses_it_and_fails_no_run() {
     assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
 }
 
-/// Its row says that it is on, and no conductor knows of it.
+/// The row says that the experiment is running, and no conductor knows of it.
 fn what_nobody_goes_on_with_is_resumed(client: &mut Client) {
     execute(
         client,

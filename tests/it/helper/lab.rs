@@ -298,7 +298,7 @@ pub fn detach(device: &str, file: &str) {
     });
 }
 
-/// Unmounts a device, and waits until nobody has claimed it any more: a namespace that another test makes has a copy of the mount.
+/// Unmounts a device, and waits until no process claims it: a namespace that another test makes has a copy of the mount.
 pub fn unmount(device: &str, place: &str) {
     system("umount", &[place]);
     wait_until("the device can be claimed", LONG, || {

@@ -41,7 +41,7 @@ pub const PHASES: [Phase; 11] = [
 ];
 
 impl Phase {
-    /// Its name in `fsbench.progress`.
+    /// Name in `fsbench.progress`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Begin => "",
@@ -62,7 +62,7 @@ impl Phase {
         let rest = match self {
             Self::Load | Self::Vacuum => "scale => 10, duration => '5 min', warmup => '0'",
             Self::Warmup => "scale => 1, duration => '5 min', warmup => '5 min'",
-            // Its clients leave branches alone, so that these can be locked while they are on.
+            // The clients leave branches alone, so that these can be locked while they are on.
             Self::Verify => {
                 "scale => 1, transactions => 20, warmup => '0', workload => 'tpcb-simple-update'"
             }
@@ -117,7 +117,7 @@ impl<'a> Hold<'a> {
         if let Some(pid) = self.stopped.take() {
             self.server.signal(pid, Signal::CONT);
         }
-        // Its end rolls the session's transaction back. After a crash it is gone already.
+        // The end of the block rolls the session's transaction back. After a crash the transaction is gone already.
         drop(self.session.take());
     }
 }

@@ -52,7 +52,7 @@ impl Death {
     /// Status and SQLSTATE that the run's row may have after it; none where there may be no row.
     fn endings(self, phase: Phase) -> &'static [(&'static str, &'static str)] {
         match (self, phase) {
-            // Its result is stored already.
+            // The result is stored already.
             (_, Phase::Cleanup) => &[("done", "")],
             // It is stored as soon as the lock is gone; nobody looks for a reason to cancel any more.
             (_, Phase::Collect) if self.is_of_the_caller() => &[("done", "")],

@@ -25,7 +25,7 @@ fn cancel(server: &TestServer, run: &str) {
     assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
 }
 
-/// Its statement has come so far as to wait for a run: a request to cancel that comes before a statement does nothing.
+/// The statement waits for a run already: a request to cancel before a statement does nothing.
 fn wait_until_it_waits(server: &TestServer, caller: &Background) {
     server.wait_for(
         "postgres",

@@ -126,7 +126,7 @@ impl Run {
                 } = there.fault.made_harmless();
                 After::Ended(format!("{message}. {}", detail.unwrap_or_default()))
             }
-            // Its janitor is about to clear up.
+            // The janitor of that server is about to clear up.
             "queued" | "running" if !there.goes_on => After::Recovers,
             _ => After::GoesOn,
         })

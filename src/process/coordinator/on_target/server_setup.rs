@@ -45,7 +45,7 @@ pub(super) struct ServerSetup<'a> {
     known: Option<Vec<String>>,
     /// Statements are recorded there if they are here, so that the cost of that is paid there, too.
     records_statements: bool,
-    /// Its rings of io_uring; None where it has none.
+    /// Rings of io_uring; None for a server without io_uring.
     rings: Option<Rings>,
     /// Whether it may need huge pages.
     may_need_huge_pages: bool,
