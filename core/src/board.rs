@@ -10,6 +10,8 @@ mod cut;
 mod experiment_slots;
 mod figures;
 pub mod place;
+#[cfg(debug_assertions)]
+mod points;
 mod ring;
 mod text;
 mod waits;
@@ -26,6 +28,8 @@ pub use checkpoint_ring::{CheckpointRing, Found};
 pub use cut::cut_for_json;
 pub use experiment_slots::{EXPERIMENT_SLOTS, ExperimentSlot, ExperimentSlots};
 pub use figures::{Figure, Figures, Kind, OF_WORK};
+#[cfg(debug_assertions)]
+pub use points::{Held, Points};
 pub use ring::{Sample, SampleCell, SampleRing, second_after};
 pub use text::TextCell;
 pub use waits::Waits;

@@ -27,6 +27,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         guc,
+        points::point,
         process::{self, Database},
         report, session, shmem, xact,
     },
@@ -93,6 +94,7 @@ impl Conductor {
         };
         become_owner(extension.owner)?;
         if extension.version != cleanup::VERSION {
+            point!("conductor of another version");
             match cleanup::pause_experiments() {
                 Some(true) => self.leave_idle(),
                 // Somebody has just updated it.
@@ -264,6 +266,7 @@ impl Conductor {
         judged.runs[index].why = why.map(str::to_owned);
         let pause = steps::often_interrupted(&judged, index);
         let finding = steps::without_value(&judged.runs[index], steps::declared(state));
+        point!("conductor before an outcome");
         // Once somebody has ended it, no more runs of it count.
         while_on(id, || {
             store::set_outcome(id, made, outcome, why)?;

@@ -13,9 +13,8 @@ mod versions;
 mod zero;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows, run, server};
-use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{
-    LONG, Leaves, OwnedDirectory, SHOWN, TestServer, assert_columns, give_prepared_data, wait_until,
+    LONG, Leaves, OwnedDirectory, Point, SHOWN, TestServer, assert_columns, give_prepared_data, wait_until,
 };
 use postgres::Client;
 use std::path::Path;
@@ -25,6 +24,9 @@ const SHORT: &str = "scale => 1, clients => 1, transactions => 20, max_blocks =>
 
 /// Arguments with runs that are long enough to be met while they measure.
 const LONGER: &str = "scale => 1, clients => 1, duration => '2 s', warmup => '0', rate => 20";
+
+/// The injection point before a run stores what it has found.
+const STORES: &str = "coordinator in collect";
 
 /// Targets of those names, directories of this machine.
 fn targets(client: &mut Client, names: &[&str]) -> Vec<OwnedDirectory> {
@@ -56,32 +58,19 @@ fn wait_for_runs(client: &mut Client, name: &str, runs: u32) {
     });
 }
 
-/// Keeps the run of this number, which is yet to come, from storing what it has found, until the session ends.
-fn hold_run(server: &TestServer, number: u32) -> Client {
-    let mut session = server.connect("postgres");
-    // The row comes before what it belongs to.
-    execute(
-        &mut session,
-        &format!(
-            "SET session_replication_role = replica; BEGIN; INSERT INTO fsbench.environment (run_id) VALUES ({number})"
-        ),
-    );
-    session
-}
-
-/// Starts an experiment of a and b, and keeps its run of this number from storing what it has found, until the session ends.
-fn start_and_hold_run(server: &TestServer, client: &mut Client, number: u32) -> Client {
-    let held = hold_run(server, number);
+/// Starts an experiment of a and b, and keeps its run of this number from storing what it has found.
+fn start_and_hold_run(server: &TestServer, client: &mut Client, number: u32) -> Point {
+    let mut held = server.hold_at_after(STORES, number - 1);
     execute(
         client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
     );
-    wait_for_lock(server);
+    held.wait_for(1);
     held
 }
 
 /// Starts an experiment of a and b, and holds its first run.
-fn hold_first_run(server: &TestServer, client: &mut Client) -> Client {
+fn hold_first_run(server: &TestServer, client: &mut Client) -> Point {
     start_and_hold_run(server, client, 1)
 }
 

@@ -18,6 +18,7 @@ mod loopfs;
 mod namespace;
 mod owned;
 mod partition;
+mod point;
 mod process;
 #[cfg(test)]
 mod rooms;
@@ -38,6 +39,7 @@ pub use loopfs::LoopFs;
 pub use namespace::LET_GO_OF_OTHERS_DEVICES;
 pub use owned::{OwnedDirectory, write_as_owner};
 pub use partition::Partition;
+pub use point::Point;
 pub use process::{Process, send};
 pub use rustix::process::Signal;
 pub use scratch::{for_images, on_disk, on_tmpfs, scratch};

@@ -1,11 +1,10 @@
 //! An experiment goes on by itself after whatever has happened, or says why it does not.
 
 use super::{
-    LONGER, SHORT, hold_run, outcomes, start_and_hold_run, targets, wait_for, wait_for_no_run,
+    LONGER, SHORT, STORES, outcomes, start_and_hold_run, targets, wait_for, wait_for_no_run,
     wait_for_runs,
 };
 use crate::common::{execute, program, row, rows, server};
-use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{LONG, Stop, assert_columns, is_soak, wait_until};
 
 #[test]
@@ -249,7 +248,7 @@ fn a_second_one_waits() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let second = hold_run(&server, 2);
+    let mut second = server.hold_at_after(STORES, 1);
     execute(
         &mut client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
@@ -258,7 +257,7 @@ fn a_second_one_waits() {
         &mut client,
         &format!("SELECT fsbench.experiment('f', '{{a,b}}', {SHORT})"),
     );
-    wait_for_lock(&server);
+    second.wait_for(1);
     let status = row(
         &mut client,
         "SELECT status FROM fsbench.experiments WHERE experiment = 'f'",
@@ -319,7 +318,7 @@ fn the_answer_says_where_max_duration_will_end_it() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let held = hold_run(&server, 6);
+    let held = server.hold_at_after(STORES, 5);
     let many = SHORT.replace("max_blocks => 3", "max_blocks => 12");
     // Nothing is decided: the one is nine times the other, in turn.
     execute(

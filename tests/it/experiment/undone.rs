@@ -1,6 +1,6 @@
 //! Only what is committed happens to an experiment: a ROLLBACK takes everything back.
 
-use super::{LONGER, SHORT, hold_run, outcomes, targets, wait_for_no_run, wait_for_runs};
+use super::{LONGER, SHORT, STORES, outcomes, targets, wait_for_no_run, wait_for_runs};
 use crate::common::{assert_refused, execute, row, rows, server, wait_for_phase};
 use pgfsbench_tests::{LONG, Leaves, assert_columns, wait_until};
 use postgres::Client;
@@ -139,16 +139,12 @@ fn data_that_an_experiment_copies_again_stay() {
     let server = server(&[("pgfsbench.prepared_data_limit", "320MB")]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let second = hold_run(&server, 2);
+    let mut second = server.hold_at_after(STORES, 1);
     execute(
         &mut client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
     );
-    // One that is about to be started is started all the same.
-    wait_until("the second run is on", LONG, || {
-        let run = "SELECT run_id FROM fsbench.experiments";
-        (row(&mut client, run) == "2").then_some(())
-    });
+    second.wait_for(1);
     execute(&mut client, "SELECT fsbench.pause_experiment('e')");
     drop(second);
     wait_for_no_run(&mut client);
