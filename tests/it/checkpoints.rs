@@ -2,7 +2,7 @@
 
 use crate::common::{execute, row, rows, run, server, set, wait_for_window};
 use crate::held::Held;
-use pgfsbench_tests::{Background, LONG, TestServer, assert_columns, wait_for_phase, wait_until};
+use pgfsbench_tests::{LONG, TestServer, assert_columns, wait_for_phase, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;

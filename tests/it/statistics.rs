@@ -444,7 +444,6 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
     let id = held_into_the_window(
         server,
         "workload => 'select-only', scale => 1, clients => 2, warmup => '2 s', transactions => 200, seed => 1",
-        "pgbench_accounts IN ACCESS EXCLUSIVE MODE",
         "pg_stat_statements",
     );
     assert_columns(

@@ -4,8 +4,9 @@
 //! Nothing here touches a server, a port or a directory that it did not make; what it made is gone when the value is
 //! dropped, also when a test fails.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod as_server;
 mod background;
 mod browser;
 mod columns;
@@ -28,6 +29,7 @@ mod soak;
 mod wait;
 mod watchdog;
 
+pub use as_server::server_owner;
 pub use background::Background;
 pub use browser::Browser;
 pub use columns::{SHOWN, assert_columns};
@@ -45,7 +47,6 @@ pub use rustix::process::Signal;
 pub use scratch::{for_images, on_disk, on_tmpfs, scratch};
 pub use server::{
     PRELOADED, Stop, TestServer, controldata, give_prepared_data, in_single_user_mode, program,
-    server_owner,
 };
 pub use soak::{is_soak, kills, seconds};
 pub use wait::{LONG, SHORT, pause_briefly, wait_until, wait_with};

@@ -47,7 +47,9 @@ impl Point {
     /// Lets the held processes go on, and holds processes again once that many have passed.
     pub fn again_after(&mut self, passing: u32) {
         let attach = "SELECT pg_temp.attach($1, $2)";
-        let attached = self.session.execute(attach, &[&self.name, &(passing as i32)]);
+        let attached = self
+            .session
+            .execute(attach, &[&self.name, &(passing as i32)]);
         attached.unwrap_or_else(|error| panic!("{}: {error:?}", self.name));
     }
 

@@ -5,7 +5,7 @@ use super::{
     wait_for_runs,
 };
 use crate::common::{execute, program, row, rows, server};
-use pgfsbench_tests::{LONG, Stop, assert_columns, is_soak, wait_until};
+use pgfsbench_tests::{LONG, Stop, TestServer, assert_columns, is_soak, wait_until};
 
 #[test]
 fn after_a_restart_of_the_server() {
@@ -36,11 +36,17 @@ fn after_a_restart_of_the_server() {
 }
 
 #[test]
-fn a_block_in_which_settings_change_is_made_again() {
-    let server = server(&[]);
+fn blocks_are_made_again() {
+    let server = TestServer::with_extension(&[]);
+    a_block_in_which_settings_change_is_made_again(&server);
+    server.start_anew();
+    blocks_before_a_disk_was_throttled_are_made_again(&server);
+}
+
+fn a_block_in_which_settings_change_is_made_again(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = start_and_hold_run(&server, &mut client, 1);
+    let first = start_and_hold_run(server, &mut client, 1);
     for change in [
         "ALTER SYSTEM SET bgwriter_delay = '300ms'",
         "SELECT pg_reload_conf()",
@@ -244,8 +250,16 @@ fn a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known() {
 }
 
 #[test]
-fn a_second_one_waits() {
-    let server = server(&[]);
+fn an_experiment_ends_with_its_time_and_one_waits_for_the_other() {
+    let server = TestServer::with_extension(&[]);
+    a_second_one_waits(&server);
+    server.start_anew();
+    max_duration_ends_it_between_two_runs(&server);
+    server.start_anew();
+    the_answer_says_where_max_duration_will_end_it(&server);
+}
+
+fn a_second_one_waits(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     let mut second = server.hold_at_after(STORES, 1);
@@ -269,9 +283,7 @@ fn a_second_one_waits() {
     assert_eq!(row(&mut client, apart), "t");
 }
 
-#[test]
-fn max_duration_ends_it_between_two_runs() {
-    let server = server(&[]);
+fn max_duration_ends_it_between_two_runs(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -313,9 +325,7 @@ fn max_duration_ends_it_between_two_runs() {
     wait_for_no_run(&mut client);
 }
 
-#[test]
-fn the_answer_says_where_max_duration_will_end_it() {
-    let server = server(&[]);
+fn the_answer_says_where_max_duration_will_end_it(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     let held = server.hold_at_after(STORES, 5);
@@ -356,9 +366,7 @@ fn the_answer_says_where_max_duration_will_end_it() {
     wait_for_no_run(&mut client);
 }
 
-#[test]
-fn blocks_before_a_disk_was_throttled_are_made_again() {
-    let server = server(&[]);
+fn blocks_before_a_disk_was_throttled_are_made_again(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(

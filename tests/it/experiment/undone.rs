@@ -2,7 +2,7 @@
 
 use super::{LONGER, SHORT, STORES, outcomes, targets, wait_for_no_run, wait_for_runs};
 use crate::common::{assert_refused, execute, row, rows, server, wait_for_phase};
-use pgfsbench_tests::{LONG, Leaves, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, Leaves, TestServer, assert_columns, wait_until};
 use postgres::Client;
 
 /// How many experiments this server goes on with by itself.
@@ -16,8 +16,16 @@ fn wait_for_marks(client: &mut Client, wanted: &str) {
 }
 
 #[test]
-fn a_cancel_ends_the_run_when_it_is_committed_and_not_before() {
-    let server = server(&[]);
+fn what_is_undone_ends_runs_when_it_is_committed() {
+    let server = TestServer::with_extension(&[]);
+    marks_go_with_what_is_committed(&server);
+    server.start_anew();
+    a_cancel_ends_the_run_when_it_is_committed_and_not_before(&server);
+    server.start_anew();
+    a_run_of_an_experiment_that_is_dropped_ends(&server);
+}
+
+fn a_cancel_ends_the_run_when_it_is_committed_and_not_before(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -64,9 +72,7 @@ fn a_cancel_ends_the_run_when_it_is_committed_and_not_before() {
     server.nothing_is_left("a cancelled experiment");
 }
 
-#[test]
-fn a_run_of_an_experiment_that_is_dropped_ends() {
-    let server = server(&[]);
+fn a_run_of_an_experiment_that_is_dropped_ends(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     // Its runs do not end by themselves.
@@ -91,9 +97,7 @@ fn a_run_of_an_experiment_that_is_dropped_ends() {
     server.nothing_is_left("an experiment that was dropped");
 }
 
-#[test]
-fn marks_go_with_what_is_committed() {
-    let server = server(&[]);
+fn marks_go_with_what_is_committed(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     // It is never gone on with, so that its mark stays as it is.

@@ -2,7 +2,7 @@
 
 use super::{SHORT, hold_first_run, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
 use crate::common::{execute, row, server};
-use pgfsbench_tests::{LONG, Stop, wait_until};
+use pgfsbench_tests::{LONG, Stop, TestServer, wait_until};
 use postgres::Client;
 
 fn set_version(client: &mut Client, version: &str) {
@@ -53,11 +53,17 @@ fn with_another_version_it_is_paused_and_says_why() {
 }
 
 #[test]
-fn an_update_while_it_is_being_paused_lets_it_go_on() {
-    let server = server(&[]);
+fn an_update_while_an_experiment_is_on() {
+    let server = TestServer::with_extension(&[]);
+    an_update_while_it_is_being_paused_lets_it_go_on(&server);
+    server.start_anew();
+    an_update_while_it_goes_on_pauses_it_and_fails_no_run(&server);
+}
+
+fn an_update_while_it_is_being_paused_lets_it_go_on(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = hold_first_run(&server, &mut client);
+    let first = hold_first_run(server, &mut client);
     set_version(&mut client, "0.0.9");
     let mut held = server.hold_at("conductor of another version");
     drop(first);
@@ -70,12 +76,10 @@ fn an_update_while_it_is_being_paused_lets_it_go_on() {
     assert_eq!(row(&mut client, paused), "0");
 }
 
-#[test]
-fn an_update_while_it_goes_on_pauses_it_and_fails_no_run() {
-    let server = server(&[]);
+fn an_update_while_it_goes_on_pauses_it_and_fails_no_run(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = hold_first_run(&server, &mut client);
+    let first = hold_first_run(server, &mut client);
     // The conductor has seen that the version is the right one.
     let mut held = server.hold_at("conductor before an outcome");
     drop(first);
