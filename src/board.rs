@@ -77,6 +77,9 @@ pub struct Board {
     pub run: RunArea,
     /// The server's checkpoints. Written by the checkpointer, as long as the server lives.
     pub checkpoints: CheckpointRing<256>,
+    /// Where tests hold processes. Written by sessions of tests under the lock, and by the processes that come to a point.
+    #[cfg(debug_assertions)]
+    pub points: pgfsbench_core::board::Points,
 }
 
 /// The active run: orders of its coordinator, and reports of its workers.

@@ -21,6 +21,7 @@ pub mod page_cache;
 pub mod pages;
 pub mod passwd;
 pub mod plan;
+pub mod points;
 pub mod process;
 pub mod relation;
 pub mod report;

@@ -9,6 +9,8 @@ mod checkpoint_ring;
 mod experiment_slots;
 mod figures;
 pub mod place;
+#[cfg(debug_assertions)]
+mod points;
 mod ring;
 mod text;
 mod truncate;
@@ -25,6 +27,8 @@ use crate::hist::AtomicHistogram;
 pub use checkpoint_ring::{CheckpointRing, Found};
 pub use experiment_slots::{EXPERIMENT_SLOTS, ExperimentSlot, ExperimentSlots};
 pub use figures::{Figure, Figures, Kind, OF_WORK};
+#[cfg(debug_assertions)]
+pub use points::{Held, Points};
 pub use ring::{Sample, SampleCell, SampleRing, second_after};
 pub use text::TextCell;
 pub use truncate::truncate_for_json;

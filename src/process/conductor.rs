@@ -27,6 +27,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         guc,
+        points::point,
         process::{self, Database},
         report, session, shmem, xact,
     },
@@ -93,6 +94,7 @@ impl Conductor {
         };
         become_owner(extension.owner)?;
         if extension.version != cleanup::VERSION {
+            point!("conductor of another version");
             match cleanup::pause_experiments() {
                 Some(true) => self.leave_idle(),
                 // Another session has just updated the experiment.
@@ -268,6 +270,7 @@ impl Conductor {
         judged.runs[index].why = why.map(str::to_owned);
         let pause = steps::often_interrupted(&judged, index);
         let finding = steps::without_value(&judged.runs[index], steps::declared(state));
+        point!("conductor before an outcome");
         // Once a user has ended the experiment, no more runs count.
         while_on(id, || {
             store::set_outcome(id, made, outcome, why)?;

@@ -22,7 +22,7 @@ use crate::{
     board::{Board, Phase, Request, outcome::Outcome},
     clock,
     errors::{Fault, sqlstate},
-    pg::{process, report, segment, session, shmem, xact},
+    pg::{points::point, process, report, segment, session, shmem, xact},
     run::{
         cancellation,
         cleanup::{self, Remainder},
@@ -40,6 +40,7 @@ fn free_run_area(board: &Board, index: u32) {
 }
 
 fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
+    point!("coordinator before the row");
     let arguments = board.texts(request).map(|texts| texts.arguments.get());
     let run_id = xact::transaction(|| {
         store_document(request, spec)?;

@@ -12,6 +12,7 @@ use crate::{
     board::{Board, Request, TaskCell, TaskState},
     errors::{self, Fault},
     pg::{
+        points::point,
         process::{self, Database},
         shmem, xact,
     },
@@ -147,7 +148,11 @@ pub fn run(
     }
     process::report_activity(role.name());
     // An error that it does not catch itself, such as a cancel before a client begins, is reported in its own words, too.
-    let result = xact::catch(|| work(&job)).and_then(|result| result);
+    let result = xact::catch(|| {
+        point!("{} in {}", role.name(), board.run.phase().as_str());
+        work(&job)
+    });
+    let result = result.and_then(|result| result);
     if result.is_err() {
         xact::abort();
     }

@@ -21,6 +21,7 @@ use crate::{
     host::flush_probe,
     pg::{
         catalog::{self, DatabaseEntry},
+        points::point,
         process::{self, Database, Handle, Role, Status},
         report, shmem,
     },
@@ -201,6 +202,7 @@ impl Janitor {
     }
 
     fn check_all(&mut self) {
+        point!("janitor on patrol");
         let board = self.board;
         // Thousands of requests may be queued; they are checked together.
         let mut at_hand: Vec<usize> = (0..board.requests.len())

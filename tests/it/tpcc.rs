@@ -182,18 +182,15 @@ fn a_run_keeps_all_conditions_and_each_is_seen_when_it_is_broken() {
 fn a_condition_that_fails_ends_the_run_and_is_named() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let mut held = Held::at(
+    let mut held = Held::after(
         &server,
         r#"workload => 'tpcc-like', scale => 1, clients => 2, transactions => 200, warmup => '0', rate => 100,
            options => '{"unlogged": true, "foreign_keys": false}'"#,
-        "measure",
-        "done > 40",
-        "warehouse IN EXCLUSIVE MODE",
+        40,
     );
-    let other = held.session();
     execute(
-        other,
-        "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_d_id = 1 AND c_id = 1; COMMIT",
+        &mut server.connect(&held.database()),
+        "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_d_id = 1 AND c_id = 1",
     );
     held.release();
     let ended = ending(&mut client, &held.id);

@@ -239,6 +239,15 @@ fn a_clean_run_and_an_unknown_one_have_none() {
 }
 
 #[test]
+fn facts_are_read_as_they_are_stored() {
+    for facts in [clean(), RunFacts::default()] {
+        let stored = serde_json::to_string(&facts).expect("JSON");
+        let read: RunFacts = serde_json::from_str(&stored).expect("facts");
+        assert_eq!(read, facts);
+    }
+}
+
+#[test]
 fn clients_exceed_branches() {
     finds!({clients: Some(16), scale: Some(8)} => "clients_exceed_branches", Warning, "16 clients share 8 branches");
     finds_nothing!(clients: Some(16), scale: Some(16));
