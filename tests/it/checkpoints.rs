@@ -232,7 +232,8 @@ fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked(server: &Test
     };
     let spec = format!("{SPEC}, warmup => '3 s', transactions => 400, rate => 400");
     let (id, second) = wait_until("they are over start and end", LONG, || {
-        let mut held = Held::in_warm_up(server, &spec, 0);
+        // Some pages are dirty by then.
+        let mut held = Held::in_warm_up(server, &spec, 200);
         let first = slow();
         let was_before = held.progress("phase = 'warmup'").as_deref() == Some("t");
         held.comes_into_window();
