@@ -123,8 +123,8 @@ pub struct ClientSlot {
     pub work: AtomicWork,
     /// SQLSTATE of the error as PostgreSQL packs it, 0 for none. Written by the client, before the state `Failed`.
     pub sqlstate: AtomicU32,
-    /// Text of the error. Written by the client, before the state `Failed`.
-    pub error: TextCell<512>,
+    /// The error, as JSON. Written by the client, before the state `Failed`.
+    pub error: TextCell<2048>,
     /// Latency of measured transactions; under a rate from the time when each was due. Written by the client.
     pub latency: AtomicHistogram,
     /// Latency of measured transactions from when each really started; under a rate only. Written by the client.
@@ -204,9 +204,8 @@ impl ClientSlot {
         self.state.store(state as u32, Release);
     }
 
-    /// Fails the slot with a reason. For its client.
-    pub fn fail(&self, sqlstate: u32, error: &str) {
-        self.error.set(error);
+    /// Fails the slot, after the error was written. For its client.
+    pub fn fail(&self, sqlstate: u32) {
         self.sqlstate.store(sqlstate, Relaxed);
         self.set_state(ClientState::Failed);
     }
@@ -318,7 +317,8 @@ mod tests {
         for h in [&slot.latency, &slot.service, &slot.commit] {
             h.record(5);
         }
-        slot.fail(42, "deadlock detected");
+        slot.error.set("deadlock detected");
+        slot.fail(42);
         assert_eq!(
             (slot.state(), slot.error.get().as_str()),
             (ClientState::Failed, "deadlock detected")

@@ -54,7 +54,7 @@ STRUCTURE = {'kind', 'part', 'method', 'verdict', 'code', 'severity', 'outcome',
              'claim', 'variant', 'utc'}
 NUMBERS = {'seconds', 'machine', 'checkpoints'}
 # Names that somebody has chosen stay, but for hosts in them.
-NAMES = {'target', 'name', 'against', 'baseline', 'transaction', 'script'}
+NAMES = {'target', 'name', 'against', 'baseline', 'transaction', 'script', 'job'}
 # Layers below a filesystem whose names are chosen by people, or hold a mount point.
 NAMED_LAYERS = {'dm', 'lvm', 'crypt', 'multipath', 'md', 'network', 'filesystem'}
 # No devices, though they stand in their place.

@@ -110,7 +110,8 @@ impl Place {
             }
             (Self::Client(slot), Ok(())) => slot.set_state(ClientState::Done),
             (Self::Client(slot), Err(fault)) => {
-                slot.fail(errors::pack(&fault.sqlstate) as u32, &fault.message);
+                fault.store(&slot.error);
+                slot.fail(errors::pack(&fault.sqlstate) as u32);
             }
         }
     }
