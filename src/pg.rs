@@ -12,6 +12,7 @@ pub mod conninfo;
 pub mod extension_statements;
 pub mod extents;
 pub mod guc;
+pub mod index_pages;
 pub mod libpq;
 pub mod load;
 pub mod object_access;

@@ -8,6 +8,7 @@
 //! - [`difference`]: the differences between two runs, and which of them are likely to matter.
 //! - [`allowance`]: how much is taken from a server that one does not know.
 //! - [`board`]: what lies in shared memory while it runs, one writer a field.
+//! - [`btree`]: pages of an index, made from sorted keys.
 //! - [`checkpoint`]: what the server's messages say of checkpoints, and which of them belong to a measured window.
 //! - [`pacing`]: when a client's transactions are due under a rate.
 //! - [`helper`]: what the helper is asked for, and which options of mkfs and mount it accepts.
@@ -57,7 +58,7 @@
 //! sys helper
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict verification
-//! allowance checkpoint difference file_attributes finding_row hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
+//! allowance btree checkpoint difference file_attributes finding_row hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
 //! escape rows session_settings sqlstate texts
 //! ```
 #![forbid(unsafe_code)]
@@ -66,6 +67,7 @@
 
 pub mod allowance;
 pub mod board;
+pub mod btree;
 pub mod chart;
 pub mod checkpoint;
 pub mod difference;

@@ -175,6 +175,13 @@ impl Transactions for Script {
         }
     }
 
+    fn complete_load(&self, spec: &Spec) -> Result<(), Fault> {
+        match Settings::of(spec).has_init {
+            true => Ok(()),
+            false => tpcb::Tpcb.complete_load(spec),
+        }
+    }
+
     fn question(&self, _spec: &Spec) -> &'static str {
         "SELECT '{}'"
     }
