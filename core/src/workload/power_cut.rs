@@ -157,7 +157,8 @@ impl Results for PowerCut {
     }
 
     fn tables(&self) -> &'static [ResultTable] {
-        const PARTS: Limit = Limit::OneOf(&["commits", "pages", "fsync_off", "full_page_writes_off"]);
+        const PARTS: Limit =
+            Limit::OneOf(&["commits", "pages", "fsync_off", "full_page_writes_off"]);
         const {
             &[
                 ResultTable::new("power_cut_result", "part").limits(&[
@@ -195,7 +196,9 @@ impl Results for PowerCut {
     }
 
     fn findings(&self, facts: &str) -> serde_json::Result<Vec<Finding>> {
-        Ok(finding::judge(&serde_json::from_str::<Vec<finding::Facts>>(facts)?))
+        Ok(finding::judge(
+            &serde_json::from_str::<Vec<finding::Facts>>(facts)?,
+        ))
     }
 
     fn details(&self, _run_id: i64) -> String {

@@ -23,8 +23,12 @@ pub fn judge(parts: &[Facts]) -> Vec<Finding> {
 
 /// The tests of a batch with this outcome, each with its sentence.
 fn tests_that(parts: &[Facts], outcome: &str) -> Option<String> {
-    let those = parts.iter().filter(|part| !part.control && part.outcome == outcome);
-    let says: Vec<String> = those.map(|part| format!("{}: {}", part.part, part.says)).collect();
+    let those = parts
+        .iter()
+        .filter(|part| !part.control && part.outcome == outcome);
+    let says: Vec<String> = those
+        .map(|part| format!("{}: {}", part.part, part.says))
+        .collect();
     (!says.is_empty()).then(|| says.join("; "))
 }
 
@@ -64,7 +68,10 @@ mod tests {
     }
 
     fn codes(parts: &[Facts]) -> Vec<String> {
-        judge(parts).into_iter().map(|finding| finding.code).collect()
+        judge(parts)
+            .into_iter()
+            .map(|finding| finding.code)
+            .collect()
     }
 
     #[test]
@@ -75,8 +82,14 @@ mod tests {
 
     #[test]
     fn failed_and_void_tests_are_findings() {
-        assert_eq!(codes(&[part("commits", "failed"), part("pages", "passed")]), ["power_cut_failed"]);
-        assert_eq!(codes(&[part("commits", "void"), part("pages", "void")]), ["power_cuts_void"]);
+        assert_eq!(
+            codes(&[part("commits", "failed"), part("pages", "passed")]),
+            ["power_cut_failed"]
+        );
+        assert_eq!(
+            codes(&[part("commits", "void"), part("pages", "void")]),
+            ["power_cuts_void"]
+        );
         let both = judge(&[part("commits", "failed"), part("pages", "void")]);
         assert_eq!(both.len(), 2);
         assert_eq!(both[0].message, "power cuts have failed: commits: says");

@@ -16,7 +16,15 @@ impl History {
 
     /// Reads the file of each client: numbers of 64 bits, the lowest byte first.
     pub fn read(files: &[Vec<u8>]) -> Self {
-        let times = |bytes: &Vec<u8>| bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes).collect();
+        let times = |bytes: &Vec<u8>| {
+            bytes
+                .as_chunks()
+                .0
+                .iter()
+                .copied()
+                .map(u64::from_le_bytes)
+                .collect()
+        };
         Self(files.iter().map(times).collect())
     }
 
@@ -32,14 +40,21 @@ impl History {
 
     /// Whether a client has kept as many as it can, so that later ones are not known.
     pub fn is_cut_short(&self) -> bool {
-        self.0.iter().any(|times| times.len() >= MOST_ACKNOWLEDGMENTS)
+        self.0
+            .iter()
+            .any(|times| times.len() >= MOST_ACKNOWLEDGMENTS)
     }
 
     /// The time in which all acknowledgments are known; None without any.
     pub fn window(&self) -> Option<(u64, u64)> {
         let from = self.0.iter().filter_map(|times| times.first()).min()?;
         let full = |times: &&Vec<u64>| times.len() >= MOST_ACKNOWLEDGMENTS;
-        let first_full = self.0.iter().filter(full).filter_map(|times| times.last()).min();
+        let first_full = self
+            .0
+            .iter()
+            .filter(full)
+            .filter_map(|times| times.last())
+            .min();
         let last = self.0.iter().filter_map(|times| times.last()).max()?;
         Some((*from, *first_full.unwrap_or(last)))
     }

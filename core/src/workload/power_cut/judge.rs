@@ -185,7 +185,10 @@ mod tests {
     fn all_that_was_acknowledged_survives() {
         let all = [prefix(0, 2, 2), prefix(1, 2, 2), prefix(2, 1, 1)];
         let judged = judge(&history(), 55, &all);
-        assert_eq!((judged.acknowledged, judged.outcome()), (5, Outcome::Survived));
+        assert_eq!(
+            (judged.acknowledged, judged.outcome()),
+            (5, Outcome::Survived)
+        );
         // A commit whose acknowledgment was still under way may be there.
         let more = [prefix(0, 3, 2), prefix(1, 2, 2), prefix(2, 2, 1)];
         assert_eq!(judge(&history(), 55, &more).outcome(), Outcome::Survived);
@@ -195,7 +198,10 @@ mod tests {
     fn the_end_of_the_history_is_lost() {
         let found = [prefix(0, 1, 2), prefix(1, 1, 2), prefix(2, 1, 1)];
         let judged = judge(&history(), 55, &found);
-        assert_eq!((judged.lost, judged.holes, judged.outcome()), (2, 0, Outcome::Lost));
+        assert_eq!(
+            (judged.lost, judged.holes, judged.outcome()),
+            (2, 0, Outcome::Lost)
+        );
         assert_eq!(
             judged.problem.as_deref(),
             Some("commit 2 of client 0 was acknowledged, and is missing")
@@ -248,7 +254,11 @@ mod tests {
     #[test]
     fn pages_are_those_of_one_transaction_that_was_acknowledged() {
         let history = History::of(vec![vec![10, 20, 30]]);
-        let pages = |rows, lowest, highest| Pages { rows, lowest, highest };
+        let pages = |rows, lowest, highest| Pages {
+            rows,
+            lowest,
+            highest,
+        };
         let judged = |pages| judge_pages(&history, 25, pages);
         for number in [2, 3] {
             let pages = pages(PAGES, number, number);

@@ -9,7 +9,7 @@ use super::{
 use crate::rows::Row;
 
 /// A power cut, a row of `fsbench.power_cut_point`; its columns say what they are.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Point {
     pub part: &'static str,
     pub number: u32,
@@ -46,7 +46,7 @@ impl Point {
 }
 
 /// A part of a batch, a row of `fsbench.power_cut_result`; its columns say what they are.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     pub part: &'static str,
     pub control: bool,
@@ -110,12 +110,22 @@ impl Batch {
             }
         }
         let has_cuts = |summary: &Summary| summary.cuts > 0;
-        parts.into_iter().map(|(_, summary)| summary).filter(has_cuts).collect()
+        parts
+            .into_iter()
+            .map(|(_, summary)| summary)
+            .filter(has_cuts)
+            .collect()
     }
 
     fn of_part(&self, part: Part) -> Summary {
-        let points: Vec<&Point> = self.points.iter().filter(|point| point.part == part.as_str()).collect();
-        let count = |counts: &dyn Fn(&Point) -> bool| points.iter().filter(|point| counts(point)).count() as u64;
+        let points: Vec<&Point> = self
+            .points
+            .iter()
+            .filter(|point| point.part == part.as_str())
+            .collect();
+        let count = |counts: &dyn Fn(&Point) -> bool| {
+            points.iter().filter(|point| counts(point)).count() as u64
+        };
         let of = |outcome: Outcome| count(&|point| point.outcome == outcome.as_str());
         let has_failed = |point: &Point| point.outcome != Outcome::Survived.as_str();
         let failed = count(&has_failed);
@@ -211,7 +221,8 @@ mod tests {
                 acknowledged: 10,
                 lost: u64::from(outcome == Outcome::Lost),
                 holes: u64::from(outcome == Outcome::Hole),
-                problem: (outcome != Outcome::Survived).then(|| "commit 3 of client 1 was acknowledged, and is missing".into()),
+                problem: (outcome != Outcome::Survived)
+                    .then(|| "commit 3 of client 1 was acknowledged, and is missing".into()),
             }),
         }
         assert_eq!(point.outcome, outcome.as_str());
@@ -222,7 +233,9 @@ mod tests {
         let each = outcomes.iter().flat_map(|&(part, cuts, outcome)| {
             (1..=cuts).map(move |number| point(part, number, outcome))
         });
-        Batch { points: each.collect() }
+        Batch {
+            points: each.collect(),
+        }
     }
 
     fn with_controls(fsync: Outcome, pages: Outcome) -> Batch {
@@ -252,28 +265,50 @@ mod tests {
         assert_eq!(rows.len(), 4);
         assert_eq!(rows[0].says, "0 of 300 lost: less than 1 % at 95 %");
         assert_eq!(rows[1].says, "0 of 20 torn: less than 14 % at 95 %");
-        assert!(rows[2].says.starts_with("20 of 20 failed, as a control must: 20 lost commits; cut 1: commit 3"));
+        assert!(
+            rows[2].says.starts_with(
+                "20 of 20 failed, as a control must: 20 lost commits; cut 1: commit 3"
+            )
+        );
         let outcomes: Vec<_> = rows.iter().map(|row| (row.outcome, row.control)).collect();
         assert_eq!(
             outcomes,
-            [("passed", false), ("passed", false), ("failed", true), ("failed", true)]
+            [
+                ("passed", false),
+                ("passed", false),
+                ("failed", true),
+                ("failed", true)
+            ]
         );
     }
 
     #[test]
     fn a_control_that_does_not_fail_makes_the_batch_void() {
         let outcomes = |batch: Batch, filesystem| -> Vec<&'static str> {
-            batch.summaries(filesystem).iter().map(|row| row.outcome).collect()
+            batch
+                .summaries(filesystem)
+                .iter()
+                .map(|row| row.outcome)
+                .collect()
         };
         let calm = with_controls(Outcome::Survived, Outcome::Torn);
         let rows = calm.summaries("ext4");
-        assert_eq!(rows[0].says, "void: nothing has failed in the control fsync_off");
+        assert_eq!(
+            rows[0].says,
+            "void: nothing has failed in the control fsync_off"
+        );
         assert_eq!(rows[0].loss_below, None);
         assert_eq!(outcomes(calm, "ext4"), ["void", "void", "passed", "failed"]);
         let whole = || with_controls(Outcome::Lost, Outcome::Survived);
-        assert_eq!(outcomes(whole(), "ext4"), ["void", "void", "failed", "passed"]);
+        assert_eq!(
+            outcomes(whole(), "ext4"),
+            ["void", "void", "failed", "passed"]
+        );
         // A filesystem that copies on write tears nothing.
-        assert_eq!(outcomes(whole(), "btrfs"), ["passed", "passed", "failed", "passed"]);
+        assert_eq!(
+            outcomes(whole(), "btrfs"),
+            ["passed", "passed", "failed", "passed"]
+        );
         // A control that loses its commits has torn no page.
         let lost = with_controls(Outcome::Lost, Outcome::Lost);
         assert_eq!(outcomes(lost, "ext4"), ["void", "void", "failed", "failed"]);
