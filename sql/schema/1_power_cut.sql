@@ -41,7 +41,7 @@ CREATE TABLE fsbench.power_cut_point (
     acknowledged  bigint NOT NULL,
     lost          bigint,
     holes         bigint,
-    outcome       text NOT NULL CHECK (outcome IN ('survived', 'lost', 'hole', 'torn', 'unbootable')),
+    outcome       text NOT NULL CHECK (outcome IN ('passed', 'lost', 'hole', 'torn', 'unbootable')),
     problem       text,
     pages_checked boolean NOT NULL,
     ms            float8 NOT NULL,
@@ -57,7 +57,7 @@ COMMENT ON COLUMN fsbench.power_cut_point.tear IS 'Bytes of the pieces in which 
 COMMENT ON COLUMN fsbench.power_cut_point.acknowledged IS 'Commits that were acknowledged before the power cut';
 COMMENT ON COLUMN fsbench.power_cut_point.lost IS 'Acknowledged commits that are missing; NULL when the rows could not be read';
 COMMENT ON COLUMN fsbench.power_cut_point.holes IS 'Commits that are missing, there twice or in part although a later one is there; NULL when the rows could not be read';
-COMMENT ON COLUMN fsbench.power_cut_point.outcome IS 'survived; lost: an acknowledged commit is missing; hole: commits are not a prefix of those before the cut; torn: a page was written in part; unbootable: the filesystem did not mount, or the server did not start';
+COMMENT ON COLUMN fsbench.power_cut_point.outcome IS 'passed: all is there; lost: an acknowledged commit is missing; hole: commits are not a prefix of those before the cut; torn: a page was written in part; unbootable: the filesystem did not mount, or the server did not start';
 COMMENT ON COLUMN fsbench.power_cut_point.problem IS 'What is missing or damaged; NULL when all is there';
 COMMENT ON COLUMN fsbench.power_cut_point.pages_checked IS 'Whether pg_checksums has read all pages, too: it does so for every tenth power cut of a test';
 COMMENT ON COLUMN fsbench.power_cut_point.ms IS 'Time from the request to the helper to the end of the server (ms)';

@@ -184,7 +184,7 @@ impl Results for PowerCut {
                     ("holes", Limit::COUNT),
                     (
                         "outcome",
-                        Limit::OneOf(&["survived", "lost", "hole", "torn", "unbootable"]),
+                        Limit::OneOf(&["passed", "lost", "hole", "torn", "unbootable"]),
                     ),
                 ]),
             ]

@@ -26,7 +26,7 @@ impl Outcome {
     /// Name in the tables of results.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Survived => "survived",
+            Self::Survived => "passed",
             Self::Lost => "lost",
             Self::Hole => "hole",
             Self::Torn => "torn",
