@@ -3,6 +3,7 @@
 mod crash;
 mod io;
 mod machine;
+mod power_cuts;
 mod server;
 mod storage;
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use crash::CrashFacts;
 pub use io::IoFacts;
 pub use machine::MachineFacts;
+pub use power_cuts::PowerCutFacts;
 pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts, WalSyncFacts};
 pub use storage::{FlushFacts, StorageFacts};
 
@@ -84,6 +86,8 @@ pub struct RunFacts {
     pub io: IoFacts,
     /// The data after the crash, in a run with the option `crash`.
     pub crash: CrashFacts,
+    /// Power cuts on the same target.
+    pub power_cuts: PowerCutFacts,
     pub flush: FlushFacts,
     pub machine: MachineFacts,
     pub server: ServerFacts,

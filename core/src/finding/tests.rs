@@ -156,6 +156,10 @@ fn clean() -> RunFacts {
             commits_per_second: Some(800.0),
             commit_run_id: Some(2),
         },
+        power_cuts: PowerCutFacts {
+            cuts: Some(320),
+            failed: Some(0),
+        },
         storage: storage(),
         wal_storage: None,
         other_storage: Vec::new(),

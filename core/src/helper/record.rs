@@ -20,11 +20,18 @@ pub struct Record {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CutStop {
-    /// Number of cuts that are wanted.
-    pub cuts: u32,
     pub seed: u64,
-    /// No cut is earlier than this time.
+    /// Windows in which the moments are.
+    pub windows: Vec<Window>,
+}
+
+/// A part of the recorded time, and the number of cuts in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    pub cuts: u32,
     pub from_ns: u64,
+    pub to_ns: u64,
 }
 
 /// The most cuts for which one `cut_stop` chooses moments: its answer has to fit a line.
@@ -32,14 +39,16 @@ pub const MOST_CUTS: u32 = 1000;
 
 impl CutStop {
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.cuts <= MOST_CUTS {
+        let cuts: u64 = self
+            .windows
+            .iter()
+            .map(|window| u64::from(window.cuts))
+            .sum();
+        if cuts <= MOST_CUTS.into() {
             return Ok(());
         }
         Err(Refusal::argument("too many cuts")
-            .detail(format!(
-                "{} were asked for; {MOST_CUTS} are accepted.",
-                self.cuts
-            ))
+            .detail(format!("{cuts} were asked for; {MOST_CUTS} are accepted."))
             .hint("Ask for fewer."))
     }
 }
@@ -62,7 +71,7 @@ pub struct Recorded {
     pub is_full: bool,
     /// Writes and flushes that were failed by `fault`.
     pub faults: u64,
-    /// Moments for cuts, in their order.
+    /// Moments for cuts: those of the first window, then those of the next one, each in the order of time.
     pub points: Vec<Point>,
 }
 
@@ -71,7 +80,7 @@ pub struct Recorded {
 pub struct Point {
     /// Entries that have reached the device before.
     pub entry: u64,
-    /// Time of the first entry that has not. A commit that was acknowledged earlier must survive.
+    /// Time of the first entry that has not, within the window. A commit that was acknowledged earlier must survive.
     pub ns: u64,
     /// Writes since the last flush before the cut: any of them may be lost.
     pub unflushed: u64,
@@ -172,27 +181,42 @@ pub enum Kind {
 /// Share of the cuts that come right after a write: there is something to lose.
 const AFTER_A_WRITE: f64 = 0.8;
 
-/// Chooses moments for cuts, spread evenly over the entries that are not earlier than asked for. `entries` has kind and time of each entry. Fewer moments than asked for
-/// come out if there are fewer entries.
+/// Chooses moments for cuts in each window, spread evenly over its entries. `entries` has kind and time of each entry. A window with few entries has
+/// several cuts at a moment: each of them loses other writes.
 pub fn choose(entries: &[(Kind, u64)], end_ns: u64, asked: &CutStop) -> Vec<Point> {
-    let first = entries.partition_point(|(_, ns)| *ns < asked.from_ns);
-    // The number of entries before the cut: at least one that is not earlier.
-    let candidates = (entries.len() - first) as u64;
-    let cuts = u64::from(asked.cuts).min(candidates);
     let mut stream = Stream::new(asked.seed, 0, Purpose::Cut);
-    let mut chosen = Vec::with_capacity(cuts as usize);
-    for cut in 0..cuts {
-        let position = |n: u64| first + (n * candidates / cuts) as usize + 1;
-        let all: Vec<usize> = (position(cut)..position(cut + 1)).collect();
-        let is_after_write = |at: &&usize| entries[**at - 1].0 == Kind::Write;
-        let after_writes: Vec<usize> = all.iter().filter(is_after_write).copied().collect();
+    let windows = asked.windows.iter();
+    windows
+        .flat_map(|window| {
+            let chosen = positions(entries, *window, &mut stream);
+            points(entries, window.to_ns.min(end_ns), &chosen)
+        })
+        .collect()
+}
+
+/// Numbers of entries before each cut of a window, in rising order.
+fn positions(entries: &[(Kind, u64)], window: Window, stream: &mut Stream) -> Vec<usize> {
+    let until = |limit_ns: u64| entries.partition_point(|(_, ns)| *ns <= limit_ns);
+    // The device is in the state after the entry `first` from the beginning of the window on.
+    let first = until(window.from_ns);
+    let candidates = until(window.to_ns).saturating_sub(first) as u64 + 1;
+    let is_after_write = |at: usize| at > 0 && entries[at - 1].0 == Kind::Write;
+    let mut chosen = Vec::with_capacity(window.cuts as usize);
+    for cut in 0..u64::from(window.cuts) {
+        let position = |n: u64| first + (n * candidates / u64::from(window.cuts)) as usize;
+        let all: Vec<usize> = (position(cut)..position(cut + 1).max(position(cut) + 1)).collect();
+        let after_writes: Vec<usize> = all
+            .iter()
+            .copied()
+            .filter(|at| is_after_write(*at))
+            .collect();
         let from = match !after_writes.is_empty() && stream.unit() < AFTER_A_WRITE {
             true => &after_writes,
             false => &all,
         };
         chosen.push(from[stream.range(0, from.len() as i64 - 1) as usize]);
     }
-    points(entries, end_ns, &chosen)
+    chosen
 }
 
 /// The moments after so many entries, in rising order.
@@ -208,7 +232,7 @@ fn points(entries: &[(Kind, u64)], end_ns: u64, chosen: &[usize]) -> Vec<Point> 
         seen = at;
         Point {
             entry: at as u64,
-            ns: entries.get(at).map_or(end_ns, |(_, ns)| *ns),
+            ns: entries.get(at).map_or(end_ns, |(_, ns)| *ns).min(end_ns),
             unflushed,
         }
     });
@@ -228,51 +252,81 @@ mod tests {
         (0..entries).map(|i| (kind(i), 1000 + i)).collect()
     }
 
-    fn asked(cuts: u32, seed: u64, from_ns: u64) -> CutStop {
+    fn asked(seed: u64, cuts: u32, from_ns: u64, to_ns: u64) -> CutStop {
         CutStop {
-            cuts,
             seed,
-            from_ns,
+            windows: vec![Window {
+                cuts,
+                from_ns,
+                to_ns,
+            }],
         }
     }
 
     #[test]
-    fn cuts_are_spread_over_the_record_and_most_have_something_to_lose() {
+    fn cuts_are_spread_over_the_window_and_most_have_something_to_lose() {
         let entries = record(10_000);
-        let points = choose(&entries, 20_000, &asked(100, 1, 3000));
+        let points = choose(&entries, 20_000, &asked(1, 100, 2999, 10_998));
         assert_eq!(points.len(), 100);
         for (i, point) in points.iter().enumerate() {
-            let stratum = 2000 + 80 * i as u64 + 1..2000 + 80 * (i as u64 + 1) + 1;
+            let stratum = 2000 + 80 * i as u64..2000 + 80 * (i as u64 + 1) + 1;
             assert!(stratum.contains(&point.entry), "{i}: {point:?}");
             assert_eq!(point.unflushed, point.entry % 10, "{point:?}");
-            let ns = match point.entry {
-                10_000 => 20_000,
-                entry => 1000 + entry,
-            };
+            let ns = (1000 + point.entry).min(10_998);
             assert_eq!(point.ns, ns);
         }
         let after_write = points.iter().filter(|point| point.unflushed > 0).count();
-        assert!(after_write >= 90, "{after_write}");
+        assert!((90..100).contains(&after_write), "{after_write}");
     }
 
     #[test]
-    fn the_seed_decides_and_fewer_entries_are_all_chosen() {
+    fn the_seed_decides_and_each_window_has_its_cuts() {
         let entries = record(50);
-        let choose = |cuts, seed, from| choose(&entries, 9999, &asked(cuts, seed, from));
-        assert_eq!(choose(5, 7, 0), choose(5, 7, 0));
-        assert_ne!(choose(5, 7, 0), choose(5, 8, 0));
-        let all = choose(MOST_CUTS, 1, 1040);
-        let entries: Vec<u64> = all.iter().map(|point| point.entry).collect();
-        assert_eq!(entries, (41..=50).collect::<Vec<_>>());
-        assert_eq!(all.last().map(|point| point.ns), Some(9999));
-        assert_eq!(choose(5, 1, 5000), []);
-        assert_eq!(choose(0, 1, 0), []);
+        let choose = |asked: &CutStop| choose(&entries, 9999, asked);
+        let one = |seed| choose(&asked(seed, 5, 0, 9999));
+        assert_eq!(one(7), one(7));
+        assert_ne!(one(7), one(8));
+        // Nothing was written in the second window: the device has the state of its beginning.
+        let mut two = asked(1, 12, 1039, 1049);
+        two.windows.push(Window {
+            cuts: 3,
+            from_ns: 2000,
+            to_ns: 3000,
+        });
+        let points = choose(&two);
+        let entries: Vec<u64> = points[..12].iter().map(|point| point.entry).collect();
+        assert!(
+            entries.is_sorted() && entries[0] == 40 && entries[11] == 50,
+            "{entries:?}"
+        );
+        assert_eq!(points.len(), 15);
+        assert!(
+            points[12..]
+                .iter()
+                .all(|point| (point.entry, point.ns) == (50, 3000))
+        );
+        assert_eq!(choose(&asked(1, 0, 0, 9999)), []);
+    }
+
+    #[test]
+    fn a_window_before_the_first_entry_keeps_nothing() {
+        let points = choose(&record(5), 9999, &asked(1, 2, 0, 10));
+        assert!(
+            points
+                .iter()
+                .all(|point| (point.entry, point.unflushed, point.ns) == (0, 0, 10))
+        );
+        assert_eq!(choose(&[], 9999, &asked(1, 2, 0, 10)).len(), 2);
     }
 
     #[test]
     fn too_many_cuts_are_refused() {
-        assert_eq!(asked(MOST_CUTS, 1, 0).check(), Ok(()));
-        let refusal = asked(MOST_CUTS + 1, 1, 0).check().unwrap_err();
-        assert_eq!(refusal.message, "too many cuts");
+        assert_eq!(asked(1, MOST_CUTS, 0, 1).check(), Ok(()));
+        let mut refused = asked(1, MOST_CUTS, 0, 1);
+        refused.windows.push(Window {
+            cuts: 1,
+            ..Window::default()
+        });
+        assert_eq!(refused.check().unwrap_err().message, "too many cuts");
     }
 }

@@ -1,6 +1,6 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
-use super::{Asked, Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, Stage};
+use super::{Asked, Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, Stage, Workload};
 use crate::escape::is_refused;
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units;
@@ -101,6 +101,24 @@ pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> R
         );
     }
     Ok(())
+}
+
+/// Only a server of a target's own has its power cut.
+pub fn power_cuts(
+    workload: Workload,
+    target: &str,
+    asked: &Asked,
+    facts: &Facts,
+) -> Result<(), Refusal> {
+    let is_own = target != DEFAULT_TARGET && !facts.by_connection;
+    if !workload.cuts_power() || is_own || asked.stage != Stage::Whole {
+        return Ok(());
+    }
+    Err(
+        Refusal::argument("workload \"power-cut\" needs a target on an image")
+            .detail("The helper records what the filesystem of the target writes, and mounts it as a power cut would have left it.")
+            .hint("Give a target with image_size (fsbench.create_target())."),
+    )
 }
 
 /// A search for the highest rate takes a limit, and chooses rates and times by itself.

@@ -37,6 +37,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     check_place(&options, workload, &target)?;
     check::crash(&options, &target, asked, facts)?;
     check::wal_segments(&options, &target, asked, facts)?;
+    check::power_cuts(workload, &target, asked, facts)?;
     let label = check::label(asked.label.as_deref())?;
     let mut names = Names {
         chosen: chosen_names(workload, asked),

@@ -63,7 +63,10 @@ fn requests_of_power_cuts() {
     // Options are tried without a record.
     assert_eq!(prepare.on_trial_image().record, None);
     for (action, json) in [
-        ("cut_stop", r#"{"cuts": 300, "seed": 7, "from_ns": 12345}"#),
+        (
+            "cut_stop",
+            r#"{"seed": 7, "windows": [{"cuts": 300, "from_ns": 12345, "to_ns": 23456}]}"#,
+        ),
         ("cut", r#"{"number": 1, "seed": 7, "entry": 9}"#),
         (
             "cut",
@@ -80,8 +83,14 @@ fn requests_of_power_cuts() {
         assert!(Request::of_job(action, "../a", json).is_err(), "{action}");
     }
     for (action, json) in [
-        ("cut_stop", r#"{"cuts": 1001, "seed": 7, "from_ns": 0}"#),
-        ("cut_stop", r#"{"cuts": -1, "seed": 7, "from_ns": 0}"#),
+        (
+            "cut_stop",
+            r#"{"seed": 7, "windows": [{"cuts": 1001, "from_ns": 0, "to_ns": 1}]}"#,
+        ),
+        (
+            "cut_stop",
+            r#"{"seed": 7, "windows": [{"cuts": -1, "from_ns": 0, "to_ns": 1}]}"#,
+        ),
         (
             "cut",
             r#"{"number": 1, "seed": 7, "entry": 9, "tear": "bit"}"#,

@@ -161,7 +161,7 @@ impl Run {
     }
 
     /// This server's settings, those of the target, and further ones, each winning over those before.
-    fn write_settings(&self, put: &mut Put) -> Result<(), Fault> {
+    pub(super) fn write_settings(&self, put: &mut Put) -> Result<(), Fault> {
         let mut copied = xact::transaction(settings::copied)?;
         if let Some(known) = &put.known {
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
