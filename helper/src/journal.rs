@@ -462,6 +462,7 @@ mod tests {
             (State::Unreported, "untold"),
             (State::Ready, "ready"),
             (State::Remounting, "remounting"),
+            (State::Cutting, "cutting"),
             (State::Releasing, "releasing"),
         ] {
             assert_eq!(serde_json::to_value(state).unwrap(), name);
@@ -483,7 +484,14 @@ mod tests {
             on,
             place.mount_point(&config),
         );
-        let good = serde_json::to_string(&entry.unwrap()).unwrap();
+        let mut entry = entry.unwrap();
+        let record = "/srv/i/bench@t@record.img";
+        entry.recorder = Some(Recorder {
+            mount_point: place.recorder_mount_point(&config),
+            record: record.into(),
+            bytes: 1,
+        });
+        let good = serde_json::to_string(&entry).unwrap();
         let path = Path::new("/var/lib/pgfsbench/journal/bench@t.json");
         let read = |text: &str| believe(text, path, &place, &config);
         assert!(read(&good).is_ok());
@@ -491,6 +499,9 @@ mod tests {
             good.replace("/srv/i/", "/srv/precious/"),
             good.replace("/srv/i/bench@t.img", "/etc/passwd"),
             good.replace("mnt/bench@t", "mnt/.."),
+            good.replace(record, "/etc/passwd"),
+            good.replace(record, "/srv/i/bench@u@record.img"),
+            good.replace("recorder/bench@t", "recorder/.."),
             good.replace("\"place\":\"bench@t\"", "\"place\":\"bench@u\""),
             good.replace("\"version\":1", "\"version\":1,\"more\":1"),
             good[..good.len() / 2].to_owned(),

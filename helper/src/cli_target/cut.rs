@@ -3,7 +3,7 @@
 use super::{Which, word};
 use crate::engine::{Engine, Hook, Tell};
 use clap::Subcommand;
-use pgfsbench_core::helper::record::{Cut, CutStop, Fault};
+use pgfsbench_core::helper::record::{Cut, CutStop, Fault, Window};
 use pgfsbench_core::refusal::Refusal;
 use serde_json::Value;
 
@@ -21,6 +21,9 @@ pub enum CutAction {
         /// No moment is earlier (CLOCK_MONOTONIC, in nanoseconds)
         #[arg(long, default_value_t = 0)]
         from_ns: u64,
+        /// No moment is later
+        #[arg(long, default_value_t = u64::MAX)]
+        to_ns: u64,
         #[command(flatten)]
         hook: Hook,
     },
@@ -74,13 +77,18 @@ impl CutAction {
                 cuts,
                 seed,
                 from_ns,
+                to_ns,
                 hook,
             } => {
                 let engine = engine(hook)?;
-                let stop = CutStop {
+                let window = Window {
                     cuts,
-                    seed,
                     from_ns,
+                    to_ns,
+                };
+                let stop = CutStop {
+                    seed,
+                    windows: vec![window],
                 };
                 stop.check()?;
                 engine.cut_stop(&which.place(&engine)?, &stop, tell)

@@ -178,13 +178,11 @@ impl Device {
         let stopped = *self.stopped.get_or_insert_with(|| {
             let kept = self.entries.partition_point(|entry| entry.ns < ns);
             self.entries.truncate(kept);
-            let data = self
-                .entries
-                .iter()
-                .map(|entry| entry.position + entry.bytes);
+            let is_write = |entry: &&Entry| entry.kind == Kind::Write;
+            let last = self.entries.iter().rfind(is_write);
             Stopped {
                 ns,
-                end: data.max().unwrap_or(0),
+                end: last.map_or(0, |write| write.position + write.bytes),
             }
         });
         self.fault = None;
@@ -386,6 +384,19 @@ mod tests {
             assert_eq!(device.write(0, &[8; PAGE], 70), Ok(()));
             assert_eq!(device.write(0, &[8; 2 * PAGE], 70), Err(Errno::NOSPC));
         }
+    }
+
+    #[test]
+    fn a_discard_takes_no_room() {
+        let mut device = device(8 * PAGE as u64);
+        device.discard(0, 16 * PAGE as u64, 10).unwrap();
+        write(&mut device, 0, 7, 20);
+        device.discard(0, 16 * PAGE as u64, 30).unwrap();
+        device.stop(&CutStop::default(), 40);
+        device.cut(&cut(1, 2)).unwrap();
+        write(&mut device, 1, 8, 50);
+        device.end_cut().unwrap();
+        assert_eq!(device.record.metadata().unwrap().len(), PAGE as u64);
     }
 
     #[test]
