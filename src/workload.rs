@@ -5,6 +5,7 @@ mod client_context;
 mod commit;
 mod fsync;
 mod io;
+mod power_cut;
 mod scan;
 mod script;
 mod tpcb;
@@ -36,6 +37,7 @@ static ALL: &[&dyn Workload] = &[
     &script::Script,
     &io::Io,
     &tpcc_like::TpccLike,
+    &power_cut::PowerCut,
 ];
 
 /// The work of a workload, in the coordinator, in each client, and in the worker.

@@ -6,6 +6,7 @@ pub mod fsync;
 pub mod io;
 pub mod mix;
 mod options;
+pub mod power_cut;
 mod resolve;
 pub mod scan;
 pub mod script;
@@ -36,6 +37,7 @@ pub static ALL: &[Workload] = &[
     Workload::of(&script::Script),
     Workload::of(&io::Io),
     Workload::of(&tpcc_like::TpccLike),
+    Workload::of(&power_cut::PowerCut),
 ];
 
 impl Workload {

@@ -2,6 +2,7 @@
 //! the journal before it is there, and nothing outside that directory is touched.
 
 mod crash;
+pub mod power_cut;
 mod program;
 pub mod programs;
 mod removal;

@@ -69,6 +69,7 @@ pages! {
     method "docs/method.md"
     own_sql "docs/own-sql.md"
     parameters "docs/parameters.md"
+    power_cuts "docs/power-cuts.md"
     rate "docs/rate.md"
     remote "docs/remote.md"
     repeat_a_study "docs/repeat-a-study.md"

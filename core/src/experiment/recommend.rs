@@ -283,10 +283,18 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
 }
 
 fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
-    let mut rows = vec![untested(
-        "what is promised of durability was not tried by cutting power",
-        "; it is what mount options, caches and settings say",
-    )];
+    let mut rows = Vec::new();
+    let is_tried = |f: &Facts| {
+        let durability = f.durability.as_ref();
+        durability
+            .is_some_and(|durability| durability.is_shown() || durability.has_failed_power_cuts())
+    };
+    if !facts.iter().all(is_tried) {
+        rows.push(untested(
+            "what is promised of durability was not tried by cutting power",
+            "; it is what mount options, caches and settings say",
+        ));
+    }
     if !facts.iter().any(|f| f.crash == Some(true)) {
         let says = match facts.iter().all(can_crash) {
             true => ": options => '{\"crash\": true}' measures it",

@@ -2,6 +2,7 @@
 
 mod crash;
 mod machine;
+mod power_cuts;
 mod server;
 mod storage;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crash::CrashFacts;
 pub use machine::MachineFacts;
+pub use power_cuts::PowerCutFacts;
 pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts, WalSyncFacts};
 pub use storage::{FlushFacts, StorageFacts};
 
@@ -82,6 +84,8 @@ pub struct RunFacts {
     pub other_storage: Vec<StorageFacts>,
     /// The data after the crash, in a run with the option `crash`.
     pub crash: CrashFacts,
+    /// Power cuts on the same target.
+    pub power_cuts: PowerCutFacts,
     pub flush: FlushFacts,
     pub machine: MachineFacts,
     pub server: ServerFacts,

@@ -2,7 +2,7 @@
 
 use Act::{
     AskForMemory, AskForSettings, AskForStatements, CheckServer, Checkpoint, Collect, Connect,
-    CopyData, CrashServer, CreateExtension, DropDatabase, DropFile, FillWal, ForgetAgain,
+    CopyData, CrashServer, CreateExtension, CutPower, DropDatabase, DropFile, FillWal, ForgetAgain,
     ForgetData, Initdb, Job, Launch, Leave, Load, LoadOnce, Maintain, MakeDatabase, MakeDirectory,
     MakeFile, Measure, OpenDatabase, RemoveServer, Start, StartAgain, StartServer, StopServer,
     Store, Sync, TakeDatabase, Vacuum, Verify, VerifyAgain, WarmUp, WriteSettings,
@@ -71,6 +71,7 @@ pub enum Act {
     ForgetAgain,
     StartAgain,
     VerifyAgain,
+    CutPower,
     Collect,
     StopServer,
     RemoveServer,
@@ -101,8 +102,8 @@ impl Act {
             Job(_) => Actor::Helper,
             Connect | CheckServer | Start | LoadOnce | MakeDirectory | Initdb | CopyData | Sync
             | ForgetData | AskForSettings | AskForStatements | WriteSettings | AskForMemory
-            | StartServer | CrashServer | ForgetAgain | StartAgain | Collect | StopServer
-            | RemoveServer => Actor::Coordinator,
+            | StartServer | CrashServer | ForgetAgain | StartAgain | CutPower | Collect
+            | StopServer | RemoveServer => Actor::Coordinator,
             CreateExtension | VerifyAgain | MakeDatabase | TakeDatabase | MakeFile | Load
             | Vacuum | FillWal | Checkpoint | Launch | WarmUp | Measure | Verify | Maintain
             | Store | Leave | OpenDatabase | DropDatabase | DropFile => Actor::Server,
@@ -137,6 +138,7 @@ impl Act {
             StartServer | StartAgain => "start the server",
             CreateExtension => "create extension",
             CrashServer => "crash the server",
+            CutPower => "cut the power",
             Collect => "collect",
             StopServer => "stop the server",
             RemoveServer => "remove the server",

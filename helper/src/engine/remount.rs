@@ -105,11 +105,11 @@ impl Engine {
     }
 }
 
-fn ms_since(began: Instant) -> f64 {
+pub(super) fn ms_since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1000.0
 }
 
-fn mounted(entry: &Entry) -> Result<Option<Mount>, Refusal> {
+pub(super) fn mounted(entry: &Entry) -> Result<Option<Mount>, Refusal> {
     Ok(probe::mounts_on(&entry.mount_point)?.pop())
 }
 
@@ -121,7 +121,7 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
     }
     for (part, kept) in parts(entry) {
         let opened = match kept {
-            Kept::Image { path, .. } => match loops::of_file(path)?.as_slice() {
+            Kept::Image { path, .. } => match loops::of_file(&entry.attached(path))?.as_slice() {
                 [device] => device::open(&device.display().to_string(), Access::Glance)?,
                 others => {
                     return Err(Refusal::new(

@@ -108,6 +108,7 @@ impl<'a> Work<'a> {
                 bytes,
                 sparse,
             } => self.create_image(path, *bytes, *sparse, entry),
+            Step::Record { recorder, image } => recorder.start(image),
             Step::CheckDevice { part, .. } => self.check_device(*part),
             Step::SetQueue { values } => self.set_queue(values, entry),
             Step::KeepQueue { values } => self.keep_queue(values, entry),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 mod discard;
 mod log;
+mod record;
 mod settings;
 mod zfs;
 
@@ -60,6 +61,7 @@ fn facts() -> Facts {
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![Ok(images(0, 0, 100)), Ok(images(0, 0, 100))],
+        no_recorder: None,
         device: None,
         log_device: None,
         limits: None,

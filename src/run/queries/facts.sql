@@ -16,6 +16,11 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          coalesce(e.settings #>> '{file_extend_method,setting}' = 'posix_fallocate', e.server_version_num >= 160000)),
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found,
          'problem', problem, 'verified', balances_verified) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'),
+      'power_cuts', coalesce((SELECT jsonb_build_object('cuts', sum(p.cuts), 'failed', sum(p.failed)) FROM fsbench.power_cut_result p
+         WHERE NOT p.control AND p.outcome <> 'void' AND p.run_id = (SELECT c.run_id FROM fsbench.run_log c
+            WHERE c.workload = 'power-cut' AND c.status = 'done' AND c.target = r.target AND c.target_version IS NOT DISTINCT FROM r.target_version
+            AND c.used -> 'settings' IS NOT DISTINCT FROM r.used -> 'settings' AND c.run_id <= r.run_id
+            AND NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = c.run_id) ORDER BY c.run_id DESC LIMIT 1)), '{}'),
       'storage', jsonb_build_object(
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}',
          'properties_not_in_force', e.storage #> '{result,properties_not_in_force}',

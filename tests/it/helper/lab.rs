@@ -254,7 +254,7 @@ impl Leaves for Lab {
         let mounts = self.mounts();
         let mut left: Vec<String> = mounts.iter().map(|m| format!("mount {m}")).collect();
         left.extend(self.loops().iter().map(|l| format!("loop device {l}")));
-        for directory in ["images", "mnt", "state/journal"] {
+        for directory in ["images", "mnt", "state/journal", "state/recorder"] {
             let names = self.list(directory);
             left.extend(names.iter().map(|name| format!("{directory}/{name}")));
         }

@@ -3,7 +3,7 @@
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/findings.md");
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     include_str!("../rules/data.rs"),
     include_str!("../rules/filesystem.rs"),
     include_str!("../rules/flush.rs"),
@@ -17,6 +17,7 @@ const SOURCES: [&str; 13] = [
     include_str!("../storage.rs"),
     include_str!("../../workload/tpcc_like/finding.rs"),
     include_str!("../../workload/syncs_and_commits.rs"),
+    include_str!("../../workload/power_cut/finding.rs"),
 ];
 /// Codes that are chosen before the finding is made.
 const CHOSEN: [&str; 7] = [

@@ -152,7 +152,7 @@ impl Run {
                     measured = Some(self.run_remotely(link, Executor::Other(label))?);
                 }
                 (Turn::Ours(Act::Collect), _) => {
-                    return self.store_measured(measured.as_ref(), None);
+                    return self.store_measured(measured.as_ref(), None, None);
                 }
                 (Turn::Ours(act), _) => return Err(plan::nothing_carries_out(act)),
                 (Turn::OfServer, None) => {

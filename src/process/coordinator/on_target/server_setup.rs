@@ -171,7 +171,7 @@ impl Run {
     }
 
     /// This server's settings, those of the target, and further ones, each winning over those before.
-    fn write_settings(&self, setup: &mut ServerSetup) -> Result<(), Fault> {
+    pub(super) fn write_settings(&self, setup: &mut ServerSetup) -> Result<(), Fault> {
         let mut copied = xact::transaction(settings::copied)?;
         if let Some(known) = &setup.known {
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
