@@ -34,12 +34,12 @@ pub enum CutAction {
         /// Number of writes, flushes and discards that have reached its disk before
         #[arg(long)]
         entry: u64,
-        /// Number of the cut, target_name with the seed decides what is lost
+        /// Number of the cut, which with the seed decides what is lost
         #[arg(long, default_value_t = 1)]
         number: u32,
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Parts in target_name writes are kept: none (whole writes), sector or page
+        /// Parts in which writes are kept: none (whole writes), sector or page
         #[arg(long, default_value = "none")]
         tear: String,
         #[command(flatten)]
