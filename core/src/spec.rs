@@ -374,6 +374,11 @@ impl Spec {
         self.rate.and(self.latency_limit_ns())
     }
 
+    /// Whether the database on a target is read again, after a crash or a power cut.
+    pub fn keeps_database_of_target(&self) -> bool {
+        self.options.crash || self.workload.cuts_power()
+    }
+
     /// Whether it runs in this server, and not in one of its own on another target.
     pub fn is_here(&self) -> bool {
         self.target == DEFAULT_TARGET

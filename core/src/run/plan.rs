@@ -220,7 +220,7 @@ fn target_spec(spec: &Spec, target_state: TargetState) -> Spec {
             },
         },
         // The database that is checked after a crash or a power cut must not be dropped before it.
-        keep: spec.options.crash || spec.workload.cuts_power(),
+        keep: spec.keeps_database_of_target(),
         ..spec.clone()
     }
 }

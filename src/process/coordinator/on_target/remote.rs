@@ -127,8 +127,7 @@ impl Run {
         if executor.is_other() {
             self.note("remote_run_id", read::<i64>(&remote_id)?.into());
         }
-        let keeps = self.spec.options.crash || self.spec.workload.cuts_power();
-        let to_the_end = executor.is_other() || keeps;
+        let to_the_end = executor.is_other() || self.spec.keeps_database_of_target();
         let followed = self.follow(connection, &remote_id, to_the_end);
         if followed.is_err() && self.remote_has_ended {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
