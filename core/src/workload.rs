@@ -9,6 +9,7 @@ mod options;
 mod resolve;
 pub mod scan;
 pub mod script;
+mod syncs_and_commits;
 mod tables;
 pub mod tpcb;
 pub mod tpcc_like;

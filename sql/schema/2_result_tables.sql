@@ -22,7 +22,7 @@ CREATE FUNCTION fsbench._result_tables() RETURNS TABLE (place integer, relation 
         (16, 'transaction_result', 'position', '{"committed":"0 AND 1e15","failed":"0 AND 1e15","late":"0 AND 1e15","position":"1 AND 2147483647","retried":"0 AND 1e15","retries":"0 AND 1e15","rolled_back":"0 AND 1e15","weight":"0 AND 1e15"}'),
         (17, 'transaction_failure', 'position, sqlstate', '{"position":"1 AND 2147483647","retries":"0 AND 1e15","transactions":"0 AND 1e15"}'),
         (18, 'command_result', 'position, command', '{"command":"1 AND 2147483647","executions":"0 AND 1e15","failures":"0 AND 1e15","line":"1 AND 2147483647","position":"1 AND 2147483647"}'),
-        (19, 'io_job', 'job, direction', '{"bytes":"0 AND 1e15","copies":"1 AND 2147483647","direction":["read","write","sync"],"file_bytes":"0 AND 1e15","operations":"0 AND 1e15","position":"1 AND 2147483647","sync_every":"0 AND 1e15"}'),
+        (19, 'io_job', 'job, direction', '{"bytes":"0 AND 1e15","copies":"1 AND 2147483647","direction":["read","write","sync"],"file_bytes":"0 AND 1e15","fio_steady_seconds":"1 AND 2147483647","operations":"0 AND 1e15","position":"1 AND 2147483647","sync_every":"0 AND 1e15"}'),
         (20, 'io_second', 'second, job, direction', '{"bytes":"0 AND 1e15","direction":["read","write"],"operations":"0 AND 1e15"}'),
         (21, 'tpcc_client', 'client', '{"c_customer":"0 AND 1e15","c_item":"0 AND 1e15","c_last_name":"0 AND 1e15","client":"0 AND 1e15","lines":"0 AND 1e15","new_orders":"0 AND 1e15","orders":"0 AND 1e15","payments":"0 AND 1e15","payments_by_name":"0 AND 1e15","remote_lines":"0 AND 1e15","remote_payments":"0 AND 1e15","wrong_orders":"0 AND 1e15"}')
     $$;

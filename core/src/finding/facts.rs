@@ -1,7 +1,6 @@
 //! The facts of a run by which it is judged. None: not known.
 
 mod crash;
-mod io;
 mod machine;
 mod server;
 mod storage;
@@ -9,7 +8,6 @@ mod storage;
 use serde::{Deserialize, Serialize};
 
 pub use crash::CrashFacts;
-pub use io::IoFacts;
 pub use machine::MachineFacts;
 pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts, WalSyncFacts};
 pub use storage::{FlushFacts, StorageFacts};
@@ -68,6 +66,8 @@ pub struct RunFacts {
     pub skipped: Option<u64>,
     /// Transactions a second of each whole second of the window, in order. A shorter last one is left out.
     pub seconds_tps: Option<Vec<f64>>,
+    /// True if parts of the window did unlike work, one after the other: their seconds are not compared.
+    pub has_unlike_parts: Option<bool>,
     /// Mean latency in milliseconds; under a rate from the time when each transaction was due.
     pub latency_ms: Option<f64>,
     /// Mean duration from the real start, under a rate only.
@@ -80,8 +80,6 @@ pub struct RunFacts {
     pub wal_storage: Option<StorageFacts>,
     /// Further filesystems that commits and checkpoints depend on: those of pg_control, pg_xact and the like.
     pub other_storage: Vec<StorageFacts>,
-    /// Syncs of files, and commits.
-    pub io: IoFacts,
     /// The data after the crash, in a run with the option `crash`.
     pub crash: CrashFacts,
     pub flush: FlushFacts,
@@ -106,6 +104,12 @@ impl RunFacts {
         }
     }
 
+    /// The transactions of each second, if all seconds had the same work.
+    pub fn alike_seconds(&self) -> Option<&[f64]> {
+        let is_alike = self.has_unlike_parts != Some(true);
+        self.seconds_tps.as_deref().filter(|_| is_alike)
+    }
+
     /// The facts that follow from the specification; the others unknown.
     pub fn of_spec(spec: &Spec) -> Self {
         Self {
@@ -116,6 +120,7 @@ impl RunFacts {
             rate: spec.rate,
             unlogged: Some(spec.options.unlogged),
             data_bytes: Some(spec.data_bytes()),
+            has_unlike_parts: Some(spec.workload.has_unlike_parts(spec)),
             ..Self::default()
         }
     }

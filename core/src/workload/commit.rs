@@ -5,8 +5,9 @@
 
 mod rows;
 
-use super::transactions;
+use super::{syncs_and_commits, transactions};
 use crate::{
+    finding_row::Finding,
     refusal::Refusal,
     spec::{Act, Chosen, Estimate, Given, Names, Options, Parameters, Plan, Results, Spec, Step},
 };
@@ -117,6 +118,14 @@ impl Results for Commit {
 
     fn when_saturated(&self) -> &'static str {
         "The processors were the limit, not the storage: use fewer clients, or a rate."
+    }
+
+    fn facts_query(&self) -> Option<&'static str> {
+        Some(syncs_and_commits::QUERY)
+    }
+
+    fn findings(&self, facts: &str) -> serde_json::Result<Vec<Finding>> {
+        syncs_and_commits::findings(facts)
     }
 
     fn verified_after_crash(&self) -> &'static str {

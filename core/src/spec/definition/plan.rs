@@ -86,6 +86,11 @@ pub trait Plan {
         false
     }
 
+    /// Whether parts of the window do unlike work, one after the other.
+    fn has_unlike_parts(&self, _spec: &Spec) -> bool {
+        false
+    }
+
     /// All steps of the workload in the measured server, in order, from its work database, if it has one, to its results. The plan of a run leaves
     /// out those that the run does not need.
     fn steps(&self) -> &'static [Step];
