@@ -114,7 +114,11 @@ impl CutAction {
                 let engine = engine(hook)?;
                 engine.cut_end(&target_name.place(&engine)?, tell)
             }
-            Self::Fault { target_name, on, lasting } => {
+            Self::Fault {
+                target_name,
+                on,
+                lasting,
+            } => {
                 let engine = engine(Hook::default())?;
                 let fault = Fault {
                     on: word("on", &on)?,
