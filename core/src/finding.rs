@@ -13,14 +13,9 @@ mod value;
 
 pub use durability::{Class, Code, Device, Durability};
 pub use facts::{
-<<<<<<< HEAD
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, PowerCutFacts, RunFacts,
     ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
     XminHolderKind,
-=======
-    CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ServerFacts,
-    Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder, XminHolderKind,
->>>>>>> left
 };
 pub use rules::{device_reads, fits_memory, is_saturated};
 pub use storage::{Unreleased, not_released};

@@ -151,13 +151,10 @@ fn clean() -> RunFacts {
         service_ms: None,
         asking_server_shared_buffers_bytes: Some(GB / 8),
         has_unlike_parts: Some(false),
-<<<<<<< HEAD
         power_cuts: PowerCutFacts {
             cuts: Some(320),
             failed: Some(0),
         },
-=======
->>>>>>> left
         storage: storage(),
         wal_storage: None,
         other_storage: Vec::new(),

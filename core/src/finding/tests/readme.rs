@@ -3,11 +3,7 @@
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/findings.md");
-<<<<<<< HEAD
 const SOURCES: [&str; 14] = [
-=======
-const SOURCES: [&str; 13] = [
->>>>>>> left
     include_str!("../rules/data.rs"),
     include_str!("../rules/filesystem.rs"),
     include_str!("../rules/flush.rs"),
@@ -21,10 +17,7 @@ const SOURCES: [&str; 13] = [
     include_str!("../storage.rs"),
     include_str!("../../workload/tpcc_like/finding.rs"),
     include_str!("../../workload/syncs_and_commits.rs"),
-<<<<<<< HEAD
     include_str!("../../workload/power_cut/finding.rs"),
-=======
->>>>>>> left
 ];
 /// Codes that are chosen before the finding is made.
 const CHOSEN: [&str; 7] = [

@@ -260,11 +260,7 @@ impl Own {
                 return Err(Refusal::argument(
                     "option \"steady_state_seconds\" has no effect without \"steady_state\"",
                 )
-<<<<<<< HEAD
-                .detail("pgfsbench judges steadiness by a rule of its own, without a window.")
-=======
                 .detail("The rule of pgfsbench for steadiness has no such window.")
->>>>>>> left
                 .hint("Give the option \"steady_state\" too, or leave it out."));
             }
             (Some(_), None) => choose(
