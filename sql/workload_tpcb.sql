@@ -34,7 +34,7 @@ SELECT shobj_description(oid, 'pg_database') ~ 'mark [0-9a-f]{32}$' AS marked FR
 SELECT attrelid::regclass AS of, attname, format_type(atttypid, atttypmod) AS type, attnotnull FROM pg_attribute
 WHERE attrelid IN (SELECT oid FROM pg_class WHERE relname LIKE 'pgbench%' AND relkind = 'r') AND attnum > 0 ORDER BY attrelid::regclass::text, attnum;
 SELECT relname, relpersistence, reloptions FROM pg_class WHERE relname LIKE 'pgbench%' AND relkind = 'r' ORDER BY 1;
-SELECT conrelid::regclass AS of, conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid::regclass::text LIKE 'pgbench%' AND contype <> 'n' ORDER BY 1::text;
+SELECT conrelid::regclass AS of, conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid::regclass::text LIKE 'pgbench%' AND contype <> 'n' ORDER BY conrelid::regclass::text;
 SELECT relname, relpersistence, reltuples, relpages, relallvisible FROM pg_class WHERE relname LIKE 'pgbench%' AND relkind = 'i' ORDER BY 1;
 SELECT count(*), min(aid), max(aid), count(DISTINCT aid), bool_and(bid = (aid - 1) / 100000 + 1) AS bid, bool_and(filler = '') AS filler FROM pgbench_accounts;
 SELECT count(*), min(tid), max(tid), bool_and(bid = (tid - 1) / 10 + 1) AS bid, bool_and(filler IS NULL) AS filler FROM pgbench_tellers;

@@ -8,11 +8,13 @@ SELECT sum(remote_lines) > 0 AS remote_lines, sum(remote_payments) > 0 AS remote
 FROM fsbench.tpcc_client WHERE run_id = :run;
 SELECT work_database FROM fsbench.result WHERE run_id = :run \gset
 \c :work_database
-SELECT relname, relpersistence, reltuples::integer FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'i' ORDER BY 1;
+SELECT relname, relpersistence FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'i' ORDER BY 1;
 SELECT conrelid::regclass AS of, convalidated, pg_get_constraintdef(oid) AS key FROM pg_constraint
 WHERE connamespace = 'public'::regnamespace AND contype IN ('f', 'p') ORDER BY conrelid::regclass::text, contype DESC, 3;
 SELECT s_w_id, count(*), count(DISTINCT s_i_id) AS items, sum(s_remote_cnt) > 0 AS remote FROM stock GROUP BY 1 ORDER BY 1;
-SELECT tablename, count(*) AS columns_with_statistics FROM pg_stats WHERE schemaname = 'public' GROUP BY 1 ORDER BY 1;
+SELECT attrelid::regclass AS of, count(*) FILTER (WHERE attstattarget = 0) AS without_statistics, count(*) AS columns FROM pg_attribute
+WHERE attnum > 0 AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r')
+GROUP BY 1 ORDER BY attrelid::regclass::text;
 \c contrib_regression
 SET client_min_messages = warning;
 DROP DATABASE :"work_database";
