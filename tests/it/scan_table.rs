@@ -285,10 +285,7 @@ fn the_rows_are_counted_before_the_first_scan(server: &TestServer) {
     let id = row(&mut client, &start);
     hold.wait_for(1);
     let mut other = server.connect(&open_for_others(&mut client, &id));
-    execute(
-        &mut other,
-        "DELETE FROM fsbench_scan WHERE ctid = '(17,3)'",
-    );
+    execute(&mut other, "DELETE FROM fsbench_scan WHERE ctid = '(17,3)'");
     drop((other, hold));
     assert_ended(&mut client, &id, OTHER_ROWS);
     let told = told(&mut client, &id);

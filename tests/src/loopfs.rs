@@ -1,7 +1,7 @@
 //! A small filesystem of its own, in a file. Takes root and a kernel with loop devices.
 
-use crate::scratch::for_images;
 use crate::as_server::server_owner;
+use crate::scratch::for_images;
 use crate::server::{program, run};
 use crate::wait::{LONG, wait_until};
 use std::fs::File;
