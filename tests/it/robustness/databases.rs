@@ -1,6 +1,6 @@
 //! A database or the extension is dropped, or a database closed, under a run.
 
-use crate::robustness::hold::{Phase, bring_to, wait_for_lock};
+use crate::robustness::hold::{Phase, bring_to, bring_to_in, wait_for_lock};
 use pgfsbench_tests::{Background, Leaves, TestServer, refusal, value};
 
 fn run_in(server: &TestServer, database: &str, phase: Phase, label: &str) -> Background {
@@ -25,10 +25,11 @@ fn the_work_database_dropped_under_a_run_fails_it(server: &TestServer) {
         Phase::Measure,
     ] {
         let what = format!("drop in {phase:?}");
-        let (_hold, caller) = bring_to(server, phase, || run_in(server, "postgres", phase, &what));
+        let (hold, caller) = bring_to(server, phase, || run_in(server, "postgres", phase, &what));
         let name =
             server.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'");
         server.value(&format!("DROP DATABASE {name} WITH (FORCE)"));
+        drop(hold);
         server.nothing_is_left(&what);
         let error = caller.join().expect_err("the caller's error");
         let ending = server
@@ -142,7 +143,8 @@ fn the_home_database_dropped_under_a_run_ends_it(server: &TestServer) {
         home.batch_execute("CREATE EXTENSION pgfsbench")
             .expect("CREATE EXTENSION");
         drop(home);
-        let (hold, caller) = bring_to(server, phase, || run_in(server, "home", phase, &what));
+        let begin = || run_in(server, "home", phase, &what);
+        let (hold, caller) = bring_to_in(server, "home", phase, begin);
         // Without FORCE it waits, and then refuses: the coordinator is connected.
         if phase == Phase::Measure {
             let refused = refusal(&mut server.connect("postgres"), "DROP DATABASE home");
@@ -162,8 +164,8 @@ fn clearing_up_in_a_closed_database_is_tried_until_there_were_five_failures(serv
     let mut home = server.connect("home");
     home.batch_execute("CREATE EXTENSION pgfsbench")
         .expect("CREATE EXTENSION");
-    let caller = run_in(server, "home", Phase::Measure, "closed");
-    server.wait_for_phase(Phase::Measure.name());
+    let begin = || run_in(server, "home", Phase::Measure, "closed");
+    let (_, caller) = bring_to_in(server, "home", Phase::Measure, begin);
     server.value("ALTER DATABASE home ALLOW_CONNECTIONS false");
     server.value(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator'",

@@ -1,6 +1,6 @@
 //! Brings a run to a phase and keeps it there: by an injection point, or by a length that does not end.
 
-use pgfsbench_tests::{LONG, Point, TestServer, value, wait_until};
+use pgfsbench_tests::{LONG, Point, TestServer, value, wait_for_phase, wait_until};
 
 /// The phase in which a run is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +87,16 @@ pub fn bring_to<T>(
     phase: Phase,
     begin: impl FnOnce() -> T,
 ) -> (Option<Point>, T) {
+    bring_to_in(server, "postgres", phase, begin)
+}
+
+/// Begins a run in this database, and brings it to this phase.
+pub fn bring_to_in<T>(
+    server: &TestServer,
+    database: &str,
+    phase: Phase,
+    begin: impl FnOnce() -> T,
+) -> (Option<Point>, T) {
     let directories = server.database_directories();
     let point = phase.point();
     let mut point = point.map(|(point, passing)| server.hold_at_after(point, passing));
@@ -95,7 +105,7 @@ pub fn bring_to<T>(
         Some(point) => {
             point.wait_for(1);
         }
-        None => server.wait_for_phase(phase.name()),
+        None => wait_for_phase(&mut server.connect(database), phase.name()),
     }
     if phase == Phase::Creating {
         point = None;
