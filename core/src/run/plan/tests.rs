@@ -427,6 +427,7 @@ proptest! {
 fn power_is_cut_before_the_result_is_collected_and_the_database_stays_until_then() {
     let spec = spec("power-cut", "there", json!({"cuts": 5}));
     let planned = actions(&steps(&spec, near(Source::Loaded)));
-    let end = "store, open the work database, cut the power, collect, stop the server, remove the server";
+    let end =
+        "store, open the work database, cut the power, collect, stop the server, remove the server";
     assert!(planned.join(", ").ends_with(end), "{planned:?}");
 }
