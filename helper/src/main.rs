@@ -2,11 +2,12 @@
 //! jobs in a database ask for, and as far as its own configuration allows.
 //!
 //! From the top down: [`serve`] and [`database`] are the two processes that take jobs, [`child`] is how the second becomes
-//! somebody else, and [`client`] how it speaks with a server, by the parameters of [`connection`], with pauses of [`backoff`]; [`engine`]
-//! does one; [`plan`] decides what that takes, from what [`config`] allows and [`probe`] finds, a device that is in use among it;
-//! [`journal`] remembers it; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being
-//! unmounted; [`recorder`] records what a target writes, and makes power cuts of it; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end; [`secure`] opens what nobody else
-//! can have changed; [`output`] prints. [`setup`], [`doctor`] and [`cli_target`] are for its command line.
+//! somebody else, and [`client`] how it speaks with a server, by the parameters of [`connection`], with pauses of [`backoff`];
+//! [`engine`] does one; [`plan`] decides what that takes, from what [`config`] allows and [`probe`] finds, a device that is in
+//! use among it; [`journal`] remembers it; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that
+//! keep it from being unmounted; [`recorder`] records what a target writes, and makes power cuts of it; [`settings`] changes
+//! block devices and the kernel; [`exec`] runs programs to their end; [`secure`] opens what nobody else can have changed;
+//! [`output`] prints. [`setup`], [`doctor`] and [`cli_target`] are for its command line.
 //!
 //! Floors (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Single files stand beside the
 //! folders: each is one small tool, or one command, and a folder around one file would only hide it.

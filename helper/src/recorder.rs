@@ -204,7 +204,7 @@ pub fn main(arguments: &Arguments) -> Result<(), Refusal> {
         .write(true)
         .open(&arguments.record)
         .map_err(|e| failed(&arguments.record, e))?;
-    // Whoever waits for the end of this process waits for this lock.
+    // The release of the target waits for this lock: the kernel gives it back when this process ends.
     flock(&record, FlockOperation::NonBlockingLockExclusive)
         .map_err(|e| failed(&arguments.record, e.into()))?;
     let device =

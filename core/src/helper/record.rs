@@ -1,7 +1,7 @@
 //! Recording of everything that a target's filesystem writes, and power cuts that are made from the record.
 //!
-//! The order of requests: `prepare` with [`Record`]; `cut_stop`, once the server on the target has ended; then `cut` and `cut_end` for each cut; `release`. `fault` is for the time before
-//! `cut_stop`. Times are nanoseconds of CLOCK_MONOTONIC on this machine.
+//! The order of requests: `prepare` with [`Record`]; `cut_stop`, once the server on the target has ended; then `cut` and `cut_end` for each cut;
+//! `release`. `fault` is for the time before `cut_stop`. Times are nanoseconds of CLOCK_MONOTONIC on this machine.
 
 use serde::{Deserialize, Serialize};
 

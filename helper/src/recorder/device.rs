@@ -96,8 +96,11 @@ impl Device {
         }
         self.fail(FaultOn::Write)?;
         self.check_room(bytes)?;
-        let written = self.record.write_all_at(data, self.end);
-        written.map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::IO))?;
+        if let Err(e) = self.record.write_all_at(data, self.end) {
+            let error = Errno::from_io_error(&e).unwrap_or(Errno::IO);
+            self.is_full |= error == Errno::NOSPC && self.stopped.is_none();
+            return Err(error);
+        }
         self.add(Entry {
             kind: Kind::Write,
             offset,

@@ -125,7 +125,7 @@ fn after_a_power_cut_what_was_flushed_is_there_and_what_was_not_may_be_lost() {
             assert_eq!(pages(&kept), [b'k'; PAGES], "{filesystem}: {made}");
             let found: BTreeSet<u8> = pages(&both).into_iter().collect();
             assert!(found.is_subset(&BTreeSet::from([b'n', b'o'])), "{found:?}");
-            // What is written on a cut is gone with it.
+            // The next cut does not have this.
             write_durably(&kept, b'x');
             lab.ok(&["cut-end", "--target", "t"]);
             let again = cut(&lab, entry, number, "page");
