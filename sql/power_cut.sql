@@ -1,4 +1,5 @@
 -- Power cuts: what is refused before anything is made.
+\set SHOW_CONTEXT never
 SELECT * FROM fsbench.run(workload => 'power-cut');
 SELECT * FROM fsbench.power_cut('default', cuts => 5);
 SELECT * FROM fsbench.power_cut('default', cuts => 0);

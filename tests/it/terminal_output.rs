@@ -77,8 +77,13 @@ const STUDY: &str = r#"{"study": "own", "title": "t", "author": "a", "year": 202
     "margin": 0.05, "is_published": false, "full": {"scale": 1, "transactions": 10, "max_blocks": 3}, "quick": {"scale": 1, "transactions": 10, "max_blocks": 3}}], 
     "published": []}"#;
 
-/// Verbs that need the helper; tests/it/helper/manual_examples.rs runs them with one.
-const OF_THE_HELPER: [&str; 3] = ["prepare_target", "release_target", "describe_devices"];
+/// Verbs that need the helper; tests/it/helper/manual_examples.rs and power_cut_runs.rs run them with one.
+const OF_THE_HELPER: [&str; 4] = [
+    "prepare_target",
+    "release_target",
+    "describe_devices",
+    "power_cut",
+];
 
 fn every_example_of_the_help_works(server: &TestServer) {
     let mut client = server.connect("postgres");

@@ -75,11 +75,13 @@ fn power_cuts_lose_commits_of_a_server_without_fsync() {
     let Some(scene) = scene(test) else {
         return;
     };
-    let settings = r#"settings => '{"fsync": "off"}'"#;
-    let run = scene.start_run(&format!(
-        "target => 'ext4', {SHORT}, {settings}, options => '{{\"cuts\": 6}}'"
-    ));
-    assert_eq!(scene.ending(&run), "done");
+    let parts = rows(
+        &mut scene.bench.client(),
+        r#"SELECT run_id, part, outcome FROM fsbench.power_cut('ext4', cuts => 6, clients => 3, duration => '1 s', settings => '{"fsync": "off"}')"#,
+    );
+    let (run, first) = parts[0].split_once('|').expect("a run");
+    assert_eq!((first, parts.len()), ("commits|failed", 4), "{parts:?}");
+    let run = run.to_owned();
     scene.nothing_is_left("power cuts that have failed");
     let commits = outcomes(&scene, &run).swap_remove(0);
     assert_eq!(commits, "commits failed t f 6");
