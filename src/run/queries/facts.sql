@@ -17,9 +17,13 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found,
          'problem', problem, 'verified', balances_verified) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'),
       'power_cuts', coalesce((SELECT jsonb_build_object('cuts', sum(p.cuts), 'failed', sum(p.failed)) FROM fsbench.power_cut_result p
-         WHERE NOT p.control AND p.outcome <> 'void' AND p.run_id = (SELECT c.run_id FROM fsbench.run_log c
-            WHERE c.workload = 'power-cut' AND c.status = 'done' AND c.target = r.target AND c.target_version IS NOT DISTINCT FROM r.target_version
-            AND c.used -> 'settings' IS NOT DISTINCT FROM r.used -> 'settings' AND c.run_id <= r.run_id
+         WHERE NOT p.control AND p.outcome <> 'void' AND p.run_id = (SELECT c.run_id FROM fsbench.run_log c JOIN fsbench.environment ce USING (run_id)
+            WHERE c.workload = 'power-cut' AND c.status = 'done' AND c.run_id <= r.run_id
+            -- The same definition, whatever the target's name; the same kernel; and the settings on which durability depends.
+            AND fsbench._same_definition(c.target_definition, r.target_definition) AND ce.kernel = e.kernel
+            AND (c.facts -> 'fsync', c.facts -> 'full_page_writes', c.facts -> 'synchronous_commit', ce.settings #> '{wal_sync_method,setting}')
+               IS NOT DISTINCT FROM (r.facts -> 'fsync', r.facts -> 'full_page_writes', r.facts -> 'synchronous_commit', e.settings #> '{wal_sync_method,setting}')
+            AND EXISTS (SELECT FROM fsbench.power_cut_result v WHERE v.run_id = c.run_id AND NOT v.control AND v.outcome <> 'void')
             AND NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = c.run_id) ORDER BY c.run_id DESC LIMIT 1)), '{}'),
       'storage', jsonb_build_object(
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}',

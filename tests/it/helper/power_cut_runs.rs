@@ -60,8 +60,13 @@ fn acknowledged_commits_survive_power_cuts_and_controls_do_not() {
          FROM fsbench.power_cut_point WHERE part = 'commits' AND run_id = {run}"
     );
     assert_eq!(scene.value(&points), "true 2 true true");
-    let later =
-        scene.start_run("target => 'ext4', workload => 'commit', clients => 2, transactions => 20");
+    // The definition decides, not the name, and of settings only those on which durability depends.
+    scene.value(
+        "SELECT fsbench.create_target('alike', filesystem => 'ext4', image_size => '800MB', image_sparse => true)",
+    );
+    let later = scene.start_run(
+        r#"target => 'alike', workload => 'commit', clients => 2, transactions => 20, settings => '{"max_wal_size": "2GB"}'"#,
+    );
     assert_eq!(scene.ending(&later), "done");
     let codes = format!(
         "SELECT durability_codes @> '[{{\"code\": \"survived_power_cuts\", \"cuts\": 24}}]' FROM fsbench.environment WHERE run_id = {later}"
