@@ -4,7 +4,7 @@
 //! From the top down: [`serve`] and [`database`] are the two processes that take jobs, [`child`] is how the second becomes
 //! somebody else, and [`client`] how it speaks with a server, by the parameters of [`connection`], with pauses of [`backoff`]; [`engine`]
 //! does one; [`plan`] decides what that takes, from what [`config`] allows and [`probe`] finds, a device that is in use among it;
-//! [`journal`] remembers it; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being
+//! [`layer`] has the images, devices, arrays and pools below a filesystem, each with what makes and undoes it; [`journal`] remembers them; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being
 //! unmounted; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end; [`secure`] opens what nobody else
 //! can have changed; [`output`] prints. [`setup`], [`doctor`] and [`cli_target`] are for its command line.
 //!
@@ -14,7 +14,9 @@
 //! ```text
 //! serve setup cli_target
 //! engine doctor
-//! journal plan
+//! plan
+//! layer
+//! journal
 //! mount_users place settings
 //! probe config database
 //! child client
@@ -36,6 +38,7 @@ mod doctor;
 mod engine;
 mod exec;
 mod journal;
+mod layer;
 mod mount_users;
 mod output;
 mod place;
