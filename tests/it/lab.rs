@@ -279,8 +279,8 @@ fn smoke(test: &str, filesystem: &str, disk: Disk) {
         format!("raid{level} of {disks} disks")
     });
     let expected = [
-        // SYS_ADMIN, SYS_PTRACE, SETUID, SETGID, KILL, DAC_READ_SEARCH, CHOWN: those of its systemd unit.
-        "the helper's rights 00000000002800e5".to_owned(),
+        // SYS_ADMIN, SYS_PTRACE, SETUID, SETGID, KILL, DAC_READ_SEARCH, CHOWN, MKNOD: those of its systemd unit.
+        "the helper's rights 00000000082800e5".to_owned(),
         format!("run on {filesystem}"),
         "done, 100 transactions".to_owned(),
         format!("{filesystem} on {device}, data and WAL, in a guest: {machine}"),
