@@ -334,8 +334,8 @@ fn arrays_by_the_helper_in_a_guest() {
         .filter_map(|line| line.strip_prefix("fact: "))
         .collect();
     let expected = [
-        "raid0 done, raid0 of 4 disks, chunk 524288, bitmap -, degraded -, stripes 524288 and 2097152",
-        "linear done, linear of 4 disks, chunk 0, bitmap -, degraded -, stripes 0 and 0",
+        "raid0 done, raid0 of 4 disks, chunk 524288, bitmap none, degraded -, stripes 524288 and 2097152",
+        "linear done, linear of 4 disks, chunk 0, bitmap none, degraded -, stripes 0 and 0",
         "raid1 done, raid1 of 4 disks, chunk 0, bitmap +8, degraded 0, stripes 0 and 0",
         "raid5 done, raid5 of 4 disks, chunk 65536, bitmap none, degraded 0, stripes 65536 and 196608",
         "raid6 done, raid6 of 4 disks, chunk 524288, bitmap none, degraded 0, stripes 524288 and 1048576",

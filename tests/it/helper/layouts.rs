@@ -285,7 +285,7 @@ fn a_run_on_btrfs_over_four_images() {
         ],
     );
     // The plan names each of them, and what undoes it.
-    for (step, times) in [("create_image", "4"), ("remove_image", "4"), ("mkfs", "1")] {
+    for (step, times) in [("create image", "4"), ("remove image", "4"), ("mkfs", "1")] {
         let steps = format!(
             "SELECT count(*) FROM fsbench.plan(target => 'b4', scale => 1) WHERE action = '{step}'"
         );
