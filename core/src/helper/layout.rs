@@ -245,7 +245,7 @@ impl LayoutOptions {
                 "layout {} takes no {name} in layout_options",
                 quoted(layout.name())
             ))
-            .detail("chunk is of raid0, raid5, raid6 and raid10; bitmap of raid1, raid5, raid6 and raid10; consistency_policy of raid5 and raid6; copies of raid10.")
+            .detail("Layouts raid0, raid5, raid6 and raid10 take chunk; raid1, raid5, raid6 and raid10 take bitmap; raid5 and raid6 take consistency_policy; raid10 takes copies.")
             .hint("Leave it out."));
         }
         if let Some(chunk) = &self.chunk
