@@ -9,6 +9,7 @@
 //! - [`layout`]: how several devices become one place for a filesystem.
 //! - [`options`]: which mkfs and mount options each of them accepts.
 //! - [`settings`]: settings of the block device and of the kernel.
+//! - [`record`]: recorded writes, and power cuts made from them.
 //! - [`protocol`]: the lines between the helper's two processes.
 
 pub mod effective;
@@ -19,6 +20,7 @@ pub mod layout;
 pub mod marks;
 pub mod options;
 pub mod protocol;
+pub mod record;
 pub mod request;
 pub mod settings;
 

@@ -20,7 +20,7 @@ use pgfsbench_core::{
     statistics::Counter,
     target,
     verification::Verification,
-    workload::{fsync, io, mix, scan, tpcc_like},
+    workload::{fsync, io, mix, power_cut, scan, tpcc_like},
 };
 use serde_json::{Value, to_value};
 
@@ -208,12 +208,14 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(Verification::default()),
         row(io::Row::default()),
         row(io::series::Row::default()),
+        row(power_cut::Summary::default()),
+        row(power_cut::Point::default()),
     ]
 }
 
 /// The row of a run, in two structs: what is asked for, and what is done.
 fn rows_of_run() -> [(&'static str, Value); 2] {
-    [row(row::Asked::default()), row(row::Done::default())]
+    [row(row::RequestedRun::default()), row(row::Done::default())]
 }
 
 #[test]

@@ -1,8 +1,13 @@
 //! A target as the command line describes it.
 
+mod cut;
+
+pub use cut::CutAction;
+
 use crate::engine::Engine;
 use crate::place::Place;
 use clap::Args;
+use pgfsbench_core::helper::record::Record;
 use pgfsbench_core::helper::{
     DeviceRequest, Filesystem, InitialSync, Layout, Log, Name, Prepare, SsdState, Storage,
 };
@@ -12,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 #[derive(Args)]
-pub struct Which {
+pub struct TargetName {
     /// Name of the target
     #[arg(long)]
     target: String,
@@ -24,7 +29,7 @@ pub struct Which {
 #[derive(Args)]
 pub struct CliTarget {
     #[command(flatten)]
-    pub which: Which,
+    pub target_name: TargetName,
     #[arg(long)]
     filesystem: String,
     /// Size of an image, such as 8GB
@@ -69,6 +74,9 @@ pub struct CliTarget {
     /// Device for it, as the configuration names it
     #[arg(long, value_name = "PATH")]
     log_device: Option<String>,
+    /// Record all that is written, up to this size, so that power cuts can be made of it
+    #[arg(long, requires = "image", value_name = "SIZE")]
+    record: Option<String>,
     /// Discard the whole device beforehand (trimmed), or nothing of it (as_is)
     #[arg(long, value_name = "STATE")]
     ssd_state: Option<String>,
@@ -80,7 +88,7 @@ pub struct CliTarget {
     kernel_setting: Vec<String>,
 }
 
-impl Which {
+impl TargetName {
     pub fn place(&self, engine: &Engine) -> Result<Place, Refusal> {
         Ok(Place {
             database: engine
@@ -135,11 +143,16 @@ impl CliTarget {
             }
         };
         let layout = self.layout.as_deref().map(Layout::of_name).transpose()?;
+        let record = self.record.as_deref().map(|size| {
+            let log_bytes = parse_size(size, 0)?;
+            Ok::<_, Refusal>(Record { log_bytes })
+        });
         Ok(Prepare {
             layout,
             layout_options: settings("layout", &self.layout_option)?,
             initial_sync: self.skip_initial_sync.then_some(InitialSync::Skip),
             log,
+            record: record.transpose()?,
             ssd_state,
             block_settings: settings("block", &self.block_setting)?,
             kernel_settings: settings("kernel", &self.kernel_setting)?,
@@ -150,6 +163,12 @@ impl CliTarget {
             ..Prepare::new(storage, Filesystem::of_name(&self.filesystem)?)
         })
     }
+}
+
+/// A word as a request has it.
+fn word<T: DeserializeOwned>(argument: &str, given: &str) -> Result<T, Refusal> {
+    serde_json::from_value(Value::from(given))
+        .map_err(|e| Refusal::argument(format!("invalid {argument}")).detail(format!("{e}.")))
 }
 
 /// `NAME=VALUE` several times, as a request has them.

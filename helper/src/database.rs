@@ -1,7 +1,7 @@
 //! The process that speaks with one database, as the servers' user: takes jobs from fsbench.helper_job, has them done over the
 //! socket pair that is its standard input, and writes into their rows what has become of them.
 //!
-//! While it serves its session is the one in fsbench.helper_session: so the extension sees whether somebody is there, and two
+//! While it serves its session is the one in fsbench.helper_session: so the extension sees whether a helper is connected, and two
 //! helpers do not serve the same database.
 
 mod helper_session;
@@ -48,7 +48,7 @@ pub fn main() -> Result<(), Refusal> {
     let Some(hello) = read::<Hello>(&mut from).map_err(|e| failed(e.into()))? else {
         return Ok(());
     };
-    let mut servant = Servant {
+    let mut worker = Worker {
         root,
         from,
         unrecorded: None,
@@ -56,10 +56,10 @@ pub fn main() -> Result<(), Refusal> {
         backoff: Backoff::default(),
         has_served: false,
     };
-    servant.serve(&hello).map_err(failed)
+    worker.serve(&hello).map_err(failed)
 }
 
-struct Servant {
+struct Worker {
     root: UnixStream,
     from: BufReader<UnixStream>,
     /// The outcome of a job that ended while the database could not be reached.
@@ -83,7 +83,7 @@ enum Ended {
     Queue,
 }
 
-impl Servant {
+impl Worker {
     fn serve(&mut self, hello: &Hello) -> Result<(), Failure> {
         let mut last = String::new();
         loop {

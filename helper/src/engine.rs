@@ -3,6 +3,7 @@
 
 mod caches;
 mod closed;
+mod cut;
 mod describe;
 mod erase;
 mod facts;
@@ -84,6 +85,10 @@ impl Engine {
             Request::Try { target, prepare } => self.try_out(&place(target), prepare, tell),
             Request::Describe => self.describe(database),
             Request::DropCaches => self.drop_caches(tell),
+            Request::CutStop { target, stop } => self.cut_stop(&place(target), stop, tell),
+            Request::Cut { target, cut } => self.cut(&place(target), cut, tell),
+            Request::CutEnd { target } => self.cut_end(&place(target), tell),
+            Request::Fault { target, fault } => self.fault(&place(target), fault),
         }
     }
 
@@ -138,6 +143,7 @@ impl Engine {
             plan.leaves().map(leaf).collect(),
             plan.mount_point.clone(),
         )?;
+        entry.recorder = plan.recorder.clone();
         entry.mount_options = plan.steps.iter().find_map(|step| match step {
             Step::Mount { options, .. } => Some(options.clone()),
             _ => None,
@@ -341,16 +347,16 @@ fn place_of(database: &Name, target: &Name) -> Place {
 
 /// The properties of a zfs pool that were asked for and are not in force.
 fn properties_not_in_force(request: &Prepare, now: &BTreeMap<String, String>) -> Vec<String> {
-    let asked = [&request.pool_properties, &request.dataset_properties];
-    let texts = asked.into_iter().flatten();
-    let asked = texts
+    let requested = [&request.pool_properties, &request.dataset_properties];
+    let texts = requested.into_iter().flatten();
+    let requested = texts
         .flat_map(|text| text.split([',', ' ']))
         .filter(|p| !p.is_empty());
     let is_missing = |property: &&str| {
         let (name, value) = property.split_once('=').unwrap_or((property, ""));
         !now.get(name).is_some_and(|now| is_same_value(value, now))
     };
-    asked.filter(is_missing).map(str::to_owned).collect()
+    requested.filter(is_missing).map(str::to_owned).collect()
 }
 
 fn taken(path: &Path) -> Refusal {

@@ -4,6 +4,7 @@
 use crate::config::Config;
 use crate::place::Place;
 use crate::probe::device::Identity;
+use crate::recorder::Recorder;
 use crate::secure::{self, failed};
 use crate::settings::Changed;
 use pgfsbench_core::helper::Filesystem;
@@ -42,12 +43,15 @@ pub struct Entry {
     pub uuid: String,
     /// Leaves and layers in the order in which they are made. A release undoes them from the end.
     pub layers: Vec<Layer>,
+    /// The recorder below the filesystem; None if nothing is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder: Option<Recorder>,
     pub mount_point: PathBuf,
     /// The options that it is mounted with, by which it can be mounted again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_options: Option<Vec<String>>,
     pub state: State,
-    /// The run that the target was prepared for: it is released when the run is over, even if nobody asks. None if a user prepared it.
+    /// The run that the target was prepared for: the helper releases the target when the run is over, even without a request. None if a user prepared it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<i64>,
     /// The steps that were begun. The last of them may not have been finished.
@@ -55,7 +59,7 @@ pub struct Entry {
     /// The settings that it has changed, or was about to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Changed>,
-    /// Images that somebody else has made before this could: they are not undone.
+    /// Images that another program made first: they are not undone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_ours: Vec<PathBuf>,
 }
@@ -106,6 +110,7 @@ struct Stored {
     on: Option<Kept>,
     log: Option<Kept>,
     pool: Option<KeptPool>,
+    recorder: Option<Recorder>,
     mount_point: PathBuf,
     mount_options: Option<Vec<String>>,
     state: State,
@@ -138,6 +143,7 @@ impl TryFrom<Stored> for Entry {
             filesystem: stored.filesystem,
             uuid: stored.uuid,
             layers,
+            recorder: stored.recorder,
             mount_point: stored.mount_point,
             mount_options: stored.mount_options,
             state: stored.state,
@@ -161,12 +167,14 @@ pub struct KeptPool {
 #[serde(rename_all = "snake_case")]
 pub enum State {
     Preparing,
-    /// It is made and mounted, and who asked for it does not know yet: it is nobody's to use.
+    /// The target is made and mounted, and the caller does not know it yet: no run may use the target.
     #[serde(rename = "untold")]
     Unreported,
     Ready,
-    /// It is being unmounted and mounted again. Nobody may use it before it is ready.
+    /// The target is being unmounted and mounted again. No run may use the target before it is ready.
     Remounting,
+    /// The recording has ended. It is mounted as power cuts have left it, or not at all.
+    Cutting,
     Releasing,
 }
 
@@ -203,7 +211,15 @@ impl Entry {
         self.layers.iter().any(is_array)
     }
 
-    /// The images that were made for it.
+    /// The file that the loop device of this image has.
+    pub fn attached(&self, image: &Path) -> PathBuf {
+        match &self.recorder {
+            Some(recorder) => recorder.disk(),
+            None => image.to_owned(),
+        }
+    }
+
+    /// The images that were made for it, and the file of its record.
     pub fn images(&self) -> impl Iterator<Item = (&Path, u64)> {
         let image = |(_, kept)| match kept {
             &Kept::Image { ref path, bytes } => Some((path.as_path(), bytes)),
@@ -211,12 +227,8 @@ impl Entry {
         };
         self.leaves()
             .filter_map(image)
-            .filter(|(path, _)| self.is_ours(path))
-    }
-
-    /// False for an image that another program made before the helper could.
-    pub fn is_ours(&self, image: &Path) -> bool {
-        !self.not_ours.iter().any(|other| other == image)
+            .chain(self.recorder.iter().map(|r| (r.record.as_path(), r.bytes)))
+            .filter(|(path, _)| !self.not_ours.iter().any(|other| other == path))
     }
 
     pub fn new(
@@ -233,6 +245,7 @@ impl Entry {
             filesystem,
             uuid: uuid.to_owned(),
             layers,
+            recorder: None,
             mount_point,
             mount_options: None,
             state: State::Preparing,
@@ -271,6 +284,14 @@ impl Entry {
             }
             Kept::Device { path, .. } => config.device.iter().any(|d| d.path == *path),
         });
+        let is_of_place = |recorder: &Recorder| {
+            let mut directories = config.images.iter().map(|images| &images.directory);
+            recorder.mount_point == place.recorder_mount_point(config)
+                && directories.any(|d| d.join(place.record_name()) == recorder.record)
+        };
+        if !self.recorder.as_ref().is_none_or(is_of_place) {
+            return Err("its recorder is not that of its place");
+        }
         match is_allowed {
             true => Ok(()),
             false => Err("its image or device is not in the configuration"),
@@ -294,8 +315,8 @@ impl Part {
     }
 }
 
-type Believed = (Place, Entry);
-type Unbelieved = (Place, Refusal);
+type Trusted = (Place, Entry);
+type Untrusted = (Place, Refusal);
 
 pub struct Journal {
     path: PathBuf,
@@ -399,7 +420,7 @@ impl Journal {
     }
 
     /// All entries that are believed, and why the others are not.
-    pub fn entries(&self, config: &Config) -> Result<(Vec<Believed>, Vec<Unbelieved>), Refusal> {
+    pub fn entries(&self, config: &Config) -> Result<(Vec<Trusted>, Vec<Untrusted>), Refusal> {
         let (mut believed, mut unbelieved) = (Vec::new(), Vec::new());
         for place in self.places()?.0 {
             match self.read(&place, config) {
@@ -423,7 +444,7 @@ impl Journal {
     /// On disk when this returns.
     pub fn write(&self, entry: &Entry) -> Result<(), Refusal> {
         let name = format!("{}.json", entry.place);
-        self.put(&self.entries, &self.path.join("journal"), &name, entry)
+        self.write_file(&self.entries, &self.path.join("journal"), &name, entry)
     }
 
     pub fn remove(&self, place: &Place) -> Result<(), Refusal> {
@@ -436,7 +457,7 @@ impl Journal {
         fsync(&self.entries).map_err(|e| failed("sync", &path, e))
     }
 
-    fn put(
+    fn write_file(
         &self,
         directory: &OwnedFd,
         path: &Path,
@@ -568,6 +589,7 @@ mod tests {
             (State::Unreported, "untold"),
             (State::Ready, "ready"),
             (State::Remounting, "remounting"),
+            (State::Cutting, "cutting"),
             (State::Releasing, "releasing"),
         ] {
             assert_eq!(serde_json::to_value(state).unwrap(), name);
@@ -613,7 +635,14 @@ mod tests {
         }];
         let mount_point = place.mount_point(&config);
         let entry = Entry::new(&place, Filesystem::Ext4, "u", layers, mount_point);
-        let good = serde_json::to_string(&entry.unwrap()).unwrap();
+        let mut entry = entry.unwrap();
+        let record = "/srv/i/bench@t@record.img";
+        entry.recorder = Some(Recorder {
+            mount_point: place.recorder_mount_point(&config),
+            record: record.into(),
+            bytes: 1,
+        });
+        let good = serde_json::to_string(&entry).unwrap();
         let path = Path::new("/var/lib/pgfsbench/journal/bench@t.json");
         let read = |text: &str| believe(text, path, &place, &config);
         assert!(read(&good).is_ok());
@@ -621,6 +650,9 @@ mod tests {
             good.replace("/srv/i/", "/srv/precious/"),
             good.replace("/srv/i/bench@t.img", "/etc/passwd"),
             good.replace("mnt/bench@t", "mnt/.."),
+            good.replace(record, "/etc/passwd"),
+            good.replace(record, "/srv/i/bench@u@record.img"),
+            good.replace("recorder/bench@t", "recorder/.."),
             good.replace("\"place\":\"bench@t\"", "\"place\":\"bench@u\""),
             good.replace("\"version\":2", "\"version\":2,\"more\":1"),
             good.replace("\"version\":2", "\"version\":1"),

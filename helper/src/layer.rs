@@ -12,6 +12,7 @@ mod image;
 mod log;
 mod md;
 mod mdadm;
+mod record;
 mod step;
 mod undo;
 mod zfs;
@@ -22,10 +23,11 @@ pub use discard::{check_discards, spare, steps as discards};
 pub use extended::write_at_once;
 pub use facts::{Facts, Found, Holder, ImagesFacts, ZfsFacts};
 pub use identity::check_identity;
-pub use image::{Wanted, check_image, check_images, image};
+pub use image::{NewImage, check_image, check_images, image};
 pub use log::log;
 pub use md::{array, module as module_of_md, steps as steps_of_array};
 pub use mdadm::node_of_array;
+pub use record::record;
 pub use step::{Devices, Step};
 pub use undo::{Hook, Tell, Undoing};
 pub use zfs::{module, partition, partition_of, steps as steps_of_pool};
@@ -50,7 +52,7 @@ pub enum On {
     Device {
         path: String,
         /// Serial number and the like when the target was created.
-        asked: Marks,
+        requested: Marks,
         facts: Box<DeviceFacts>,
     },
 }
@@ -146,14 +148,14 @@ pub fn joined_of(entry: &Entry) -> usize {
 }
 
 /// The numbers that a leaf of an entry has now. A device has its number only until the next boot.
-pub fn numbers_of(kept: &Kept, boot: &str) -> Result<Vec<(u32, u32)>, Refusal> {
+pub fn numbers_of(kept: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
     match kept {
         Kept::Image { path, .. } => {
-            let devices = loops::of_image(path)?;
+            let devices = loops::of_image(&entry.attached(path))?;
             let number = |device: &PathBuf| probe::device_number(device);
             Ok(devices.iter().filter_map(number).collect())
         }
-        Kept::Device { identity, .. } => match probe::boot_id()? == boot {
+        Kept::Device { identity, .. } => match probe::boot_id()? == entry.boot {
             true => Ok(vec![(identity.major, identity.minor)]),
             false => Ok(Vec::new()),
         },

@@ -1,11 +1,13 @@
 //! `pgfsbench-helper`: the root side of pgfsbench. It makes, mounts, unmounts and removes filesystems for benchmark targets, as
 //! jobs in a database ask for, and as far as its own configuration allows.
 //!
-//! From the top down: [`serve`] and [`database`] are the two processes that take jobs, [`child`] is how the second becomes
-//! somebody else, and [`client`] how it speaks with a server, by the parameters of [`connection`], with pauses of [`backoff`]; [`engine`]
+//! From the top down: [`serve`] and [`database`] are the two processes that take jobs, [`child`] gives the second process
+//! another user, and [`client`] speaks with a server, by the parameters of [`connection`], with pauses of [`backoff`]; [`engine`]
 //! does one; [`plan`] decides what that takes, from what [`config`] allows and [`probe`] finds, a device that is in use among it;
-//! [`layer`] has the images, devices, arrays and pools below a filesystem, each with what makes and undoes it; [`journal`] remembers them; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being
-//! unmounted; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end; [`secure`] opens what nobody else
+//! [`layer`] has the images, devices, arrays and pools below a filesystem, each with the steps that make and undo it; [`journal`] remembers
+//! them; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being unmounted; [`recorder`] records
+//! what a target writes, and makes power cuts of it; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end;
+//! [`secure`] opens files that only root
 //! can have changed; [`output`] prints. [`setup`], [`doctor`] and [`cli_target`] are for its command line.
 //!
 //! Floors (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Single files stand beside the
@@ -17,7 +19,7 @@
 //! plan
 //! layer
 //! journal
-//! mount_users place settings
+//! mount_users place recorder settings
 //! probe config database
 //! child client
 //! secure exec connection output backoff
@@ -44,6 +46,7 @@ mod output;
 mod place;
 mod plan;
 mod probe;
+mod recorder;
 mod secure;
 mod serve;
 mod settings;
@@ -51,7 +54,7 @@ mod setup;
 
 use child::Part;
 use clap::{Parser, Subcommand};
-use cli_target::{CliTarget, Which};
+use cli_target::{CliTarget, TargetName};
 use config::Config;
 use engine::{Cleared, Engine, Hook};
 use output::{note, say};
@@ -92,17 +95,19 @@ enum Action {
     /// Unmount a target and remove what was made for it
     Release {
         #[command(flatten)]
-        which: Which,
+        target_name: TargetName,
         #[command(flatten)]
         hook: Hook,
     },
     /// Unmount a target and mount it again as it was
     Remount {
         #[command(flatten)]
-        which: Which,
+        target_name: TargetName,
         #[command(flatten)]
         hook: Hook,
     },
+    #[command(flatten)]
+    Cut(cli_target::CutAction),
     /// Undo everything that the journal names and that is not in use
     Cleanup {
         #[command(flatten)]
@@ -118,6 +123,8 @@ enum Action {
     Setup(setup::Arguments),
     #[command(name = "_as", hide = true)]
     As(child::Role),
+    #[command(name = "_record", hide = true)]
+    Record(recorder::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -164,7 +171,10 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         Action::RunOnce(options) => serve::serve(engine(options.hook.clone())?, true, &options),
         Action::Plan(cli_target) => {
             let engine = engine(Hook::default())?;
-            let plan = engine.plan(&cli_target.which.place(&engine)?, &cli_target.request()?)?;
+            let plan = engine.plan(
+                &cli_target.target_name.place(&engine)?,
+                &cli_target.request()?,
+            )?;
             let devices = plan.devices();
             for step in &plan.steps {
                 match step.argv(&devices) {
@@ -176,25 +186,30 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         }
         Action::Prepare { cli_target, hook } => {
             let engine = engine(hook)?;
-            let place = cli_target.which.place(&engine)?;
+            let place = cli_target.target_name.place(&engine)?;
             let result = engine.prepare(&place, None, &cli_target.request()?, &mut show)?;
             engine.keep(&place.database, &place.target)?;
             say!("{result:#}");
             Ok(())
         }
-        Action::Release { which, hook } => {
+        Action::Release { target_name, hook } => {
             let engine = engine(hook)?;
-            let result = engine.release(&which.place(&engine)?, &mut show)?;
+            let result = engine.release(&target_name.place(&engine)?, &mut show)?;
             say!("{result:#}");
             Ok(())
         }
-        Action::Remount { which, hook } => {
+        Action::Remount { target_name, hook } => {
             let engine = engine(hook)?;
-            let result = engine.remount(&which.place(&engine)?, &mut show)?;
+            let result = engine.remount(&target_name.place(&engine)?, &mut show)?;
             say!("{result:#}");
             Ok(())
         }
         Action::Cleanup { hook } => cleanup(&engine(hook)?),
+        Action::Record(arguments) => recorder::main(&arguments),
+        Action::Cut(action) => {
+            say!("{:#}", action.run(engine, &mut show)?);
+            Ok(())
+        }
     }
 }
 

@@ -7,9 +7,10 @@ pub use remount_options::mount_options_again;
 pub use settings::changed_by;
 
 use crate::config::Config;
-use crate::layer::{self, Devices, Facts, On, Part, Step, Wanted};
+use crate::layer::{self, Devices, Facts, NewImage, On, Part, Step};
 use crate::place::Place;
 use crate::probe::kernel::Support;
+use crate::recorder::Recorder;
 use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::options::check_kernel as check_options_of_kernel;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
@@ -28,6 +29,8 @@ pub struct Plan {
     pub members: Vec<On>,
     /// The device of its log; None if the filesystem holds it.
     pub log: Option<On>,
+    /// The recorder below the filesystem; None if nothing is recorded.
+    pub recorder: Option<Recorder>,
     /// The UUID by which the log is known: its own, or that of the filesystem.
     pub log_uuid: String,
     /// The dataset by which zfs is mounted; None for other filesystems.
@@ -91,6 +94,7 @@ pub fn prepare(
 
     let mount_point = place.mount_point(config);
     let (members, mut steps) = storage(config, place, request, facts)?;
+    let recorder = layer::record(config, place, request, facts, &members, &mut steps)?;
     let smallest = members.iter().map(On::bytes).min().unwrap_or(0);
     let mut mkfs_options = options_of_mkfs(request, &facts.uuid, smallest)?;
     let mut plain_mkfs = plain_options_of_mkfs(request, &facts.uuid, smallest)?;
@@ -132,6 +136,7 @@ pub fn prepare(
         array_uuid: facts.array_uuid.clone(),
         members,
         log,
+        recorder,
         log_uuid,
         dataset: (fs == Filesystem::Zfs).then(|| place.dataset()),
         mount_point,
@@ -149,8 +154,8 @@ fn plain_options_of_mkfs(
     uuid: &str,
     smallest: u64,
 ) -> Result<Option<Vec<String>>, Refusal> {
-    let asked = request.mkfs_options.as_deref().unwrap_or_default();
-    if asked.trim().is_empty() {
+    let requested = request.mkfs_options.as_deref().unwrap_or_default();
+    if requested.trim().is_empty() {
         return Ok(None);
     }
     let plain = Prepare {
@@ -174,14 +179,14 @@ fn storage(
         let (on, further) = match (request.storage.images(), request.storage.devices().get(n)) {
             (_, Some(asked)) => layer::device(config, asked, facts, part)?,
             (Some((bytes, sparse)), None) => {
-                let wanted = Wanted {
+                let new_image = NewImage {
                     part,
                     name: part.image_name(place),
                     bytes,
                     sparse,
                     partitions: is_zfs,
                 };
-                layer::image(config, &wanted, facts, &members)?
+                layer::image(config, &new_image, facts, &members)?
             }
             (None, None) => return Err(Refusal::new(Kind::Internal, "a target without a member")),
         };
@@ -230,9 +235,9 @@ fn mounting(config: &Config, mount_point: &Path, mount: Step) -> [Step; 4] {
 /// Those that are asked for, and what of our own they leave.
 fn options_of_mkfs(request: &Prepare, uuid: &str, smallest: u64) -> Result<Vec<String>, Refusal> {
     let fs = request.filesystem;
-    let asked = request.mkfs_options.as_deref().unwrap_or("");
+    let requested = request.mkfs_options.as_deref().unwrap_or("");
     let mut options = fs.own_arguments(uuid);
-    options.extend(mkfs_arguments(fs, asked)?);
+    options.extend(mkfs_arguments(fs, requested)?);
     layer::spare(request, &mut options)?;
     layer::write_at_once(fs, &mut options);
     layer::add_mkfs_options(request, smallest, &mut options)?;

@@ -16,7 +16,7 @@ use std::path::{Component, Path};
 const STICKY: u32 = 0o1000;
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// Opens a directory that nobody but root can change or replace.
+/// Opens a directory that only root can change or replace.
 pub fn open_directory(path: &Path) -> Result<OwnedFd, Refusal> {
     walk(path, Missing::Refuse)
 }
@@ -67,7 +67,7 @@ fn walk(path: &Path, missing: Missing) -> Result<OwnedFd, Refusal> {
             e => failed("open directory", &so_far, e),
         })?;
         let stat = fstat(&directory).map_err(|e| failed("stat", &so_far, e))?;
-        // In a sticky directory, such as /tmp, nobody else can rename or remove root's files.
+        // In a sticky directory, such as /tmp, other users cannot rename or remove root's files.
         let may_be_shared = i + 1 < names.len() && stat.st_mode & STICKY != 0;
         check_owner(&so_far, &stat, may_be_shared)?;
     }
@@ -160,7 +160,7 @@ pub fn check_file(path: &Path) -> Result<(), Refusal> {
         .zip(path.file_name().and_then(|name| name.to_str()))
         .ok_or_else(|| Refusal::argument(format!("invalid path {}", shown(path))))?;
     let directory = open_directory(parent)?;
-    let stat = look(&directory, name)
+    let stat = stat_entry(&directory, name)
         .and_then(|stat| stat.ok_or(Errno::NOENT))
         .map_err(|e| failed("stat", path, e))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -170,7 +170,7 @@ pub fn check_file(path: &Path) -> Result<(), Refusal> {
 }
 
 /// The status of a name in a directory; a symbolic link is not followed. None if there is nothing.
-pub fn look(directory: impl AsFd, name: &str) -> Result<Option<Stat>, Errno> {
+pub fn stat_entry(directory: impl AsFd, name: &str) -> Result<Option<Stat>, Errno> {
     match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
         Err(Errno::NOENT) => Ok(None),

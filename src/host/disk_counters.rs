@@ -47,7 +47,7 @@ pub struct Devices {
 
 impl Devices {
     /// Finds out; costs some system calls.
-    pub fn look() -> Self {
+    pub fn find() -> Self {
         let (data, wal) = (location::data_location(), location::wal_location());
         let under = |location: &Option<Location>| location.as_ref().and_then(number_under);
         let (data_number, wal_number) = (under(&data), under(&wal));
@@ -88,7 +88,7 @@ impl Device {
         })
     }
 
-    /// Its counters in a text of `/proc/diskstats`; None when it is not there any more.
+    /// Counters of the device in a text of `/proc/diskstats`; None when the text lacks the device.
     pub fn counters(&self, diskstats: &str) -> Option<DiskCounters> {
         if self.has_paths {
             return proc::parse_paths(diskstats, self.number);

@@ -62,9 +62,8 @@ pub struct Block {
     pub serial: Option<String>,
     /// WWN of the disk.
     pub wwn: Option<String>,
-    /// Its size.
     pub bytes: u64,
-    /// Its user, as far as every process can see.
+    /// User of the device, as far as every process can see.
     pub in_use: Option<String>,
 }
 
@@ -72,7 +71,7 @@ pub struct Block {
 pub fn blocks() -> Vec<Block> {
     let names = entries(Path::new("/sys/class/block"));
     let links = links();
-    let users = Users::look();
+    let users = Users::read();
     let mut blocks: Vec<Block> = names
         .iter()
         .filter(|name| !is_no_disk(name))
@@ -157,7 +156,7 @@ struct Users {
 }
 
 impl Users {
-    fn look() -> Self {
+    fn read() -> Self {
         Self {
             mounts: proc::understood_mounts(&fs::read(proc::MOUNTINFO).unwrap_or_default()),
             swaps: proc::parse_swaps(&tree::text(proc::SWAPS).unwrap_or_default()),

@@ -28,7 +28,7 @@ pub struct ExperimentSlots {
 #[derive(Default)]
 #[repr(C)]
 pub struct ExperimentSlot {
-    /// Its OID; 0 for a place that is free. Taken by who has an experiment there that is to go on, given back by the janitor when there
+    /// OID of the database; 0 for a free place. Taken by who has an experiment there that is to go on, given back by the janitor when there
     /// is none any more, or the database is gone.
     pub database: AtomicU32,
     /// Raised by a session that has changed an experiment there, when that is committed.
@@ -146,14 +146,14 @@ impl ExperimentSlots {
     }
 
     /// The database whose experiment is on.
-    pub fn home_of_holder(&self) -> Option<u32> {
+    pub fn database_of_holder(&self) -> Option<u32> {
         let place = self.holder.load(Acquire).checked_sub(1)?;
         let slot = self.places.get(place as usize)?;
         Some(slot.database.load(Acquire))
     }
 
     /// Whether an experiment is within a block, so that only its own runs are begun.
-    pub fn is_in_block(&self) -> bool {
+    pub fn block_is_running(&self) -> bool {
         self.holder.load(Acquire) != 0 && self.in_block.load(Acquire) == 1
     }
 }
@@ -228,9 +228,9 @@ mod tests {
         assert!(slots.hold(0));
         slots.in_block.store(1, Release);
         slots.leave_block(1);
-        assert!(slots.is_in_block());
+        assert!(slots.block_is_running());
         slots.leave_block(0);
-        assert!(!slots.is_in_block() && !slots.hold(1));
+        assert!(!slots.block_is_running() && !slots.hold(1));
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub struct Room {
 /// All that is found out of the server.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Its settings and state.
+    /// Settings and state.
     pub server: Server,
     /// Facts that decide whether a run is refused.
     pub state: ServerState,
@@ -79,7 +79,7 @@ pub struct Facts {
 }
 
 /// The lines about the server.
-pub fn look(facts: &Facts) -> Vec<Line> {
+pub fn check(facts: &Facts) -> Vec<Line> {
     let (server, state) = (&facts.server, &facts.state);
     let mut report = Report::new("server");
     report.add("version", OK, format!("PostgreSQL {}", server.version));

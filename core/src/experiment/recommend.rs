@@ -94,7 +94,7 @@ impl Facts {
 
 /// The machine and the server that lines are to be pasted on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Here {
+pub struct ThisServer {
     /// Release of the kernel.
     pub kernel: String,
     /// Whether systemd mounts what fstab says.
@@ -108,7 +108,7 @@ pub struct Here {
 /// A piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// Its subject: choice, open, next, why, figures, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
+    /// Subject: choice, open, next, why, figures, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
     pub part: &'static str,
     /// In words, or a line to be pasted.
     pub says: String,
@@ -152,19 +152,20 @@ fn to_paste(part: &'static str, says: impl Into<String>) -> Advice {
 }
 
 /// The advice of an experiment.
-pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Advice> {
+pub fn rows(state: &State, answers: &[Row], facts: &[Facts], here: &ThisServer) -> Vec<Advice> {
     let metric = steps::declared(state);
-    let choice = choice::choice(state, said, facts, metric);
+    let choice = choice::choice(state, answers, facts, metric);
     let mut rows = choice.advice;
     if let (Some(busy), Some(first)) = (neighbours::busy(state), rows.first_mut()) {
         first.says = format!("{}; {}", busy.says(), first.says);
     }
-    let open = open::of(state, said);
+    let open = open::of(state, answers);
     rows.extend(open.others().map(|why| advice("open", why.says())));
     let line = open.advice(&state.experiment.experiment);
     rows.extend(line.map(|line| to_paste(NEXT, line)));
     rows.extend(
-        said.iter()
+        answers
+            .iter()
             .map(|row| advice("why", format!("{}: {}", row.target, row.says))),
     );
     rows.extend(answer::levels(state, metric).map(|says| advice("figures", says)));
@@ -172,13 +173,13 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     rows.extend(unlike_in_durability(state, facts));
     rows.extend(only_for_comparison(state, facts));
     rows.extend(
-        regime::regime(state, said, facts, here)
+        regime::regime(state, answers, facts, here)
             .into_iter()
             .map(|says| advice("regime", says)),
     );
     rows.extend(not_tested(state, facts));
-    rows.extend(set_aside(said));
-    rows.extend(findings(state, said));
+    rows.extend(set_aside(answers));
+    rows.extend(findings(state, answers));
     if let Some(chosen) = choice.chosen {
         let of = facts.iter().find(|f| f.number == chosen);
         rows.extend(
@@ -257,7 +258,7 @@ fn nothing_durable(facts: &[Facts]) -> Option<String> {
     facts.first().filter(|_| all)?.why_not_durable()
 }
 
-/// Whether nobody should keep a database on the filesystem of that target.
+/// Whether the filesystem of that target is unfit for a database.
 fn is_for_comparison_only(facts: &[Facts], number: usize) -> bool {
     let filesystem = facts.iter().find(|f| f.number == number);
     let filesystem = filesystem.and_then(|f| f.filesystem.as_deref());
@@ -282,10 +283,18 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
 }
 
 fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
-    let mut rows = vec![untested(
-        "what is promised of durability was not tried by cutting power",
-        "; it is what mount options, caches and settings say",
-    )];
+    let mut rows = Vec::new();
+    let is_tried = |f: &Facts| {
+        let durability = f.durability.as_ref();
+        durability
+            .is_some_and(|durability| durability.is_shown() || durability.has_failed_power_cuts())
+    };
+    if !facts.iter().all(is_tried) {
+        rows.push(untested(
+            "what is promised of durability was not tried by cutting power",
+            "; it is what mount options, caches and settings say",
+        ));
+    }
     if !facts.iter().any(|f| f.crash == Some(true)) {
         let says = match facts.iter().all(can_crash) {
             true => ": options => '{\"crash\": true}' measures it",
@@ -375,15 +384,15 @@ fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     rows
 }
 
-fn set_aside(said: &[Row]) -> Vec<Advice> {
-    let aside = said.iter().filter(|row| row.is_set_aside());
+fn set_aside(answers: &[Row]) -> Vec<Advice> {
+    let excluded = answers.iter().filter(|row| row.is_set_aside());
     let says = |row: &Row| format!("{}, which was set aside since its runs failed", row.target);
-    aside.map(|row| untested(says(row), "")).collect()
+    excluded.map(|row| untested(says(row), "")).collect()
 }
 
 /// The codes of each target, and how to read what they mean.
-fn findings(state: &State, said: &[Row]) -> Vec<Advice> {
-    let with = said
+fn findings(state: &State, answers: &[Row]) -> Vec<Advice> {
+    let with = answers
         .iter()
         .filter_map(|row| Some((row, warning::in_words(&row.warnings)?)));
     let codes =

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 pub(super) use layers::of_storage;
 
-use super::RunFacts;
+use super::{RunFacts, facts::PowerCutFacts};
 use crate::{
     texts,
     units::{format_bytes, format_microseconds},
@@ -29,6 +29,8 @@ pub enum Class {
     Declared,
     /// Durable as far as settings and layers tell; no power cut has tried it.
     BySettings,
+    /// Durable as far as settings and layers tell, and no power cut has lost a commit.
+    Shown,
 }
 
 /// One fact that decides about durability. Times are microseconds.
@@ -109,6 +111,15 @@ pub enum Code {
     },
     /// The target's owner has declared that the device keeps its cache when power is lost.
     PowerLossProtected,
+    /// Power cuts on this target have lost or damaged data.
+    FailedPowerCuts {
+        failed: u64,
+        cuts: u64,
+    },
+    /// Power cuts on this target have lost and damaged nothing.
+    SurvivedPowerCuts {
+        cuts: u64,
+    },
     /// The workload syncs by itself; settings of the server do not count.
     WhereATestSyncs,
     /// A code of another version.
@@ -148,7 +159,8 @@ impl Code {
             | Self::FlushesOff { .. }
             | Self::JfsDoesNotFlush
             | Self::SyncDoesNothing { .. }
-            | Self::ZfsDoesNotFlush => Class::NotDurable,
+            | Self::ZfsDoesNotFlush
+            | Self::FailedPowerCuts { .. } => Class::NotDurable,
             Self::UnknownFilesystem { .. }
             | Self::UnknownDevices { .. }
             | Self::UnknownZfsSync
@@ -163,6 +175,7 @@ impl Code {
             | Self::Other => Class::NotKnown,
             Self::PowerLossProtected => Class::Declared,
             Self::WhereATestSyncs => Class::BySettings,
+            Self::SurvivedPowerCuts { .. } => Class::Shown,
         }
     }
 
@@ -189,6 +202,7 @@ impl Code {
                 wal_bytes: 0,
                 device_bytes: 0,
             },
+            Self::FailedPowerCuts { .. } => Self::FailedPowerCuts { failed: 0, cuts: 0 },
             other => other.clone(),
         }
     }
@@ -283,7 +297,12 @@ impl Code {
             Self::NoFlushes { .. } => "WAL was synced, and the device was not flushed".into(),
             Self::NoWrites { .. } => "WAL was synced, and the device did not write it".into(),
             Self::Other => "another version of pgfsbench knows the reason".into(),
-            Self::PowerLossProtected | Self::WhereATestSyncs => String::new(),
+            Self::FailedPowerCuts { failed, cuts } => {
+                format!("{failed} of {cuts} power cuts lost or damaged data")
+            }
+            Self::PowerLossProtected | Self::WhereATestSyncs | Self::SurvivedPowerCuts { .. } => {
+                String::new()
+            }
         }
     }
 }
@@ -330,6 +349,7 @@ impl Durability {
             .workload
             .is_some_and(|workload| workload.syncs_itself());
         codes.extend(syncs_itself.then_some(Code::WhereATestSyncs));
+        codes.extend(of_power_cuts(&facts.power_cuts));
         Some(Self::of_codes(codes))
     }
 
@@ -368,7 +388,9 @@ impl Durability {
     pub fn is_as(&self, other: &Self) -> bool {
         let (own, theirs) = (self.telling(), other.telling());
         let all_in = |a: &[Code], b: &[Code]| a.iter().all(|code| b.contains(code));
-        self.class() == other.class() && all_in(&own, &theirs) && all_in(&theirs, &own)
+        // Power cuts show a promise, and change none.
+        let promise = |durability: &Self| durability.class().min(Class::BySettings);
+        promise(self) == promise(other) && all_in(&own, &theirs) && all_in(&theirs, &own)
     }
 
     /// The codes that the sentence names, without figures.
@@ -377,7 +399,7 @@ impl Durability {
         let tells = |code: &&Code| match class {
             Class::NotDurable | Class::Declared => code.class() == Class::NotDurable,
             Class::NotKnown => code.class() == Class::NotKnown,
-            Class::BySettings => **code == Code::WhereATestSyncs,
+            Class::BySettings | Class::Shown => **code == Code::WhereATestSyncs,
         };
         self.0
             .iter()
@@ -389,6 +411,17 @@ impl Durability {
     /// True if commits are durable, as far as settings and declarations tell.
     pub fn is_durable(&self) -> bool {
         self.class() >= Class::Declared
+    }
+
+    /// True if no power cut has lost a commit, and nothing else speaks against it.
+    pub fn is_shown(&self) -> bool {
+        self.class() == Class::Shown
+    }
+
+    /// True if power cuts have lost or damaged data.
+    pub fn has_failed_power_cuts(&self) -> bool {
+        let is_failure = |code: &Code| matches!(code, Code::FailedPowerCuts { .. });
+        self.0.iter().any(is_failure)
     }
 
     /// The promise of a COMMIT, in words.
@@ -408,7 +441,20 @@ impl Durability {
                 "durable where a test syncs, by settings (not tried)".into()
             }
             Class::BySettings => "durable by settings (not tried)".into(),
+            Class::Shown => format!(
+                "durable, shown by {} power cuts",
+                self.survived_power_cuts()
+            ),
         }
+    }
+
+    /// The fewest power cuts of its codes: those of several runs may differ.
+    fn survived_power_cuts(&self) -> u64 {
+        let cuts = self.0.iter().filter_map(|code| match code {
+            Code::SurvivedPowerCuts { cuts } => Some(*cuts),
+            _ => None,
+        });
+        cuts.min().unwrap_or(0)
     }
 
     fn reasons(&self, class: Class) -> String {
@@ -434,6 +480,14 @@ pub fn contradictions(facts: &RunFacts) -> Vec<Code> {
         true => Vec::new(),
         false => contradiction::of(facts),
     }
+}
+
+fn of_power_cuts(facts: &PowerCutFacts) -> Option<Code> {
+    let cuts = facts.cuts.filter(|cuts| *cuts > 0)?;
+    Some(match facts.failed? {
+        0 => Code::SurvivedPowerCuts { cuts },
+        failed => Code::FailedPowerCuts { failed, cuts },
+    })
 }
 
 fn of_settings(facts: &RunFacts) -> Option<Vec<Code>> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    asked::Asked,
+    arguments::StudyArguments,
     definition::{Claim, Length, Need, Question, Study, Variant},
 };
 use crate::{
@@ -25,9 +25,9 @@ pub struct Facts {
     pub memory_bytes: u64,
     pub processors: u32,
     /// Filesystems that cannot be made and mounted here.
-    pub missing: BTreeMap<String, Why>,
+    pub missing: BTreeMap<String, SkipReason>,
     /// Why the program fio cannot be run here; None if it can.
-    pub without_fio: Option<Why>,
+    pub without_fio: Option<SkipReason>,
     /// Lines that the helper's configuration lacks.
     pub not_allowed: Vec<String>,
     /// The server's max_wal_size.
@@ -57,13 +57,13 @@ const BOOLEANS: [&str; 8] = ["on", "off", "true", "false", "yes", "no", "1", "0"
 /// Why something is not tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Why {
+pub struct SkipReason {
     pub why: String,
     /// The remedy; None where nothing helps.
     pub brings: Option<String>,
 }
 
-impl Why {
+impl SkipReason {
     pub(super) fn of(why: impl Into<String>) -> Self {
         Self {
             why: why.into(),
@@ -79,7 +79,7 @@ impl Why {
     }
 }
 
-impl std::fmt::Display for Why {
+impl std::fmt::Display for SkipReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.brings {
             Some(brings) => write!(f, "{}; to have it: {brings}", self.why),
@@ -90,17 +90,17 @@ impl std::fmt::Display for Why {
 
 /// A study as it was asked for on a machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Here<'a> {
+pub struct StudyContext<'a> {
     pub study: &'a Study,
-    pub asked: &'a Asked,
+    pub arguments: &'a StudyArguments,
     pub facts: &'a Facts,
 }
 
-impl Here<'_> {
+impl StudyContext<'_> {
     /// Why a variant is not tried, whatever is asked of it; None if it is.
-    pub fn variant(&self, variant: &Variant) -> Option<Why> {
+    pub fn variant(&self, variant: &Variant) -> Option<SkipReason> {
         if let Some(why) = &variant.not_tested {
-            return Some(Why::of(why));
+            return Some(SkipReason::of(why));
         }
         // The values that another build takes are not known here.
         let settings = variant.settings.as_ref().filter(|_| !variant.second_build);
@@ -115,21 +115,22 @@ impl Here<'_> {
                 return Some(why);
             }
         }
-        if variant.second_build && self.asked.bindir.is_none() {
+        if variant.second_build && self.arguments.bindir.is_none() {
             return self.need(&Need::Bindir, None);
         }
-        if variant.misaligned && self.asked.misaligned_device.is_none() {
+        if variant.misaligned && self.arguments.misaligned_device.is_none() {
             return Some(
-                Why::of("it is on a partition that is misaligned on purpose")
+                SkipReason::of("it is on a partition that is misaligned on purpose")
                     .brought_by("misaligned_device => '/dev/...', on the disk of device"),
             );
         }
         if variant.log_size.is_some()
-            && self.asked.device.is_some()
-            && self.asked.log_device.is_none()
+            && self.arguments.device.is_some()
+            && self.arguments.log_device.is_none()
         {
             return Some(
-                Why::of("its log is on a second device").brought_by("log_device => '/dev/...'"),
+                SkipReason::of("its log is on a second device")
+                    .brought_by("log_device => '/dev/...'"),
             );
         }
         let need = |need: &Need| match need {
@@ -141,7 +142,7 @@ impl Here<'_> {
     }
 
     /// Why a variant is not tried in a question; None if it is.
-    pub fn variant_of(&self, question: &Question, variant: &Variant) -> Option<Why> {
+    pub fn variant_of(&self, question: &Question, variant: &Variant) -> Option<SkipReason> {
         let is_of_the_disk = || self.is_of_the_disk(question, variant);
         self.variant(variant)
             .or_else(|| is_of_the_disk().then(on_an_image))
@@ -151,7 +152,7 @@ impl Here<'_> {
     fn is_on_image(&self, variant: &Variant) -> bool {
         match &variant.target {
             Some(target) => self.facts.on_images.contains_key(target),
-            None => variant.filesystem.is_some() && self.asked.image_size.is_some(),
+            None => variant.filesystem.is_some() && self.arguments.image_size.is_some(),
         }
     }
 
@@ -185,7 +186,7 @@ impl Here<'_> {
     }
 
     /// Why this server does not take one of these settings: a value that it was built without.
-    fn not_taken(&self, settings: &Map<String, Value>) -> Option<Why> {
+    fn not_taken(&self, settings: &Map<String, Value>) -> Option<SkipReason> {
         settings.iter().find_map(|(name, value)| {
             let (known, value) = (
                 self.facts.enums.get(&name.to_lowercase())?,
@@ -195,40 +196,40 @@ impl Here<'_> {
             let takes = known.iter().any(|known| is_it(known)) || BOOLEANS.iter().any(|b| is_it(b));
             (!takes).then(|| {
                 let known = known.join(", ");
-                Why::of(format!("of {name} this server has only {known}"))
+                SkipReason::of(format!("of {name} this server has only {known}"))
                     .brought_by(format!("a build of PostgreSQL that has {value}"))
             })
         })
     }
 
     /// The helper changes other parts of the machine only where its configuration allows it.
-    fn not_allowed(&self, variant: &Variant) -> Option<Why> {
-        if self.asked.image_size.is_some()
+    fn not_allowed(&self, variant: &Variant) -> Option<SkipReason> {
+        if self.arguments.image_size.is_some()
             && self.facts.not_allowed.iter().any(|name| name == IMAGES)
         {
-            let why = Why::of("the helper's configuration names no directory for images");
+            let why = SkipReason::of("the helper's configuration names no directory for images");
             return Some(why.brought_by(
                 "pgfsbench-helper setup --allow-images DIRECTORY, or device => '/dev/...'",
             ));
         }
-        let asked = [
+        let given = [
             ("kernel_settings", variant.kernel_settings.is_some()),
             ("drop_caches", variant.drop_caches == Some(true)),
         ];
         let is_refused = |line: &str| self.facts.not_allowed.iter().any(|name| name == line);
-        let (line, _) = asked
+        let (line, _) = given
             .into_iter()
             .find(|(line, is_asked)| *is_asked && is_refused(line))?;
-        let why = Why::of(format!("the helper's configuration does not allow {line}"));
+        let why = SkipReason::of(format!("the helper's configuration does not allow {line}"));
         Some(why.brought_by(format!("add to it {}", line_that_allows(line))))
     }
 
-    fn gone(&self, variant: &Variant, filesystem: &str) -> Option<Why> {
+    fn gone(&self, variant: &Variant, filesystem: &str) -> Option<SkipReason> {
         let filesystem = Filesystem::of_name(filesystem).ok()?;
         let options = variant.mount_options.as_deref().unwrap_or("");
         let refusal = check_kernel(filesystem, options, &self.facts.kernel).err()?;
         let since = refusal.detail.unwrap_or_default();
-        let why = Why::of(format!(
+        let why = SkipReason::of(format!(
             "{}: {}",
             refusal.message,
             since.trim_end_matches('.')
@@ -237,14 +238,16 @@ impl Here<'_> {
     }
 
     /// Why a question is not asked; None if it is.
-    pub fn question(&self, question: &Question) -> Option<Why> {
-        if !self.asked.has_part(self.study, &question.part) {
+    pub fn question(&self, question: &Question) -> Option<SkipReason> {
+        if !self.arguments.has_part(self.study, &question.part) {
             let brings = format!("part => '{}'", question.part);
-            return Some(Why::of(format!("it is of part {}", question.part)).brought_by(brings));
+            return Some(
+                SkipReason::of(format!("it is of part {}", question.part)).brought_by(brings),
+            );
         }
-        if let (Some(first), Some(false)) = (&question.today_of, self.asked.period) {
+        if let (Some(first), Some(false)) = (&question.today_of, self.arguments.period) {
             let why = format!("it would be question {first} once more: both with today's settings");
-            return Some(Why::of(why).brought_by("period left out"));
+            return Some(SkipReason::of(why).brought_by("period left out"));
         }
         let needs = &question.needs;
         if let Some(why) = needs
@@ -267,7 +270,7 @@ impl Here<'_> {
             self.variant_of(question, variant)
         };
         if let Some(why) = variant(&question.baseline) {
-            return Some(Why {
+            return Some(SkipReason {
                 why: format!(
                     "its baseline {} is not tried: {}",
                     question.baseline, why.why
@@ -282,7 +285,7 @@ impl Here<'_> {
         let mut reasons = others.map(|name| variant(name));
         match reasons.clone().any(|why| why.is_none()) {
             true => None,
-            false => reasons.find_map(|why| why).map(|why| Why {
+            false => reasons.find_map(|why| why).map(|why| SkipReason {
                 why: format!("there is nothing to compare with: {}", why.why),
                 ..why
             }),
@@ -298,17 +301,17 @@ impl Here<'_> {
     }
 
     /// Why a claim is not tried; None if it is.
-    pub fn claim(&self, claim: &Claim) -> Option<Why> {
+    pub fn claim(&self, claim: &Claim) -> Option<SkipReason> {
         if let Some(why) = &claim.not_tested {
-            return Some(Why::of(why));
+            return Some(SkipReason::of(why));
         }
         let decision = claim.decision.as_ref()?;
         let question = self.study.question(&decision.question)?;
         let names = [Some(&decision.variant), decision.with.as_ref()];
-        let not_tried = |why: &dyn Fn(&Variant) -> Option<Why>| {
+        let not_tried = |why: &dyn Fn(&Variant) -> Option<SkipReason>| {
             names.into_iter().flatten().find_map(|name| {
                 let found = why(self.study.variant(name)?)?;
-                Some(Why {
+                Some(SkipReason {
                     why: format!("{name} is not tried: {}", found.why),
                     ..found
                 })
@@ -321,7 +324,7 @@ impl Here<'_> {
             .or_else(|| (claim.needs.iter()).find_map(|need| self.need(need, Some(question))))
     }
 
-    fn need(&self, need: &Need, question: Option<&Question>) -> Option<Why> {
+    fn need(&self, need: &Need, question: Option<&Question>) -> Option<SkipReason> {
         let (is_met, why, brings) = match need {
             Need::FullSize => (
                 question.is_none_or(|q| self.is_full(q)),
@@ -334,11 +337,11 @@ impl Here<'_> {
                     .iter();
                 let is_on_image =
                     |name: &String| (self.study.variant(name)).is_some_and(|v| self.is_on_image(v));
-                let on_images = self.asked.image_size.is_some() || variants.any(is_on_image);
+                let on_images = self.arguments.image_size.is_some() || variants.any(is_on_image);
                 return on_images.then(on_an_image);
             }
             Need::Bindir => (
-                self.asked.bindir.is_some(),
+                self.arguments.bindir.is_some(),
                 "it compares two builds of the server".into(),
                 "bindir => '/usr/lib/postgresql/.../bin'".into(),
             ),
@@ -367,12 +370,12 @@ impl Here<'_> {
                 "a larger machine".into(),
             ),
         };
-        (!is_met).then(|| Why::of(why).brought_by(brings))
+        (!is_met).then(|| SkipReason::of(why).brought_by(brings))
     }
 
     /// The length of a question's runs, as the study has it.
     fn own_length<'q>(&self, question: &'q Question) -> &'q Length {
-        match self.asked.is_quick() {
+        match self.arguments.is_quick() {
             true => &question.quick,
             false => &question.full,
         }
@@ -387,16 +390,16 @@ impl Here<'_> {
     /// The length of a question's runs, as it was asked for.
     pub fn length(&self, question: &Question) -> Length {
         let mut length = self.own_length(question).clone();
-        if let Some(scale) = self.asked.scale
+        if let Some(scale) = self.arguments.scale
             && (length.scale.is_some() || length.size.is_some())
         {
             (length.scale, length.size) = (Some(scale), None);
         }
         let has_window = self.has_window(question);
-        if let Some(us) = self.asked.duration_us.filter(|_| has_window) {
+        if let Some(us) = self.arguments.duration_us.filter(|_| has_window) {
             length.duration_seconds = Some(us as f64 / 1e6);
         }
-        if let Some(blocks) = self.asked.blocks {
+        if let Some(blocks) = self.arguments.blocks {
             length.max_blocks = blocks;
         }
         length
@@ -409,7 +412,7 @@ impl Here<'_> {
             let cycles = length.cycle_seconds.map(|cycle| 3.0 * cycle);
             length.duration_seconds.or(cycles).unwrap_or(0.0)
         };
-        !self.asked.is_quick()
+        !self.arguments.is_quick()
             && self.data_bytes(question, &here) >= self.data_bytes(question, full)
             && window(&here) >= window(full)
     }
@@ -430,8 +433,8 @@ impl Here<'_> {
     }
 }
 
-fn on_an_image() -> Why {
-    Why::of("on an image it would tell of the disk of the host")
+fn on_an_image() -> SkipReason {
+    SkipReason::of("on an image it would tell of the disk of the host")
         .brought_by("device => '/dev/disk/by-id/...'")
 }
 

@@ -56,7 +56,7 @@ impl Method {
         Self::None,
     ];
 
-    /// Its name: that of wal_sync_method, or `none`.
+    /// Name: that of wal_sync_method, or `none`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenDatasync => "open_datasync",
@@ -137,7 +137,7 @@ impl Parameters for Fsync {
         let own: Own = spec.options.own();
         let methods: Vec<&str> = own.methods.iter().map(|m| m.as_str()).collect();
         let mut parts = vec![methods.join(" ")];
-        if !spec.is_chosen_there("writers") {
+        if !spec.is_chosen_remotely("writers") {
             let writers: Vec<String> = own.writers.iter().map(u32::to_string).collect();
             parts.push(format!("writers {}", writers.join(" ")));
         }

@@ -9,6 +9,7 @@ use crate::probe::device::{Access, DeviceFacts, Identity};
 use crate::probe::kernel::Support;
 use crate::probe::queue::{self, Queue};
 use crate::probe::{self, device, kernel, pools};
+use crate::recorder;
 use crate::settings::Of;
 use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Layout, Log, Prepare};
@@ -30,11 +31,11 @@ pub fn gather(
         true => images(config, journal)?,
         false => Vec::new(),
     };
-    let look = |asked: &DeviceRequest| look(config, journal, asked, access);
+    let inspect = |requested: &DeviceRequest| inspect(config, journal, requested, access);
     let devices = request.storage.devices().iter();
-    let devices: Vec<Option<Found>> = devices.map(look).collect::<Result<_, _>>()?;
+    let devices: Vec<Option<Found>> = devices.map(inspect).collect::<Result<_, _>>()?;
     let log_device = match &request.log {
-        Some(Log::Device(asked)) => look(asked)?,
+        Some(Log::Device(requested)) => inspect(requested)?,
         _ => None,
     };
     let support = kernel::support(fs)?;
@@ -82,6 +83,7 @@ pub fn gather(
         log_uuid: probe::new_uuid()?,
         array_uuid: probe::new_uuid()?,
         images,
+        no_recorder: recorder::why_not(),
         devices,
         log_device,
         limits,
@@ -91,18 +93,18 @@ pub fn gather(
 }
 
 /// The facts of a device. None for one that the configuration does not allow: it is not even opened.
-fn look(
+fn inspect(
     config: &Config,
     journal: &Journal,
-    asked: &DeviceRequest,
+    requested: &DeviceRequest,
     access: Access,
 ) -> Result<Option<Found>, Refusal> {
-    if config.device(&asked.path).is_none() {
+    if config.device(&requested.path).is_none() {
         return Ok(None);
     }
-    let facts = device::look(&asked.path, access)?;
+    let facts = device::inspect(&requested.path, access)?;
     let number = (facts.identity.major, facts.identity.minor);
-    check_alone(config, &asked.path, number)?;
+    check_alone(config, &requested.path, number)?;
     found(config, journal, facts).map(Some)
 }
 
@@ -136,7 +138,7 @@ pub fn found(config: &Config, journal: &Journal, facts: DeviceFacts) -> Result<F
 fn zfs_facts(place: &Place, devices: &[Option<Found>]) -> Result<ZfsFacts, Refusal> {
     let mut found = devices.iter().flatten();
     Ok(ZfsFacts {
-        pool_is_there: exec::find("zpool").is_some() && pools::look(&place.pool())?.is_some(),
+        pool_is_there: exec::find("zpool").is_some() && pools::inspect(&place.pool())?.is_some(),
         is_partition: found.all(|d| queue::is_partition(&d.facts.node)),
     })
 }
@@ -170,8 +172,9 @@ pub fn images(
     // An image takes room even if its entry in the journal is not believed.
     for (place, _) in unbelieved {
         for images in &config.images {
-            for part in Part::all() {
-                let path = images.directory.join(part.image_name(&place));
+            let leaves = Part::all().map(|part| part.image_name(&place));
+            for name in leaves.chain([place.record_name()]) {
+                let path = images.directory.join(name);
                 if let Ok(metadata) = std::fs::symlink_metadata(&path) {
                     kept.push((path, metadata.len()));
                 }

@@ -66,6 +66,7 @@ impl Engine {
                 _ => {}
             }
         }
+        let record = plan.recorder.as_ref().map(|recorder| &recorder.record);
         let leaves: Vec<_> = plan.leaves().collect();
         for (part, on) in leaves.into_iter().rev() {
             let On::Image { path, .. } = on else {
@@ -74,7 +75,14 @@ impl Engine {
             let device = devices.of(part);
             let detach = format!("{} -d {}", program("losetup")?, device.display());
             release.push(line("detach", detach));
-            release.push(line("remove_image", format!("remove {}", path.display())));
+            if let Some(recorder) = &plan.recorder {
+                let mount_point = recorder.mount_point.display();
+                release.push(line("unmount_recorder", format!("unmount {mount_point}")));
+                release.push(line("remove_recorder", format!("remove {mount_point}")));
+            }
+            for path in [Some(path), record].into_iter().flatten() {
+                release.push(line("remove_image", format!("remove {}", path.display())));
+            }
         }
         Ok(json!({
             "directory": plan.mount_point.join(DIRECTORY),

@@ -3,7 +3,7 @@
 
 use super::Engine;
 use crate::exec;
-use crate::journal::{Entry, Kept, Layer, State};
+use crate::journal::{Entry, Layer, State};
 use crate::layer::{self, Tell, Undoing};
 use crate::mount_users;
 use crate::output::log;
@@ -12,7 +12,7 @@ use crate::probe;
 use crate::secure;
 use pgfsbench_core::proc::Mount;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
-use rustix::fs::{AtFlags, unlinkat};
+use rustix::fs::{AtFlags, CWD, unlinkat};
 use std::fs::File;
 use std::path::Path;
 
@@ -79,7 +79,9 @@ impl Undoing<'_> {
         }
         // An image is in use while it is mounted, or while a pool or an array is on it.
         let freed = match &taken_apart {
-            Ok(()) => self.free_images(entry),
+            Ok(()) => self
+                .end_recorder(entry)
+                .and_then(|()| self.free_images(entry)),
             Err(_) => Ok(()),
         };
         taken_apart.and(removed).and(put_back).and(freed)
@@ -97,18 +99,26 @@ impl Undoing<'_> {
         Ok(())
     }
 
-    /// Tries each image, from the end of the list; the first failure is the error.
+    /// The recorder ends when its filesystem is unmounted. No program may use that then.
+    fn end_recorder(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        let Some(recorder) = &entry.recorder else {
+            return Ok(());
+        };
+        self.detach(&recorder.disk())?;
+        let path = &recorder.mount_point;
+        self.own("unmount_recorder", "unmount", path, || recorder.unmount())?;
+        recorder.wait_for_end()?;
+        self.own("remove_recorder", "remove", path, || {
+            unlinkat(CWD, path, AtFlags::REMOVEDIR)
+        })
+    }
+
+    /// Tries each image, from the end of the list, and the file of the record; the first failure is the error.
     fn free_images(&mut self, entry: &Entry) -> Result<(), Refusal> {
         let mut all = Ok(());
-        for layer in entry.layers.iter().rev() {
-            if let Layer::Leaf {
-                on: Kept::Image { path, .. },
-                ..
-            } = layer
-                && entry.is_ours(path)
-            {
-                all = all.and(self.free_image(path));
-            }
+        let images: Vec<_> = entry.images().map(|(path, _)| path.to_owned()).collect();
+        for path in images.iter().rev() {
+            all = all.and(self.free_image(path));
         }
         all
     }
@@ -156,7 +166,7 @@ impl Undoing<'_> {
         }
         let directory = secure::open_directory(directory)?;
         // Removes only an empty directory: files of others stay.
-        self.own("remove_mount_point", path, || {
+        self.own("remove_mount_point", "remove", path, || {
             unlinkat(&directory, name, AtFlags::REMOVEDIR)
         })
     }
@@ -172,10 +182,7 @@ pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> Result<bool, Refusal> {
         return Ok(array.is_some_and(|array| is_of(array.number)));
     }
     for member in entry.members() {
-        if layer::numbers_of(member, &entry.boot)?
-            .into_iter()
-            .any(is_of)
-        {
+        if layer::numbers_of(member, entry)?.into_iter().any(is_of) {
             return Ok(true);
         }
     }
@@ -199,6 +206,7 @@ fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::journal::Kept;
     use crate::place::Place;
     use crate::probe::device::Identity;
     use pgfsbench_core::helper::Filesystem;

@@ -42,7 +42,7 @@ impl Work<'_> {
         entry.layers.push(Layer::Pool(pool.clone()));
         journal.write(entry)?;
         self.run(step, tell)?;
-        pool.guid = pools::look(name)?.map(|pool| pool.guid);
+        pool.guid = pools::inspect(name)?.map(|pool| pool.guid);
         entry.uuid = pool.guid.clone().unwrap_or_default();
         self.uuid = entry.uuid.clone();
         entry.layers.pop();

@@ -149,7 +149,7 @@ impl Journal {
             Part::Member(n) => format!("{place}@{}.json", n + 1),
             Part::Log => format!("{place}@log.json"),
         };
-        self.put(&self.erasing, &self.path.join("erasing"), &name, erasing)
+        self.write_file(&self.erasing, &self.path.join("erasing"), &name, erasing)
     }
 
     /// The new filesystem is claimed: what was said before has no meaning any more, whichever place it was for.
@@ -175,7 +175,7 @@ impl Journal {
             place: place.to_owned(),
             identity: identity.clone(),
         };
-        self.put(&self.made, &self.path.join("made"), &name, &made)
+        self.write_file(&self.made, &self.path.join("made"), &name, &made)
     }
 
     /// Forget what was on the device before: it has been erased.

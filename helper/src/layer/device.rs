@@ -12,11 +12,11 @@ use pgfsbench_core::refusal::{Kind, Refusal};
 /// The device as a leaf, with the steps that check and wipe it.
 pub fn device(
     config: &Config,
-    asked: &DeviceRequest,
+    requested: &DeviceRequest,
     facts: &Facts,
     part: Part,
 ) -> Result<(On, Vec<Step>), Refusal> {
-    let path = asked.path.as_str();
+    let path = requested.path.as_str();
     let found = match part {
         Part::Member(n) => facts.devices.get(n).and_then(Option::as_ref),
         Part::Log => facts.log_device.as_ref(),
@@ -26,9 +26,9 @@ pub fn device(
             .detail("Only devices that it names, with the same path, are erased.")
             .hint(format!("Add to it: [[device]] and, on the next line, path = \"{path}\"; then restart pgfsbench-helper.")));
     };
-    let asked = asked.marks();
+    let requested = requested.marks();
     let device = &found.facts;
-    check_identity(allowed, &asked, &device.identity.marks())?;
+    check_identity(allowed, &requested, &device.identity.marks())?;
     check_free(path, found)?;
     check_device(path, allowed.wipe, found.is_ours, device)?;
     let steps = vec![
@@ -44,7 +44,7 @@ pub fn device(
     ];
     let on = On::Device {
         path: path.to_owned(),
-        asked,
+        requested,
         facts: Box::new(device.clone()),
     };
     Ok((on, steps))

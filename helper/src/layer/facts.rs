@@ -33,6 +33,8 @@ pub struct Facts {
     pub array_uuid: String,
     /// One for each directory of images in the configuration, in the same order.
     pub images: Vec<Result<ImagesFacts, Refusal>>,
+    /// Why this machine cannot record what is written; None if it can.
+    pub no_recorder: Option<&'static str>,
     /// The devices that are asked for, in their order; None for one that is not allowed.
     pub devices: Vec<Option<Found>>,
     /// The log device, if one is asked for and allowed.

@@ -10,11 +10,11 @@ use pgfsbench_core::refusal::{Kind, Refusal};
 use pgfsbench_core::units::format_bytes;
 use rustix::fs::{AtFlags, FileType, fsync, unlinkat};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// An image that is to be made.
-pub struct Wanted {
+pub struct NewImage {
     pub part: Part,
     pub name: String,
     pub bytes: u64,
@@ -22,21 +22,45 @@ pub struct Wanted {
     pub partitions: bool,
 }
 
-/// In the first directory that has room for it. What has been planned already counts as being there.
+/// The steps that make and attach it.
 pub fn image(
     config: &Config,
-    wanted: &Wanted,
+    new_image: &NewImage,
     facts: &Facts,
     planned: &[On],
 ) -> Result<(On, Vec<Step>), Refusal> {
+    let (path, bytes) = room(config, &new_image.name, new_image.bytes, facts, planned)?;
+    let steps = vec![
+        Step::CreateImage {
+            path: path.clone(),
+            bytes,
+            sparse: new_image.sparse,
+        },
+        Step::Attach {
+            program: facts.losetup.clone()?,
+            image: path.clone(),
+            part: new_image.part,
+            partitions: new_image.partitions,
+        },
+    ];
+    Ok((On::Image { path, bytes }, steps))
+}
+
+/// The path of a file of this name and size, in the first directory that has room for it. What has been planned already counts as being there.
+pub fn room(
+    config: &Config,
+    name: &str,
+    bytes: u64,
+    facts: &Facts,
+    planned: &[On],
+) -> Result<(PathBuf, u64), Refusal> {
     if config.images.is_empty() {
         return Err(Refusal::new(Kind::NotAllowed, "images are not allowed by the helper's configuration")
             .detail("It names no directory for them.")
             .hint("Add to it: [[images]] directory = \"/DIRECTORY\" max_bytes = \"16GB\", on three lines; then restart pgfsbench-helper."));
     }
-    let losetup = facts.losetup.clone()?;
     // Rounded up to whole pages.
-    let bytes = wanted.bytes.next_multiple_of(4096);
+    let bytes = bytes.next_multiple_of(4096);
     let mut why_not = None;
     for (images, there) in config.images.iter().zip(&facts.images) {
         let fits = there
@@ -44,23 +68,7 @@ pub fn image(
             .map_err(Clone::clone)
             .and_then(|there| fits(images, &there.with(planned, &images.directory), bytes));
         match fits {
-            Ok(()) => {
-                let path = images.directory.join(&wanted.name);
-                let steps = vec![
-                    Step::CreateImage {
-                        path: path.clone(),
-                        bytes,
-                        sparse: wanted.sparse,
-                    },
-                    Step::Attach {
-                        program: losetup,
-                        image: path.clone(),
-                        part: wanted.part,
-                        partitions: wanted.partitions,
-                    },
-                ];
-                return Ok((On::Image { path, bytes }, steps));
-            }
+            Ok(()) => return Ok((images.directory.join(name), bytes)),
             Err(refusal) => why_not = why_not.or(Some(refusal)),
         }
     }
@@ -173,7 +181,7 @@ impl Undoing<'_> {
         self.remove_image(path)
     }
 
-    fn detach(&mut self, image: &Path) -> Result<(), Refusal> {
+    pub fn detach(&mut self, image: &Path) -> Result<(), Refusal> {
         for device in loops::of_image(image)? {
             let losetup = exec::require("losetup", "mount")?.display().to_string();
             if let Some(number) = probe::device_number(&device)
@@ -225,7 +233,8 @@ impl Undoing<'_> {
             return Ok(());
         };
         let directory = secure::open_directory(directory)?;
-        if let Some(stat) = secure::look(&directory, name).map_err(|e| failed("stat", path, e))?
+        if let Some(stat) =
+            secure::stat_entry(&directory, name).map_err(|e| failed("stat", path, e))?
             && (FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_uid != 0)
         {
             let message = format!("{} is not the image that was made", secure::shown(path));
@@ -233,7 +242,7 @@ impl Undoing<'_> {
                 Refusal::new(Kind::NotAllowed, message).hint("Look at it, and remove it by hand.")
             );
         }
-        self.own("remove_image", path, || {
+        self.own("remove_image", "remove", path, || {
             unlinkat(&directory, name, AtFlags::empty()).and_then(|()| fsync(&directory))
         })
     }

@@ -30,7 +30,7 @@ pub fn log(
     };
     let (on, mut steps) = match log {
         Log::Image { bytes } => {
-            let wanted = image::Wanted {
+            let wanted = image::NewImage {
                 part: Part::Log,
                 name: Part::Log.image_name(place),
                 bytes: *bytes,

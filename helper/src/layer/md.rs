@@ -118,7 +118,7 @@ pub fn add_geometry(
 pub fn array(entry: &Entry) -> Result<Option<Array>, Refusal> {
     let mut ours = Vec::new();
     for member in entry.members() {
-        ours.extend(numbers_now(member, &entry.boot)?);
+        ours.extend(numbers_now(member, entry)?);
     }
     for member in &ours {
         if let Some(array) = arrays::over(*member)? {
@@ -130,8 +130,8 @@ pub fn array(entry: &Entry) -> Result<Option<Array>, Refusal> {
 }
 
 /// The numbers of a member, also after a reboot, when the kernel may have assembled the array again.
-fn numbers_now(member: &Kept, boot: &str) -> Result<Vec<(u32, u32)>, Refusal> {
-    let numbers = numbers_of(member, boot)?;
+fn numbers_now(member: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
+    let numbers = numbers_of(member, entry)?;
     match member {
         Kept::Device { path, identity } if numbers.is_empty() && Path::new(path).exists() => {
             let opened = device::open(path, Access::Glance)?;

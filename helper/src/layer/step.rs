@@ -1,6 +1,7 @@
 //! The steps by which a filesystem comes to be mounted.
 
 use super::{Part, mdadm};
+use crate::recorder::Recorder;
 use crate::settings::{self, Value};
 use pgfsbench_core::helper::{Filesystem, Layout, LayoutOptions};
 use std::path::{Path, PathBuf};
@@ -106,6 +107,11 @@ pub enum Step {
         path: PathBuf,
         bytes: u64,
         sparse: bool,
+    },
+    /// Serve the image as a disk whose writes are recorded. The image itself stays as it is.
+    Record {
+        recorder: Recorder,
+        image: PathBuf,
     },
     Attach {
         program: PathBuf,
@@ -224,6 +230,7 @@ impl Step {
     pub fn name(&self) -> &'static str {
         match self {
             Step::CreateImage { .. } => "create_image",
+            Step::Record { .. } => "record",
             Step::Attach { .. } => "attach",
             Step::LoadModule { .. } => "load_module",
             Step::AddPartition { .. } => "add_partition",
@@ -424,6 +431,12 @@ impl Step {
                     path.display()
                 )
             }
+            Step::Record { recorder, image } => format!(
+                "serve {} as {}, and record what is written to it in {}",
+                image.display(),
+                recorder.disk().display(),
+                recorder.record.display()
+            ),
             Step::CheckDevice { path, .. } => {
                 format!("check again that {path} is the same device, not in use, and may be erased")
             }

@@ -75,6 +75,7 @@ impl Undoing<'_> {
     pub fn own(
         &mut self,
         step: &str,
+        verb: &str,
         path: &Path,
         act: impl FnOnce() -> Result<(), Errno>,
     ) -> Result<(), Refusal> {
@@ -84,10 +85,10 @@ impl Undoing<'_> {
         if outcome == Err(Errno::NOENT) {
             return Ok(());
         }
-        let refusal = outcome.err().map(|e| failed("remove", path, e));
+        let refusal = outcome.err().map(|e| failed(verb, path, e));
         (self.tell)(Report {
             step: step.into(),
-            argv: vec![format!("remove {}", path.display())],
+            argv: vec![format!("{verb} {}", path.display())],
             ms: began.elapsed().as_secs_f64() * 1000.0,
             exit_code: None,
             output: refusal

@@ -100,7 +100,7 @@ pub fn partition_of(device: &Path) -> PathBuf {
 impl Undoing<'_> {
     /// Only a pool that is on the image or device of the entry, and nowhere else, is destroyed.
     pub fn destroy_pool(&mut self, entry: &Entry, kept: &KeptPool) -> Result<(), Refusal> {
-        let Some(pool) = pools::look(&kept.name)? else {
+        let Some(pool) = pools::inspect(&kept.name)? else {
             return Ok(());
         };
         if !is_ours(&pool, kept, entry)? {
@@ -139,7 +139,7 @@ fn is_ours(pool: &Pool, kept: &KeptPool, entry: &Entry) -> Result<bool, Refusal>
                 let partitions = partitions.iter().map(|device| partition_of(device));
                 ours.extend(partitions.filter_map(|partition| probe::device_number(&partition)));
             }
-            Kept::Device { .. } => ours.extend(numbers_of(member, &entry.boot)?),
+            Kept::Device { .. } => ours.extend(numbers_of(member, entry)?),
         }
     }
     let is_on = |device: &PathBuf| {

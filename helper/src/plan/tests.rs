@@ -8,6 +8,7 @@ use std::path::Path;
 mod discard;
 mod layouts;
 mod log;
+mod record;
 mod settings;
 mod zfs;
 
@@ -65,6 +66,7 @@ fn facts() -> Facts {
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![Ok(images(0, 0, 100)), Ok(images(0, 0, 100))],
+        no_recorder: None,
         devices: vec![],
         log_device: None,
         limits: None,
@@ -319,7 +321,7 @@ fn devices_that_are_refused() {
         let refusal = says(path, with(used.clone(), true));
         assert!(refusal.message.ends_with("is in use"), "{refusal}");
         assert!(refusal.hint.unwrap().starts_with("Unmount or free it"));
-        // Nobody is told to unmount what the helper has mounted.
+        // No hint asks the user to unmount what the helper has mounted.
         for (run, hint) in [
             (Some(7), "Wait for the end of the run"),
             (None, "Call fsbench.release_target('t')"),
@@ -358,7 +360,7 @@ fn a_device_must_be_the_one_that_configuration_and_target_mean() {
         }
     };
     let path = "/dev/disk/by-id/a";
-    let asked = |change: fn(&mut DeviceRequest)| {
+    let requested = |change: fn(&mut DeviceRequest)| {
         let mut device = DeviceRequest::of_path(path);
         change(&mut device);
         request(Filesystem::Ext4, Storage::Device(device))
@@ -382,17 +384,17 @@ fn a_device_must_be_the_one_that_configuration_and_target_mean() {
             .contains("no serial")
     );
     // The target was created for another; or for one of another size.
-    let other = asked(|d| d.serial = Some("S3".into()));
+    let other = requested(|d| d.serial = Some("S3".into()));
     let (detail, _) = says(&other, with(Some("S1"), None));
     assert!(
         detail.contains("\"S3\"") && detail.contains("\"S1\""),
         "{detail}"
     );
-    let larger = asked(|d| d.bytes = Some(1 << 41));
+    let larger = requested(|d| d.bytes = Some(1 << 41));
     let (detail, hint) = says(&larger, with(Some("S1"), None));
     assert!(detail.contains("the target") && hint.contains("create it again"));
     assert!(detail.contains(&(1u64 << 41).to_string()), "{detail}");
-    let same = asked(|d| {
+    let same = requested(|d| {
         (d.serial, d.bytes) = (Some("S1".into()), Some(1 << 40));
     });
     assert!(planned(&same, &with(Some("S1"), None)).is_ok());

@@ -15,7 +15,7 @@ use crate::{
     clock,
     errors::{Fault, sqlstate},
     pg::{
-        config, guc, process,
+        config, guc, pages, process,
         scan::{self, Scanned},
         sql,
         usage::{self, Wait},
@@ -111,12 +111,12 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let state = cache::prepare(spec)?;
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
-    let before = SoFar::look(board)?;
+    let before = SoFar::read(board)?;
     board.run.scanning.store(1, Release);
     let scanned = xact::transaction(|| scan::count(table::QUALIFIED));
     board.run.scanning.store(0, Release);
     let scanned = scanned?;
-    let after = SoFar::look(board)?;
+    let after = SoFar::read(board)?;
     check_rows(spec, &scanned)?;
     let by_processes = after.by_processes(
         &before,
@@ -216,7 +216,7 @@ pub fn take_part(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
     }
     let files = xact::transaction(table::files)?
         .iter()
-        .map(table::open)
+        .map(pages::open)
         .collect::<Result<Vec<File>, Fault>>()?;
     let read_along = || {
         context.each_window(|_| {

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{
     LOAD, MAINTAIN, OwnChecks, Transactions, VACUUM, VERIFY,
-    result::{self, Beside},
+    result::{self, OtherResults},
     search,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     board::{Phase, STOP_ALL, outcome::Outcome},
     clock,
     errors::{Fault, read_json},
-    pg::{segment::Segment, xact},
+    pg::{points::point, segment::Segment, xact},
     store,
 };
 
@@ -54,7 +54,7 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
             Act::Maintain => maintenance = maintain(workload, run)?,
             Act::Store => {
                 let own = workload.own_results(run, &kept);
-                let beside = Beside {
+                let other = OtherResults {
                     own: own.as_ref(),
                     balances: balances.as_ref(),
                     maintenance: &maintenance,
@@ -66,7 +66,7 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
                         }
                     }),
                 };
-                return store(run, &beside, search.as_ref());
+                return store(run, &other, search.as_ref());
             }
             other => run.carry_out_step(other)?,
         }
@@ -113,11 +113,15 @@ impl Types {
     }
 }
 
-fn store(run: &mut Run, beside: &Beside, search: Option<&RateSearch>) -> Result<Outcome, Fault> {
+fn store(
+    run: &mut Run,
+    other: &OtherResults,
+    search: Option<&RateSearch>,
+) -> Result<Outcome, Fault> {
     run.enter(Phase::Collect, 0);
     run.observed.load_ms = run.load_ms();
     let phases = run.phase_times();
-    result::store(run, beside, search, phases)
+    result::store(run, other, search, phases)
 }
 
 fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
@@ -219,6 +223,7 @@ fn measure(
     }
     run.alarm_ns = run.observed.measure_end_ns.unwrap_or(0);
     run.watch_seconds();
+    point!("coordinator in the window");
     match search {
         Some(search) => search::carry_out(run, search, start, end, grace_ns)?,
         None => wait_for_clients(run, CutOff::new(end, grace_ns))?,
@@ -226,6 +231,7 @@ fn measure(
     run.end_window()?;
     area.stop.store(STOP_ALL, Release);
     run.crew.wake();
+    point!("coordinator after the window");
     run.wait_for_sampler()?;
     run.observed.surroundings.after_clients();
     area.stop.store(0, Release);

@@ -1,7 +1,7 @@
 //! Targets of kind `connection` that are no servers with pgfsbench: whatever they send, a run on them ends, says why, and takes no
 //! more memory than it says.
 
-use pgfsbench_tests::fake_server::{Asked, FakeServer, Link, message, row};
+use pgfsbench_tests::fake_server::{FakeServer, Link, Message, message, row};
 use pgfsbench_tests::{Leaves, TestServer, assert_columns, refusal};
 use std::fs;
 use std::io;
@@ -43,7 +43,7 @@ impl Watch {
     }
 }
 
-/// Sends pieces until so many bytes are sent, or nobody takes them any more.
+/// Sends pieces until so many bytes are sent, or the client reads no more.
 fn flood(
     link: &mut Link,
     watch: &Watch,
@@ -177,9 +177,9 @@ fn a_server_that_floods_ends_the_run_and_takes_no_memory() {
         };
         let watched = watch.clone();
         let server = FakeServer::start(move |asked, link| match asked {
-            Asked::Connection if at_first => attack(link, &watched),
-            Asked::Connection => Ok(()),
-            Asked::Statement(_) => attack(link, &watched),
+            Message::Connection if at_first => attack(link, &watched),
+            Message::Connection => Ok(()),
+            Message::Statement(_) => attack(link, &watched),
         });
         bench.value(&format!(
             // A busy machine takes long over so much.
@@ -202,13 +202,13 @@ fn a_server_that_floods_ends_the_run_and_takes_no_memory() {
 struct Told {
     /// The answer to how it has ended, JSON.
     end: &'static str,
-    /// Its row, JSON.
+    /// Row, JSON.
     row: &'static str,
 }
 
 fn telling(version: String, told: Told) -> FakeServer {
     FakeServer::start(move |asked, link| {
-        let Asked::Statement(sql) = asked else {
+        let Message::Statement(sql) = asked else {
             return Ok(());
         };
         let there = format!(

@@ -1,4 +1,4 @@
-//! Differences that nobody has declared, where a verdict rests on them.
+//! Undeclared differences on which a verdict rests.
 
 use super::{Base, Cause, TargetFacts, Withheld};
 use crate::experiment::state::State;
@@ -12,7 +12,10 @@ pub(super) fn of(
 ) -> Option<(Vec<usize>, Cause)> {
     let counts = |number: usize| match against {
         Some(against) => number == against,
-        None => !withheld.aside.iter().any(|aside| aside.number == number),
+        None => !withheld
+            .excluded
+            .iter()
+            .any(|excluded| excluded.number == number),
     };
     let found = || own.differs.iter().filter(|(number, _)| counts(**number));
     if withheld.forced {

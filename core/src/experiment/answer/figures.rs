@@ -187,9 +187,9 @@ pub fn line(state: &State, rows: &[Row]) -> String {
             _ => format!("{} {}", row.target, row.verdict),
         })
         .zip(&rows)
-        .map(|(said, row)| match loses(row) {
-            true => format!("{said} and NOT equally durable"),
-            false => said,
+        .map(|(says, row)| match loses(row) {
+            true => format!("{says} and NOT equally durable"),
+            false => says,
         })
         .collect();
     let over: Vec<Outcome> = state.runs.iter().filter_map(|made| made.outcome).collect();

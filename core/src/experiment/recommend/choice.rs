@@ -7,6 +7,7 @@ use crate::{
         metric::Metric,
         state::{Goal, Outcome, State},
     },
+    finding::Durability,
     verdict::words::share_or_factor,
 };
 
@@ -28,7 +29,7 @@ impl Choice {
 }
 
 /// The choice that an experiment allows.
-pub fn choice(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> Choice {
+pub fn choice(state: &State, answers: &[Row], facts: &[Facts], metric: Metric) -> Choice {
     let e = &state.experiment;
     if !matches!(e.status.as_str(), "done" | "cancelled") {
         return Choice::none(format!(
@@ -40,12 +41,12 @@ pub fn choice(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> C
         return Choice::none(why);
     }
     // The control is another one of them under a second name, which is no choice.
-    let said: Vec<&Row> = (said.iter())
+    let answers: Vec<&Row> = (answers.iter())
         .filter(|row| e.control != Some(row.number))
         .collect();
     match e.goal {
-        Goal::Best => best(state, &said, facts, metric),
-        Goal::Baseline => against_baseline(state, &said, facts, metric),
+        Goal::Best => best(state, &answers, facts, metric),
+        Goal::Baseline => against_baseline(state, &answers, facts, metric),
     }
 }
 
@@ -77,6 +78,9 @@ fn reason_against(facts: &[Facts], number: usize) -> Option<String> {
     if is_for_comparison_only(facts, number) {
         return Some("for comparison only".into());
     }
+    if durability_of(facts, number).is_some_and(Durability::has_failed_power_cuts) {
+        return Some("power cuts lost or damaged its data".into());
+    }
     let why = less_durable(facts, number)?;
     Some(format!("not as durable as others of these ({why})"))
 }
@@ -87,9 +91,9 @@ fn has_bound(row: &Row) -> bool {
 }
 
 /// The first row that says nothing though its target was run.
-fn withheld<'a>(said: &[&'a Row]) -> Option<&'a Row> {
+fn withheld<'a>(answers: &[&'a Row]) -> Option<&'a Row> {
     let is_withheld = |row: &&&Row| row.is_inconclusive() && !row.is_set_aside();
-    said.iter().find(is_withheld).copied()
+    answers.iter().find(is_withheld).copied()
 }
 
 /// That nothing is chosen, with the words in which the answer says why a row is open.
@@ -99,11 +103,11 @@ fn no_choice(state: &State, row: &Row) -> String {
     format!("no choice: {why}")
 }
 
-fn best(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
-    if let Some(row) = withheld(said) {
+fn best(state: &State, answers: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
+    if let Some(row) = withheld(answers) {
         return Choice::none(no_choice(state, row));
     }
-    let (open, alike): (Vec<&Row>, Vec<&Row>) = (said.iter().copied())
+    let (open, alike): (Vec<&Row>, Vec<&Row>) = (answers.iter().copied())
         .filter(|row| row.is_open() || row.is_ahead() || row.is_equivalent())
         .partition(|row| row.is_open());
     if !open.is_empty() || alike.is_empty() {
@@ -124,7 +128,7 @@ fn best(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice
             why.unwrap_or_default()
         ));
     }
-    let circumstances = regime::in_short(state, said, facts);
+    let circumstances = regime::in_short(state, answers, facts);
     if let [only] = alike[..] {
         return Choice {
             advice: vec![advice(
@@ -218,17 +222,24 @@ fn names(rows: &[&Row]) -> String {
     names.join(", ")
 }
 
-/// The target to prefer among equals, none of which is less durable: the one with the fewest stalls, then the first.
+fn durability_of(facts: &[Facts], number: usize) -> Option<&Durability> {
+    let of_target = facts.iter().find(|f| f.number == number)?;
+    of_target.durability.as_ref()
+}
+
+/// The target to prefer among equals, none of which is less durable: one whose durability power cuts have shown, then the one with the
+/// fewest stalls, then the first.
 fn preferred<'a>(alike: &[&'a Row], facts: &[Facts]) -> &'a Row {
     let key = |row: &&&Row| {
-        let facts = facts.iter().find(|f| f.number == row.number);
-        let stalls = facts.and_then(|f| f.stall_seconds).unwrap_or(0.0);
-        ((stalls * 10.0) as i64, row.number)
+        let of_target = facts.iter().find(|f| f.number == row.number);
+        let stalls = of_target.and_then(|f| f.stall_seconds).unwrap_or(0.0);
+        let is_shown = durability_of(facts, row.number).is_some_and(Durability::is_shown);
+        (!is_shown, (stalls * 10.0) as i64, row.number)
     };
     alike.iter().min_by_key(key).copied().unwrap_or(alike[0])
 }
 
-fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
+fn against_baseline(state: &State, answers: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
     let baseline = state.experiment.baseline.unwrap_or(0);
     let name = state.targets[baseline].name.as_str();
     let better = if metric.more_is_better {
@@ -236,11 +247,11 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
     } else {
         "less"
     };
-    let circumstances = regime::in_short(state, said, facts);
-    let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (said.iter().copied())
+    let circumstances = regime::in_short(state, answers, facts);
+    let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (answers.iter().copied())
         .filter(|row| row.verdict == better)
         .partition(|row| reason_against(facts, row.number).is_some());
-    let open = (said.iter()).filter(|row| row.is_inconclusive() && has_bound(row));
+    let open = (answers.iter()).filter(|row| row.is_inconclusive() && has_bound(row));
     let bounds: Vec<Advice> = open
         .filter_map(|row| {
             // The most that a change would gain.
@@ -267,8 +278,8 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
             chosen: Some(only.number),
         },
         [] => {
-            let is_alone = !said.is_empty() && said.iter().all(|row| row.is_set_aside());
-            match withheld(said) {
+            let is_alone = !answers.is_empty() && answers.iter().all(|row| row.is_set_aside());
+            match withheld(answers) {
                 Some(row) => Choice::none(no_choice(state, row)),
                 None if is_alone => Choice::none(format!(
                     "no choice: all that was to be compared with {name} was set aside, since its runs failed"

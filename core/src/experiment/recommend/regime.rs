@@ -1,6 +1,6 @@
 //! The circumstances in which an experiment was made: in others something else may come out.
 
-use super::{Facts, Here, nothing_durable};
+use super::{Facts, ThisServer, nothing_durable};
 use crate::{
     experiment::{
         answer::{Row, Warning, plain, warning::Found},
@@ -17,7 +17,7 @@ use crate::{
 const DRIFT: &str = "drift";
 
 /// In what circumstances it was measured: others may say something else.
-pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<String> {
+pub fn regime(state: &State, answers: &[Row], facts: &[Facts], here: &ThisServer) -> Vec<String> {
     let Some(f) = facts.first() else {
         return Vec::new();
     };
@@ -49,8 +49,8 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
     parts.extend(with_small_buffers(state, facts));
     parts.extend(with_short_cycles(&state.experiment, f));
     parts.extend(forced_checkpoints(state, facts));
-    parts.extend(unsteady(said));
-    parts.extend(robbed_by_host(said));
+    parts.extend(unsteady(answers));
+    parts.extend(robbed_by_host(answers));
     parts.extend(unlike_in_checksums(facts, here));
     if let Some(reason) = nothing_durable(facts) {
         // Where they were flushed, but to memory.
@@ -180,7 +180,7 @@ fn with_small_buffers(state: &State, facts: &[Facts]) -> Option<String> {
 }
 
 /// Targets with a warning of this code, and in which of their runs; None if there are none.
-fn each_with(said: &[Row], code: &str) -> Option<String> {
+fn each_with(answers: &[Row], code: &str) -> Option<String> {
     let found = |row: &Row| {
         Some(format!(
             "{} in {}",
@@ -188,28 +188,28 @@ fn each_with(said: &[Row], code: &str) -> Option<String> {
             found_of(row, code)?.in_which()
         ))
     };
-    let each: Vec<String> = said.iter().filter_map(found).collect();
+    let each: Vec<String> = answers.iter().filter_map(found).collect();
     (!each.is_empty()).then(|| each.join(", "))
 }
 
 /// Where figures rose or fell within the windows: what they are depends on how long these are.
-fn unsteady(said: &[Row]) -> Option<String> {
-    let each = each_with(said, DRIFT)?;
+fn unsteady(answers: &[Row]) -> Option<String> {
+    let each = each_with(answers, DRIFT)?;
     Some(format!(
         "tps rose or fell within the windows ({each}), so that a longer warm-up or longer windows may give another ratio; the findings have the direction"
     ))
 }
 
 /// Runs from which the host took processors.
-fn robbed_by_host(said: &[Row]) -> Option<String> {
-    let each = each_with(said, "steal")?;
+fn robbed_by_host(answers: &[Row]) -> Option<String> {
+    let each = each_with(answers, "steal")?;
     Some(format!(
         "the host took processors' time away ({each}): for that alone no run is made again, since on such a host all may have it; the findings have how much"
     ))
 }
 
 /// Where all servers that were measured had data checksums and this one has none, or the other way round.
-fn unlike_in_checksums(facts: &[Facts], here: &Here) -> Option<String> {
+fn unlike_in_checksums(facts: &[Facts], here: &ThisServer) -> Option<String> {
     let are_all = |on: bool| facts.iter().all(|f| f.data_checksums == Some(on));
     match here.data_checksums {
         false if are_all(true) => Some("the servers that were measured had data checksums, which this server has not: what they cost is in all figures; factors => '{\"data_checksums\": [true, false]}' beside one filesystem tells how much"),
@@ -220,7 +220,7 @@ fn unlike_in_checksums(facts: &[Facts], here: &Here) -> Option<String> {
 }
 
 /// The regime in a few words, to stand behind a choice.
-pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
+pub fn in_short(state: &State, answers: &[&Row], facts: &[Facts]) -> String {
     let Some(f) = facts.first() else {
         return String::new();
     };
@@ -230,7 +230,7 @@ pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
         false => "with data larger than memory".to_owned(),
     });
     let durable = nothing_durable(facts).map(|reason| format!("with nothing durable: {reason}"));
-    let has = |code: &str| said.iter().any(|row| found_of(row, code).is_some());
+    let has = |code: &str| answers.iter().any(|row| found_of(row, code).is_some());
     let disturbed = has("noisy_neighbour").then(|| "beside others on the machine".to_owned());
     // Where that is what was compared, the choice has its own.
     let is_small = facts.iter().all(|f| small_buffers(f).is_some());

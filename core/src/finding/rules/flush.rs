@@ -1,17 +1,12 @@
 //! Flushes: whether they can be real, and whether they changed.
 
 use super::super::{Code, Finding, RunFacts, Severity, durability};
-use crate::{
-    sys::LayerKind,
-    units::{format_count, format_microseconds},
-};
+use crate::{sys::LayerKind, units::format_microseconds};
 
 /// By how much flushes must have changed.
 const STEP: f64 = 2.5;
 /// And by how many microseconds, since the shortest ones differ by chance.
 const STEP_US: f64 = 200.0;
-/// Commits and syncs of files may differ by so much.
-const UNLIKE: f64 = 3.0;
 
 /// A flush, or a sync of WAL, that reached no disk.
 pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
@@ -25,39 +20,6 @@ pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
     let hint = "Something keeps writes in memory (a host's cache, a controller): see the durability of the run, and declare power_loss_protected => true for the target if it keeps them when power is lost.";
     Some(Finding::new(
         "fsync_too_fast",
-        Severity::Warning,
-        message,
-        hint,
-    ))
-}
-
-/// Commits per second and syncs of files per second on the same target are another order. WAL on another filesystem explains that.
-pub fn commits_unlike_syncs(facts: &RunFacts) -> Option<Finding> {
-    let io = &facts.io;
-    let (syncs, commits) = (io.syncs_per_second?, io.commits_per_second?);
-    let (jobs, run) = (io.jobs?, io.commit_run_id?);
-    let (_, is_elsewhere) = facts.commit_storage();
-    let factor = (commits / syncs).max(syncs / commits);
-    if is_elsewhere || !factor.is_finite() || factor <= UNLIKE {
-        return None;
-    }
-    let message = format!(
-        "{} made {syncs:.0} calls of fdatasync per second, and as many clients {commits:.0} commits per second in run {run}: a factor of {factor:.1}",
-        format_count(jobs.into(), "job")
-    );
-    let hint = match (commits > syncs, jobs) {
-        (true, 1) => {
-            "A commit of one client takes at least a flush: see whether synchronous_commit and fsync are on, and the findings of that run."
-        }
-        (true, _) => {
-            "Commits of several clients share a flush, and writes of fio share none: compare one job with one client."
-        }
-        (false, _) => {
-            "Commits wait for more than the flush: see fsbench.wait_profile() and the processors of that run."
-        }
-    };
-    Some(Finding::new(
-        "commits_unlike_syncs",
         Severity::Warning,
         message,
         hint,

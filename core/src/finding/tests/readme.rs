@@ -3,7 +3,7 @@
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/findings.md");
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 14] = [
     include_str!("../rules/data.rs"),
     include_str!("../rules/filesystem.rs"),
     include_str!("../rules/flush.rs"),
@@ -16,6 +16,8 @@ const SOURCES: [&str; 12] = [
     include_str!("../../workload/scan/findings.rs"),
     include_str!("../storage.rs"),
     include_str!("../../workload/tpcc_like/finding.rs"),
+    include_str!("../../workload/syncs_and_commits.rs"),
+    include_str!("../../workload/power_cut/finding.rs"),
 ];
 /// Codes that are chosen before the finding is made.
 const CHOSEN: [&str; 7] = [

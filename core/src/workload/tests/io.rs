@@ -8,16 +8,16 @@ use crate::{
     workload::io::{Own, job, jobs_of},
 };
 
-fn asked(options: serde_json::Value) -> Asked {
-    Asked {
+fn arguments(options: serde_json::Value) -> RunArguments {
+    RunArguments {
         workload: Some("io".into()),
         options: Some(options),
-        ..Asked::default()
+        ..RunArguments::default()
     }
 }
 
-fn refused(asked: Asked) -> Refusal {
-    let refusal = resolve(&asked, &facts()).expect_err("refused");
+fn refused(arguments: RunArguments) -> Refusal {
+    let refusal = resolve(&arguments, &facts()).expect_err("refused");
     check::style(&refusal);
     assert_eq!(refusal.kind, RefusalKind::InvalidArgument);
     refusal
@@ -29,7 +29,7 @@ fn file_of(spec: &Spec) -> String {
 
 #[test]
 fn nothing_asked_is_the_study_within_a_minute() {
-    let spec = resolved(asked(json!({})));
+    let spec = resolved(arguments(json!({})));
     assert_eq!(
         spec.plan_text(),
         "io, fio: read randread write randwrite randrw, 1024 MB, 40 s measured, seed 42 \
@@ -59,15 +59,15 @@ fn nothing_asked_is_the_study_within_a_minute() {
 
 #[test]
 fn neither_scale_nor_clients_are_stored() {
-    let stored = resolved(asked(json!({}))).stored();
+    let stored = resolved(arguments(json!({}))).stored();
     assert_eq!(
         (&stored["scale"], &stored["clients"]),
         (&json!(null), &json!(null))
     );
-    let commit = Asked {
+    let commit = RunArguments {
         workload: Some("commit".into()),
         clients: Some(3),
-        ..Asked::default()
+        ..RunArguments::default()
     };
     let stored = resolved(commit).stored();
     assert_eq!(
@@ -78,11 +78,11 @@ fn neither_scale_nor_clients_are_stored() {
 
 #[test]
 fn options_become_settings_of_fio() {
-    let spec = resolved(Asked {
+    let spec = resolved(RunArguments {
         duration_us: Some(30_000_000),
-        ..asked(
+        ..arguments(
             json!({"pattern": "randrw", "block_size": "4kB", "jobs": 2, "io_depth": 16, "direct": true, "fdatasync_every": 4,
-            "size": "2x ram", "rate": 1000, "mix": 70}),
+            "size": "2x ram", "rate": 1000, "mix": 70, "steady_state": "iops_slope:0.3%"}),
         )
     });
     let text = file_of(&spec);
@@ -95,13 +95,15 @@ fn options_become_settings_of_fio() {
         "fdatasync=4",
         "rate_iops=350,150",
         "rwmixread=70",
+        "steadystate=iops_slope:0.300%",
+        "steadystate_duration=5",
     ] {
         assert!(text.lines().any(|known| known == line), "{line} in\n{text}");
     }
     let bytes = 2 * facts().memory_bytes;
     assert!(spec.data_bytes() <= bytes && spec.data_bytes() > bytes - 2 * 4096);
     // A choice that is made here goes to the server of a target as it is.
-    let again = resolved(asked(spec.options.to_argument(spec.workload)));
+    let again = resolved(arguments(spec.options.to_argument(spec.workload)));
     assert_eq!(file_of(&again), text);
 }
 
@@ -111,7 +113,7 @@ fn another_machine_knows_its_own_ram() {
         by_connection: true,
         ..facts()
     };
-    let spec = resolve(&asked(json!({"size": "2x ram"})), &far).unwrap();
+    let spec = resolve(&arguments(json!({"size": "2x ram"})), &far).unwrap();
     assert_eq!(spec.options.own::<Own>().size.as_deref(), Some("2x ram"));
 }
 
@@ -159,6 +161,26 @@ fn options_that_say_nothing_are_refused() {
         ),
         (json!({"mix": 100}), "invalid value of option \"mix\""),
         (
+            json!({"steady_state": "bw:1"}),
+            "invalid value of option \"steady_state\"",
+        ),
+        (
+            json!({"steady_state_seconds": 7}),
+            "has no effect without \"steady_state\"",
+        ),
+        (
+            json!({"steady_state": "bw:1%", "steady_state_seconds": 60}),
+            "the window for a steady state is longer than job \"read\"",
+        ),
+        (
+            json!({"job_file": "[a]\nrw=read\nsize=1m\nss=iops:1%"}),
+            "has no steadystate_duration",
+        ),
+        (
+            json!({"job_file": "[a]\nrw=read\nsize=1m\nss=iops:1%\nss_dur=9\nruntime=8"}),
+            "is longer than job \"a\"",
+        ),
+        (
             json!({"jobs": 256, "io_depth": 1024, "block_size": "16MB", "size": "8TB"}),
             "take too much memory",
         ),
@@ -171,16 +193,16 @@ fn options_that_say_nothing_are_refused() {
             "excludes the other options",
         ),
     ] {
-        let refusal = refused(asked(options.clone()));
+        let refusal = refused(arguments(options.clone()));
         assert!(
             refusal.message.contains(message),
             "{options}: {}",
             refusal.message
         );
     }
-    let short = Asked {
+    let short = RunArguments {
         duration_us: Some(5_000_000),
-        ..asked(json!({}))
+        ..arguments(json!({}))
     };
     assert!(
         refused(short)
@@ -188,31 +210,33 @@ fn options_that_say_nothing_are_refused() {
             .contains("is too short for 5 patterns")
     );
     for parameter in [
-        Asked {
+        RunArguments {
             clients: Some(4),
-            ..asked(json!({}))
+            ..arguments(json!({}))
         },
-        Asked {
+        RunArguments {
             size: Some("1GB".into()),
-            ..asked(json!({}))
+            ..arguments(json!({}))
         },
-        Asked {
+        RunArguments {
             rate: Some(5.0),
-            ..asked(json!({}))
+            ..arguments(json!({}))
         },
     ] {
         assert!(refused(parameter).hint.unwrap().contains("options =>"));
     }
 }
 
-fn of_file(text: &str) -> Asked {
-    asked(json!({ "job_file": text }))
+fn of_file(text: &str) -> RunArguments {
+    arguments(json!({ "job_file": text }))
 }
 
 #[test]
 fn no_block_is_larger_than_its_file_where_files_are_made() {
     let blocks = |size: &str| {
-        let spec = resolved(asked(json!({"pattern": "read", "size": size, "jobs": 8})));
+        let spec = resolved(arguments(
+            json!({"pattern": "read", "size": size, "jobs": 8}),
+        ));
         let text = job::file_that_makes_files(&jobs_of(&spec));
         text.split_once("size=").unwrap().1.to_owned()
     };
@@ -242,7 +266,7 @@ fn a_job_file_is_written_anew() {
     let names: Vec<String> = jobs_of(&spec).into_iter().map(|job| job.name).collect();
     assert_eq!(names, ["log", "data-reads", "last"]);
     assert!(jobs_of(&spec)[0].syncs && !jobs_of(&spec)[2].syncs);
-    let timed = Asked {
+    let timed = RunArguments {
         duration_us: Some(60_000_000),
         ..of_file(text)
     };
@@ -341,8 +365,10 @@ const HOSTILE: &[&str] = &[
     "name=x",
     "kb_base=1000",
     "unit_base=1",
-    "ss=iops:0.1%",
+    "ss=lat:0.1%",
     "steadystate=bw:1",
+    "steadystate=iops:${X}%",
+    "ss_dur=${X}",
     "continue_on_error=all",
     "exitall=1",
     "group_reporting=0",
@@ -418,6 +444,28 @@ fn no_hostile_line_gets_into_a_job_file() {
         where_it_is.message,
         "line 4 of the job file: option \"filename\" is not allowed"
     );
+}
+
+#[test]
+fn a_misspelt_option_is_answered_by_its_nearest() {
+    for (line, hint) in [
+        ("io_depth=4", "Write iodepth, or leave the line out."),
+        ("RUNTIME=4", "Write runtime, or leave the line out."),
+        (
+            "random_distributoin=random",
+            "Write random_distribution, or",
+        ),
+        ("numjob=4", "Write numjobs, or"),
+        ("filename=x", "Leave the line out. Allowed are bs, "),
+        ("nice=4", "Leave the line out. Allowed are bs, "),
+    ] {
+        let refusal = refused(of_file(&format!("[a]\nrw=read\nsize=1m\n{line}\n")));
+        let hinted = refusal.hint.unwrap_or_default();
+        assert!(hinted.starts_with(hint), "{line}: {hinted}");
+    }
+    let long = "x".repeat(60_000);
+    let refusal = refused(of_file(&format!("[a]\nrw=read\nsize=1m\n{long}=1\n")));
+    assert!(refusal.hint.unwrap_or_default().starts_with("Leave"));
 }
 
 #[test]
