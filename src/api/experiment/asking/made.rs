@@ -75,7 +75,7 @@ impl OwnTargets {
             let path = target_arguments.get(device).and_then(Value::as_str);
             self.devices.extend(path.map(str::to_owned));
         }
-        let members = arguments.get("devices").and_then(Value::as_array);
+        let members = target_arguments.get("devices").and_then(Value::as_array);
         let members = members.into_iter().flatten().filter_map(Value::as_str);
         self.devices.extend(members.map(str::to_owned));
         match is_made {
