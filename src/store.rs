@@ -295,16 +295,36 @@ pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores the marks of a device in its first run if they were not known when its target was created; those of the log too.
+/// Stores the marks of devices in their first run if they were not known when the target was created; those of the log too.
 pub fn set_device_identity(target: &str, made: &Value) -> Result<(), Fault> {
-    for (column, made) in [("device", made), ("log_device", &made["log"])] {
+    let marks = |made: &Value| {
+        let known = [
+            ("serial", &made["serial"]),
+            ("wwn", &made["wwn"]),
+            ("partition_uuid", &made["partition_uuid"]),
+            ("bytes", &made["device_bytes"]),
+        ];
+        let known = known.into_iter().filter(|(_, mark)| !mark.is_null());
+        Value::Object(
+            known
+                .map(|(name, mark)| (name.to_owned(), mark.clone()))
+                .collect(),
+        )
+    };
+    let members = made["members"].as_array();
+    let members = members.map(|all| Value::Array(all.iter().map(marks).collect()));
+    for (given, column, marks) in [
+        ("device", "device", Some(marks(made))),
+        ("devices", "device", members),
+        ("log_device", "log_device", Some(marks(&made["log"]))),
+    ] {
+        let Some(marks) = marks else { continue };
         sql::write(
             &format!(
-                "UPDATE fsbench.target SET {column}_identity = jsonb_strip_nulls(jsonb_build_object('serial', $2::jsonb->'serial', \
-                   'wwn', $2::jsonb->'wwn', 'partition_uuid', $2::jsonb->'partition_uuid', 'bytes', $2::jsonb->'device_bytes')) \
-                 WHERE target = $1 AND {column} IS NOT NULL AND {column}_identity IS NULL"
+                "UPDATE fsbench.target SET {column}_identity = $2::jsonb \
+                 WHERE target = $1 AND {given} IS NOT NULL AND {column}_identity IS NULL"
             ),
-            &[Some(target), Some(&made.to_string())],
+            &[Some(target), Some(&marks.to_string())],
         )?;
     }
     Ok(())

@@ -6,6 +6,7 @@
 //! - [`effective`]: are the mount options that were asked for in force?
 //! - [`geometry`]: block sizes, log and stripes, from the output of mkfs.
 //! - [`filesystem`]: the filesystems that are known, their programs and packages.
+//! - [`layout`]: how several devices become one place for a filesystem.
 //! - [`options`]: which mkfs and mount options each of them accepts.
 //! - [`settings`]: settings of the block device and of the kernel.
 //! - [`record`]: recorded writes, and power cuts made from them.
@@ -15,6 +16,7 @@ pub mod effective;
 pub mod error_excerpt;
 pub mod filesystem;
 pub mod geometry;
+pub mod layout;
 pub mod marks;
 pub mod options;
 pub mod protocol;
@@ -23,6 +25,7 @@ pub mod request;
 pub mod settings;
 
 pub use filesystem::Filesystem;
+pub use layout::{Bitmap, Consistency, InitialSync, Layout, LayoutOptions};
 pub use marks::Marks;
 pub use request::{DeviceRequest, Log, Name, Prepare, Request, Storage};
 pub use settings::{BlockSettings, KernelSettings, SsdState};

@@ -6,6 +6,7 @@ pub mod commands;
 pub mod defining;
 pub mod device;
 pub mod inherited;
+pub mod parameter;
 pub mod prepared_data;
 pub mod redefined;
 pub mod server_log;
@@ -15,8 +16,9 @@ pub mod trust;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use self::parameter::{Of, PARAMETERS, Parameter};
 use crate::{
-    helper::{Filesystem, options::check_kernel},
+    helper::{Filesystem, InitialSync, Layout, LayoutOptions, layout, options::check_kernel},
     refusal::{Refusal, quoted},
     rows,
 };
@@ -79,6 +81,11 @@ pub struct Row {
     pub data_checksums: Option<bool>,
     pub power_loss_protected: Option<bool>,
     pub log_device_identity: Option<Value>,
+    pub devices: Option<Vec<String>>,
+    pub image_count: Option<i64>,
+    pub layout: Option<String>,
+    pub layout_options: Option<Value>,
+    pub initial_sync: Option<String>,
 }
 
 impl rows::Row for Row {
@@ -88,15 +95,15 @@ impl rows::Row for Row {
 impl Row {
     /// Kind of the target. Exactly one of the arguments that define a target must be given.
     pub fn kind(&self) -> Result<Kind, Refusal> {
-        let defining = [
-            ("device", self.device.is_some(), Kind::Device),
-            ("image_size", self.image_size_bytes.is_some(), Kind::Image),
-            ("directory", self.directory.is_some(), Kind::Directory),
-            ("connection", self.connection.is_some(), Kind::Connection),
-        ];
-        let given: Vec<_> = defining.iter().filter(|(_, given, _)| *given).collect();
+        let given: Vec<(&str, Kind)> = self
+            .given()
+            .filter_map(|parameter| match parameter.of {
+                Of::Defining(kind) => Some((parameter.name, kind)),
+                _ => None,
+            })
+            .collect();
         match given[..] {
-            [(_, _, kind)] => Ok(*kind),
+            [(_, kind)] => Ok(kind),
             [] => Err(Refusal::argument(
                 "a target needs a device, an image_size, a directory or a connection",
             )
@@ -104,10 +111,10 @@ impl Row {
             .hint(
                 "Give filesystem with device or with image_size, or directory or connection alone.",
             )),
-            [(first, ..), (second, ..), ..] => Err(Refusal::argument(format!(
+            [(first, _), (second, _), ..] => Err(Refusal::argument(format!(
                 "{first} and {second} exclude each other"
             ))
-            .detail("A target is defined by one of device, image_size, directory and connection.")
+            .detail("A target is defined by one of device, devices, image_size, directory and connection.")
             .hint("Make two targets of it.")),
         }
     }
@@ -125,32 +132,31 @@ impl Row {
         Ok(kind)
     }
 
+    /// The parameters that have a value.
+    fn given(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
+        let columns = match serde_json::to_value(self) {
+            Ok(Value::Object(columns)) => columns,
+            _ => serde_json::Map::new(),
+        };
+        let is_given = move |parameter: &&Parameter| {
+            columns.get(parameter.column).is_some_and(|v| !v.is_null())
+        };
+        PARAMETERS.iter().filter(is_given)
+    }
+
     /// Refuses columns that mean nothing for this kind.
     fn check_columns(&self, kind: Kind) -> Result<(), Refusal> {
-        let of_made = [
-            ("filesystem", self.filesystem.is_some()),
-            ("mkfs_options", self.mkfs_options.is_some()),
-            ("mount_options", self.mount_options.is_some()),
-            ("log_device", self.log_device.is_some()),
-            ("log_size", self.log_size_bytes.is_some()),
-            ("pool_properties", self.pool_properties.is_some()),
-            ("dataset_properties", self.dataset_properties.is_some()),
-            ("ssd_state", self.ssd_state.is_some()),
-            ("block_settings", self.block_settings.is_some()),
-            ("kernel_settings", self.kernel_settings.is_some()),
-            ("drop_caches", self.drop_caches.is_some()),
-            ("image_sparse", self.image_sparse.is_some()),
-        ];
-        if kind == Kind::Connection {
-            return self.check_columns_of_connection(&of_made);
+        let misplaced = self.given().find(|parameter| match parameter.of {
+            Of::Defining(_) | Of::All => false,
+            Of::Made => !kind.is_made(),
+            Of::Images => kind != Kind::Image,
+            Of::OwnServer => kind == Kind::Connection,
+        });
+        if let Some(parameter) = misplaced {
+            return Err(cannot_be_given(parameter.name, kind));
         }
-        if kind == Kind::Directory {
-            return match of_made.iter().find(|(_, given)| *given) {
-                None => Ok(()),
-                Some((name, _)) => Err(Refusal::argument(format!("{name} cannot be given with a directory"))
-                    .detail("The filesystem of a directory is there already; nothing is made, mounted or set.")
-                    .hint("Give device or image_size instead of directory to have a filesystem made.")),
-            };
+        if !kind.is_made() {
+            return Ok(());
         }
         match &self.filesystem {
             Some(name) => Filesystem::of_name(name)?,
@@ -166,13 +172,6 @@ impl Row {
             return Err(Refusal::argument(format!("invalid ssd_state {}", quoted(state)))
                 .detail("With trimmed the whole device is discarded before mkfs, with as_is nothing is.")
                 .hint("Give 'trimmed' or 'as_is', or leave it out for what mkfs does by itself."));
-        }
-        if kind == Kind::Device && self.image_sparse.is_some() {
-            return Err(
-                Refusal::argument("image_sparse cannot be given with a device")
-                    .detail("It says how a file that serves as a disk is made.")
-                    .hint("Leave it out."),
-            );
         }
         check_names(
             "block_settings",
@@ -191,21 +190,60 @@ impl Row {
                     .hint("Give one of them."),
             );
         }
-        Ok(())
+        self.check_layout()
     }
 
-    /// A connection's server exists already, so these columns are refused.
-    fn check_columns_of_connection(&self, of_made: &[(&str, bool)]) -> Result<(), Refusal> {
-        let of_server = [
-            ("settings", self.settings.is_some()),
-            ("bindir", self.bindir.is_some()),
-            ("data_checksums", self.data_checksums.is_some()),
-        ];
-        match of_made.iter().chain(&of_server).find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((name, _)) => Err(Refusal::argument(format!("{name} cannot be given with a connection"))
-                .detail("The server is there already, with its filesystem and its settings; nothing is made or set.")
-                .hint("Leave it out. Settings of the clients' sessions are an argument of fsbench.run().")),
+    /// Refuses several devices without a layout, and a layout that does not fit them.
+    fn check_layout(&self) -> Result<(), Refusal> {
+        let unknown = |name: &str, value: &str, known: &str| {
+            Err(
+                Refusal::argument(format!("invalid {name} {}", quoted(value)))
+                    .detail("The helper brings an array in sync before anything is measured.")
+                    .hint(format!("Give {known}, or leave it out.")),
+            )
+        };
+        if let Some(count) = self.image_count
+            && !(1..=layout::MOST_MEMBERS as i64).contains(&count)
+        {
+            return Err(
+                Refusal::argument(format!("image_count {count} is out of range"))
+                    .detail(format!(
+                        "A target has 1 to {} images.",
+                        layout::MOST_MEMBERS
+                    ))
+                    .hint("Give a number in that range."),
+            );
+        }
+        let initial_sync = match self.initial_sync.as_deref() {
+            None => None,
+            Some("wait") => Some(InitialSync::Wait),
+            Some("skip") => Some(InitialSync::Skip),
+            Some(other) => return unknown("initial_sync", other, "'wait' or 'skip'"),
+        };
+        let options: Option<LayoutOptions> = match &self.layout_options {
+            None => None,
+            Some(given) => Some(serde_json::from_value(given.clone()).map_err(|error| {
+                Refusal::argument("layout_options cannot be read")
+                    .detail(format!("It does not parse: {}.", quoted(&error.to_string())))
+                    .hint("Give an object with chunk, bitmap, consistency_policy and copies, such as {\"chunk\": \"256k\"}.")
+            })?),
+        };
+        layout::Asked {
+            layout: self.layout.as_deref().map(Layout::of_name).transpose()?,
+            options: options.as_ref(),
+            initial_sync,
+            filesystem: Filesystem::of_name(self.filesystem.as_deref().unwrap_or(""))?,
+            members: self.members(),
+            are_zeroed: self.image_size_bytes.is_some(),
+        }
+        .check()
+    }
+
+    /// The number of devices or images that its filesystem is made on.
+    pub fn members(&self) -> usize {
+        match (&self.devices, self.image_count) {
+            (Some(devices), _) => devices.len(),
+            (None, count) => usize::try_from(count.unwrap_or(1)).unwrap_or(0),
         }
     }
 
@@ -218,11 +256,23 @@ impl Row {
             }
             json!({ "device": device })
         };
-        let storage = match (&self.device, self.image_size_bytes) {
-            (Some(path), _) => device(path, self.device_identity.as_ref()),
-            (None, bytes) => {
-                json!({"image": {"bytes": bytes, "sparse": self.image_sparse.unwrap_or(true)}})
+        let sparse = self.image_sparse.unwrap_or(true);
+        let storage = match (&self.device, &self.devices, self.image_size_bytes) {
+            (Some(path), ..) => device(path, self.device_identity.as_ref()),
+            (None, Some(paths), _) => {
+                let identities = self.device_identity.as_ref();
+                let member = |(n, path): (usize, &String)| {
+                    device(path, identities.and_then(|all| all.get(n)))["device"].take()
+                };
+                let members: Vec<Value> = paths.iter().enumerate().map(member).collect();
+                json!({ "devices": members })
             }
+            (None, None, bytes) => match self.image_count {
+                None | Some(1) => json!({"image": {"bytes": bytes, "sparse": sparse}}),
+                Some(count) => {
+                    json!({"images": {"count": count, "bytes": bytes, "sparse": sparse}})
+                }
+            },
         };
         let log = match (&self.log_device, self.log_size_bytes) {
             (Some(path), _) => Some(device(path, self.log_device_identity.as_ref())),
@@ -234,6 +284,9 @@ impl Row {
             "filesystem": self.filesystem,
             "mkfs_options": self.mkfs_options,
             "mount_options": self.mount_options,
+            "layout": self.layout,
+            "layout_options": self.layout_options,
+            "initial_sync": self.initial_sync,
             "log": log,
             "ssd_state": self.ssd_state,
             "block_settings": self.block_settings,
@@ -246,6 +299,26 @@ impl Row {
         }
         request
     }
+}
+
+/// A parameter that means nothing for targets of this kind.
+fn cannot_be_given(name: &str, kind: Kind) -> Refusal {
+    let message = format!("{name} cannot be given with a {}", kind.as_str());
+    let (detail, hint) = match kind {
+        Kind::Connection => (
+            "The server is there already, with its filesystem and its settings; nothing is made or set.",
+            "Leave it out. Settings of the clients' sessions are an argument of fsbench.run().",
+        ),
+        Kind::Directory => (
+            "The filesystem of a directory is there already; nothing is made, mounted or set.",
+            "Give device or image_size instead of directory to have a filesystem made.",
+        ),
+        Kind::Device | Kind::Image => (
+            "It says how a file that serves as a disk is made.",
+            "Leave it out.",
+        ),
+    };
+    Refusal::argument(message).detail(detail).hint(hint)
 }
 
 /// Names in `block_settings`, and in `kernel_settings`, as the helper knows them.

@@ -8,7 +8,9 @@ use crate::engine::Engine;
 use crate::place::Place;
 use clap::Args;
 use pgfsbench_core::helper::record::Record;
-use pgfsbench_core::helper::{DeviceRequest, Filesystem, Log, Name, Prepare, SsdState, Storage};
+use pgfsbench_core::helper::{
+    DeviceRequest, Filesystem, InitialSync, Layout, Log, Name, Prepare, SsdState, Storage,
+};
 use pgfsbench_core::refusal::{Refusal, quoted};
 use pgfsbench_core::units::parse_size;
 use serde::de::DeserializeOwned;
@@ -41,9 +43,21 @@ pub struct CliTarget {
     /// Allocate the image's blocks beforehand
     #[arg(long, requires = "image")]
     allocated: bool,
-    /// Device, as the configuration names it
+    /// Number of such images, for a layout
+    #[arg(long, requires = "image", value_name = "NUMBER")]
+    image_count: Option<u32>,
+    /// Device, as the configuration names it; several for a layout
     #[arg(long, value_name = "PATH")]
-    device: Option<String>,
+    device: Vec<String>,
+    /// How several devices or images become one place: raid10, btrfs-raid1, zfs-mirror, ...
+    #[arg(long)]
+    layout: Option<String>,
+    /// chunk, bitmap, consistency_policy or copies of an array of md; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    layout_option: Vec<String>,
+    /// Take a new array for being in sync
+    #[arg(long)]
+    skip_initial_sync: bool,
     #[arg(long, allow_hyphen_values = true, value_name = "OPTIONS")]
     mkfs_options: Option<String>,
     #[arg(long, allow_hyphen_values = true, value_name = "OPTIONS")]
@@ -89,15 +103,26 @@ impl TargetName {
 
 impl CliTarget {
     pub fn request(&self) -> Result<Prepare, Refusal> {
-        let storage = match (&self.image, &self.device) {
-            (Some(size), _) => Storage::Image {
+        let storage = match (&self.image, self.image_count, &self.device[..]) {
+            (Some(size), None, _) => Storage::Image {
                 bytes: parse_size(size, 0)?,
                 sparse: !self.allocated,
             },
-            (None, Some(path)) => Storage::Device(DeviceRequest::of_path(path.as_str())),
-            (None, None) => {
+            (Some(size), Some(count), _) => Storage::Images {
+                count,
+                bytes: parse_size(size, 0)?,
+                sparse: !self.allocated,
+            },
+            (None, _, [path]) => Storage::Device(DeviceRequest::of_path(path.as_str())),
+            (None, _, []) => {
                 return Err(Refusal::argument("neither an image nor a device is given"));
             }
+            (None, _, paths) => Storage::Devices(
+                paths
+                    .iter()
+                    .map(|path| DeviceRequest::of_path(path.as_str()))
+                    .collect(),
+            ),
         };
         let log = match (&self.log_image, &self.log_device) {
             (Some(size), _) => Some(Log::Image {
@@ -117,11 +142,15 @@ impl CliTarget {
                 );
             }
         };
+        let layout = self.layout.as_deref().map(Layout::of_name).transpose()?;
         let record = self.record.as_deref().map(|size| {
             let log_bytes = parse_size(size, 0)?;
             Ok::<_, Refusal>(Record { log_bytes })
         });
         Ok(Prepare {
+            layout,
+            layout_options: settings("layout", &self.layout_option)?,
+            initial_sync: self.skip_initial_sync.then_some(InitialSync::Skip),
             log,
             record: record.transpose()?,
             ssd_state,

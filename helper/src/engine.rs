@@ -7,6 +7,7 @@ mod cut;
 mod describe;
 mod erase;
 mod facts;
+mod md;
 mod outline;
 mod refused_options;
 mod remount;
@@ -16,56 +17,24 @@ mod undo;
 mod zfs;
 
 use crate::config::Config;
-use crate::journal::{Entry, Journal, Kept, State};
+use crate::journal::{Entry, Journal, Layer, State};
+use crate::layer::{On, Part, Step};
 use crate::place::{DIRECTORY, Place};
-use crate::plan::{On, Plan, Step};
+use crate::plan::Plan;
 use crate::probe;
 use crate::probe::device::Access;
 use crate::probe::queue::Queue;
 use crate::secure;
 use pgfsbench_core::helper::effective::{is_same_value, not_in_force};
-use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::{Name, Prepare, Request};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGKILL, SIGSTOP};
-use signal_hook::low_level;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use steps::Work;
 
-/// Called for each step as it is taken.
-pub type Tell<'a> = &'a mut dyn FnMut(Report);
-
-/// For tests: be killed right before or after a step, or stop before it until SIGCONT.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct Hook {
-    #[arg(long, hide = true)]
-    stop_before: Option<String>,
-    #[arg(long, hide = true)]
-    stop_after: Option<String>,
-    #[arg(long, hide = true)]
-    pause_before: Option<String>,
-}
-
-impl Hook {
-    fn before(&self, step: &str) {
-        raise_at(step, &self.pause_before, SIGSTOP);
-        raise_at(step, &self.stop_before, SIGKILL);
-    }
-
-    fn after(&self, step: &str) {
-        raise_at(step, &self.stop_after, SIGKILL);
-    }
-}
-
-/// The signal goes to this thread, which so does nothing more; one for the process may be taken by another one, later.
-fn raise_at(step: &str, at: &Option<String>, signal: i32) {
-    if at.as_deref() == Some(step) {
-        let _ = low_level::raise(signal);
-    }
-}
+pub use crate::layer::{Hook, Tell};
 
 /// The outcome of clearing up one place.
 pub struct Cleared {
@@ -163,24 +132,17 @@ impl Engine {
         let plan = self.planned(place, request, Access::Claim)?;
         closed::mount_root(&self.config)?;
         check_is_free(&plan)?;
-        let kept = |on: &On| match on {
-            On::Image { path, bytes } => Kept::Image {
-                path: path.clone(),
-                bytes: *bytes,
-            },
-            On::Device { path, facts, .. } => Kept::Device {
-                path: path.clone(),
-                identity: facts.identity.clone(),
-            },
+        let leaf = |(part, on): (_, &On)| Layer::Leaf {
+            part,
+            on: on.kept(),
         };
         let mut entry = Entry::new(
             place,
             plan.filesystem,
             &plan.uuid,
-            kept(&plan.on),
+            plan.leaves().map(leaf).collect(),
             plan.mount_point.clone(),
         )?;
-        entry.log = plan.log.as_ref().map(kept);
         entry.recorder = plan.recorder.clone();
         entry.mount_options = plan.steps.iter().find_map(|step| match step {
             Step::Mount { options, .. } => Some(options.clone()),
@@ -295,15 +257,28 @@ impl Engine {
             "block_settings": request.block_settings,
             "kernel_settings": request.kernel_settings,
             "settings_before": work.settings_before,
-            "queue": Queue::of_device(&work.devices.filesystem).and_then(|queue| queue.limits()),
+            "queue": Queue::of_device(work.devices.filesystem()).and_then(|queue| queue.limits()),
         });
-        if let (Value::Object(all), Value::Object(further)) =
-            (&mut result, describe_on(&plan.on, &work.devices.filesystem))
-        {
+        let Value::Object(all) = &mut result else {
+            return result;
+        };
+        let described = |on: &On, part| on.describe(work.devices.of(part));
+        let members = plan.members.iter().enumerate();
+        let mut members: Vec<Value> = members
+            .map(|(n, on)| described(on, Part::Member(n)))
+            .collect();
+        if let (Some(layout), true) = (request.layout, members.len() > 1) {
+            all.insert("device".into(), json!(work.devices.filesystem()));
+            all.insert("layout".into(), json!(layout));
+            all.insert("layout_options".into(), json!(request.layout_options));
+            all.insert("initial_sync".into(), json!(request.initial_sync));
+            all.insert("array".into(), json!(work.array));
+            all.insert("members".into(), Value::Array(members));
+        } else if let Some(Value::Object(further)) = members.pop() {
             all.extend(further);
-            if let Some(log) = &plan.log {
-                all.insert("log".into(), describe_on(log, &work.devices.log));
-            }
+        }
+        if let Some(log) = &plan.log {
+            all.insert("log".into(), described(log, Part::Log));
         }
         result
     }
@@ -384,27 +359,6 @@ fn properties_not_in_force(request: &Prepare, now: &BTreeMap<String, String>) ->
     requested.filter(is_missing).map(str::to_owned).collect()
 }
 
-/// The storage of a filesystem or of its log, as JSON.
-fn describe_on(on: &On, device: &Path) -> Value {
-    match on {
-        On::Image { path, bytes } => json!({
-            "device": device,
-            "image": path,
-            "image_bytes": bytes,
-            "direct_io": probe::loops::has_direct_io(device),
-        }),
-        On::Device { facts, .. } => json!({
-            "device": device,
-            "model": facts.model,
-            "serial": facts.identity.serial,
-            "wwn": facts.identity.wwn,
-            "partition_uuid": facts.identity.partition_uuid,
-            "device_bytes": facts.identity.bytes,
-            "held_before": facts.contents.to_string(),
-        }),
-    }
-}
-
 fn taken(path: &Path) -> Refusal {
     let message = format!("{} is there already", secure::shown(path));
     Refusal::new(Kind::NotInThisState, message)
@@ -414,7 +368,7 @@ fn taken(path: &Path) -> Refusal {
 
 /// Refuses when something is where the plan will make something. It is not ours, since the journal does not name it.
 fn check_is_free(plan: &Plan) -> Result<(), Refusal> {
-    for on in [Some(&plan.on), plan.log.as_ref()].into_iter().flatten() {
+    for (_, on) in plan.leaves() {
         if let On::Image { path, .. } = on
             && std::fs::symlink_metadata(path).is_ok()
         {

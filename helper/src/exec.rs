@@ -103,6 +103,11 @@ pub fn stop() {
     STOPPING.store(true, Ordering::SeqCst);
 }
 
+/// True once the helper must end.
+pub fn is_stopping() -> bool {
+    STOPPING.load(Ordering::SeqCst)
+}
+
 /// When a program may be killed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {

@@ -8,6 +8,7 @@ use crate::recorder::Recorder;
 use crate::secure::{self, failed};
 use crate::settings::Changed;
 use pgfsbench_core::helper::Filesystem;
+use pgfsbench_core::helper::layout::MOST_MEMBERS;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{
     AtFlags, Dir, FlockOperation, Mode, OFlags, flock, fsync, openat, renameat, unlinkat,
@@ -22,15 +23,17 @@ use std::time::{Duration, Instant};
 
 mod made;
 
-pub use made::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_ZFS, claim_name};
+pub use made::{
+    Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_MD, PART_OF_ZFS, claim_of_log, claim_of_member,
+};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const LONGEST: u64 = 64 << 10;
 /// The time for which another helper may hold the lock.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Stored")]
 pub struct Entry {
     pub version: u32,
     pub place: String,
@@ -38,10 +41,8 @@ pub struct Entry {
     pub boot: String,
     pub filesystem: Filesystem,
     pub uuid: String,
-    pub on: Kept,
-    /// The place of its log; None if the filesystem holds it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub log: Option<Kept>,
+    /// Leaves and layers in the order in which they are made. A release undoes them from the end.
+    pub layers: Vec<Layer>,
     /// The recorder below the filesystem; None if nothing is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorder: Option<Recorder>,
@@ -55,9 +56,6 @@ pub struct Entry {
     pub run: Option<i64>,
     /// The steps that were begun. The last of them may not have been finished.
     pub steps: Vec<String>,
-    /// The zfs pool that is on it, or was about to be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pool: Option<KeptPool>,
     /// The settings that it has changed, or was about to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Changed>,
@@ -66,11 +64,95 @@ pub struct Entry {
     pub not_ours: Vec<PathBuf>,
 }
 
+/// A leaf of a target: one of the devices that its filesystem is made on, or that of its log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Counted from 0.
+    Member(usize),
+    Log,
+}
+
+/// One step of the stack below a filesystem.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Layer {
+    Leaf {
+        part: Part,
+        on: Kept,
+    },
+    /// An array of md over the members.
+    Md {
+        uuid: String,
+    },
+    /// A zfs pool over the members.
+    Pool(KeptPool),
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Kept {
     Image { path: PathBuf, bytes: u64 },
     Device { path: String, identity: Identity },
+}
+
+/// An entry as it is on disk. Version 1 had one device, one log and one pool.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u32,
+    place: String,
+    boot: String,
+    filesystem: Filesystem,
+    uuid: String,
+    #[serde(default)]
+    layers: Vec<Layer>,
+    on: Option<Kept>,
+    log: Option<Kept>,
+    pool: Option<KeptPool>,
+    recorder: Option<Recorder>,
+    mount_point: PathBuf,
+    mount_options: Option<Vec<String>>,
+    state: State,
+    run: Option<i64>,
+    steps: Vec<String>,
+    #[serde(default)]
+    settings: Vec<Changed>,
+    #[serde(default)]
+    not_ours: Vec<PathBuf>,
+}
+
+impl TryFrom<Stored> for Entry {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
+        let leaf = |part| move |on| Layer::Leaf { part, on };
+        let members = stored.on.map(leaf(Part::Member(0)));
+        let logs = stored.log.map(leaf(Part::Log));
+        let pools = stored.pool.map(Layer::Pool);
+        let of_first_version: Vec<Layer> = members.into_iter().chain(logs).chain(pools).collect();
+        let (version, layers) = match (stored.version, of_first_version.is_empty()) {
+            (1, false) if stored.layers.is_empty() => (VERSION, of_first_version),
+            (1, _) | (_, false) => return Err("its layers are not those of its version"),
+            (version, true) => (version, stored.layers),
+        };
+        Ok(Self {
+            version,
+            place: stored.place,
+            boot: stored.boot,
+            filesystem: stored.filesystem,
+            uuid: stored.uuid,
+            layers,
+            recorder: stored.recorder,
+            mount_point: stored.mount_point,
+            mount_options: stored.mount_options,
+            state: stored.state,
+            run: stored.run,
+            steps: stored.steps,
+            settings: stored.settings,
+            not_ours: stored.not_ours,
+        })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,6 +179,38 @@ pub enum State {
 }
 
 impl Entry {
+    /// The leaves, in the order in which they are made.
+    pub fn leaves(&self) -> impl Iterator<Item = (Part, &Kept)> {
+        self.layers.iter().filter_map(|layer| match layer {
+            Layer::Leaf { part, on } => Some((*part, on)),
+            Layer::Md { .. } | Layer::Pool(_) => None,
+        })
+    }
+
+    /// The leaves that the filesystem is made on.
+    pub fn members(&self) -> impl Iterator<Item = &Kept> {
+        let members = self.leaves().filter(|(part, _)| *part != Part::Log);
+        members.map(|(_, on)| on)
+    }
+
+    pub fn has_log(&self) -> bool {
+        self.leaves().any(|(part, _)| part == Part::Log)
+    }
+
+    /// The zfs pool that is on it, or was about to be.
+    pub fn pool(&self) -> Option<&KeptPool> {
+        self.layers.iter().find_map(|layer| match layer {
+            Layer::Pool(pool) => Some(pool),
+            _ => None,
+        })
+    }
+
+    /// True if there is an array of md over the members, or there was about to be.
+    pub fn has_array(&self) -> bool {
+        let is_array = |layer: &Layer| matches!(layer, Layer::Md { .. });
+        self.layers.iter().any(is_array)
+    }
+
     /// The file that the loop device of this image has.
     pub fn attached(&self, image: &Path) -> PathBuf {
         match &self.recorder {
@@ -107,13 +221,11 @@ impl Entry {
 
     /// The images that were made for it, and the file of its record.
     pub fn images(&self) -> impl Iterator<Item = (&Path, u64)> {
-        let image = |kept| match kept {
+        let image = |(_, kept)| match kept {
             &Kept::Image { ref path, bytes } => Some((path.as_path(), bytes)),
             Kept::Device { .. } => None,
         };
-        [Some(&self.on), self.log.as_ref()]
-            .into_iter()
-            .flatten()
+        self.leaves()
             .filter_map(image)
             .chain(self.recorder.iter().map(|r| (r.record.as_path(), r.bytes)))
             .filter(|(path, _)| !self.not_ours.iter().any(|other| other == path))
@@ -123,7 +235,7 @@ impl Entry {
         place: &Place,
         filesystem: Filesystem,
         uuid: &str,
-        on: Kept,
+        layers: Vec<Layer>,
         mount_point: PathBuf,
     ) -> Result<Self, Refusal> {
         Ok(Self {
@@ -132,15 +244,13 @@ impl Entry {
             boot: crate::probe::boot_id()?,
             filesystem,
             uuid: uuid.to_owned(),
-            on,
-            log: None,
+            layers,
             recorder: None,
             mount_point,
             mount_options: None,
             state: State::Preparing,
             run: None,
             steps: Vec::new(),
-            pool: None,
             settings: Vec::new(),
             not_ours: Vec::new(),
         })
@@ -157,26 +267,23 @@ impl Entry {
         if self.mount_point != place.mount_point(config) {
             return Err("its mount point is not that of the configuration");
         }
-        if self
-            .pool
-            .as_ref()
-            .is_some_and(|pool| pool.name != place.pool())
-        {
+        if self.pool().is_some_and(|pool| pool.name != place.pool()) {
             return Err("its pool is not that of its place");
+        }
+        if self.members().next().is_none() {
+            return Err("it has no member");
         }
         for changed in &self.settings {
             changed.check()?;
         }
-        let is_allowed = |kept: &Kept, name: &str| match kept {
-            Kept::Image { path, .. } => config
-                .images
-                .iter()
-                .any(|i| i.directory.join(name) == *path),
+        let is_allowed = self.leaves().all(|(part, kept)| match kept {
+            Kept::Image { path, .. } => {
+                let name = part.image_name(place);
+                let mut all = config.images.iter();
+                all.any(|i| i.directory.join(&name) == *path)
+            }
             Kept::Device { path, .. } => config.device.iter().any(|d| d.path == *path),
-        };
-        let log = self.log.as_ref();
-        let is_allowed = is_allowed(&self.on, &place.image_name())
-            && log.is_none_or(|log| is_allowed(log, &place.log_image_name()));
+        });
         let is_of_place = |recorder: &Recorder| {
             let mut directories = config.images.iter().map(|images| &images.directory);
             recorder.mount_point == place.recorder_mount_point(config)
@@ -189,6 +296,22 @@ impl Entry {
             true => Ok(()),
             false => Err("its image or device is not in the configuration"),
         }
+    }
+}
+
+impl Part {
+    /// The name of the file that is this leaf of a target.
+    pub fn image_name(self, place: &Place) -> String {
+        match self {
+            Self::Member(0) => place.image_name(""),
+            Self::Member(n) => place.image_name(&format!("@{}", n + 1)),
+            Self::Log => place.image_name("@log"),
+        }
+    }
+
+    /// All that a target may have.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..MOST_MEMBERS).map(Self::Member).chain([Self::Log])
     }
 }
 
@@ -397,16 +520,12 @@ mod tests {
             path: path.into(),
             bytes: 1,
         };
-        let entry = |on: Kept| {
-            Entry::new(
-                &place,
-                Filesystem::Ext4,
-                "u",
-                on,
-                place.mount_point(&config),
-            )
-            .unwrap()
+        let with = |layers: Vec<Layer>| {
+            let mount_point = place.mount_point(&config);
+            Entry::new(&place, Filesystem::Ext4, "u", layers, mount_point).unwrap()
         };
+        let leaf = |part, on| Layer::Leaf { part, on };
+        let entry = |on: Kept| with(vec![leaf(Part::Member(0), on)]);
         let good = entry(image("/srv/i/bench@t.img"));
         assert_eq!(good.check(&place, &config), Ok(()));
         let other = |change: fn(&mut Entry)| {
@@ -414,30 +533,38 @@ mod tests {
             change(&mut entry);
             entry
         };
+        let several = with(vec![
+            leaf(Part::Member(0), image("/srv/i/bench@t.img")),
+            leaf(Part::Member(1), image("/srv/i/bench@t@2.img")),
+            leaf(Part::Log, image("/srv/i/bench@t@log.img")),
+            Layer::Md { uuid: "u".into() },
+        ]);
+        assert_eq!(several.check(&place, &config), Ok(()));
+        let again = serde_json::to_string(&several).unwrap();
+        assert_eq!(serde_json::from_str::<Entry>(&again).unwrap(), several);
         for bad in [
             entry(image("/srv/i/other@t.img")),
             entry(image("/srv/i/../i/bench@t.img")),
             entry(image("/etc/passwd")),
             other(|e| e.mount_point = "/".into()),
-            other(|e| e.version = 2),
+            other(|e| e.version = 3),
             other(|e| e.place = "bench@u".into()),
+            with(vec![]),
+            with(vec![leaf(Part::Log, image("/srv/i/bench@t@log.img"))]),
+            with(vec![leaf(Part::Member(1), image("/srv/i/bench@t.img"))]),
+            with(vec![
+                leaf(Part::Member(0), image("/srv/i/bench@t.img")),
+                leaf(Part::Log, image("/srv/i/bench@t@2.img")),
+            ]),
+            with(vec![
+                leaf(Part::Member(0), image("/srv/i/bench@t.img")),
+                leaf(Part::Log, image("/etc/passwd")),
+            ]),
             other(|e| {
-                e.log = Some(Kept::Image {
-                    path: "/srv/i/bench@t.img".into(),
-                    bytes: 1,
-                })
-            }),
-            other(|e| {
-                e.log = Some(Kept::Image {
-                    path: "/etc/passwd".into(),
-                    bytes: 1,
-                })
-            }),
-            other(|e| {
-                e.pool = Some(KeptPool {
+                e.layers.push(Layer::Pool(KeptPool {
                     name: "rpool".into(),
                     guid: None,
-                })
+                }))
             }),
             other(|e| {
                 e.settings.push(Changed {
@@ -469,6 +596,31 @@ mod tests {
         }
     }
 
+    /// The helper of version 0.2.0 has written such entries.
+    #[test]
+    fn an_entry_of_the_first_version_is_undone_like_others() {
+        let image = |name: &str| format!(r#"{{"image": {{"path": "/srv/i/{name}", "bytes": 1}}}}"#);
+        let text = format!(
+            r#"{{"version": 1, "place": "bench@t", "boot": "b", "filesystem": "zfs", "uuid": "u", "on": {}, "log": {},
+                "mount_point": "/run/pgfsbench/mnt/bench@t", "state": "ready", "steps": [],
+                "pool": {{"name": "pgfsbench-bench:t", "guid": "1"}}}}"#,
+            image("bench@t.img"),
+            image("bench@t@log.img")
+        );
+        let entry: Entry = serde_json::from_str(&text).unwrap();
+        let config = Config::parse(CONFIG).unwrap();
+        let place = Place::of_key("bench@t").unwrap();
+        assert_eq!(entry.check(&place, &config), Ok(()));
+        let parts: Vec<Part> = entry.leaves().map(|(part, _)| part).collect();
+        assert_eq!(parts, [Part::Member(0), Part::Log]);
+        assert!(entry.has_log() && matches!(entry.layers.last(), Some(Layer::Pool(_))));
+        let mixed = text.replace(
+            "\"steps\"",
+            "\"layers\": [{\"md\": {\"uuid\": \"u\"}}], \"steps\"",
+        );
+        assert!(serde_json::from_str::<Entry>(&mixed).is_err());
+    }
+
     #[test]
     fn a_forged_file_is_not_believed() {
         let config = Config::parse(CONFIG).unwrap();
@@ -477,13 +629,12 @@ mod tests {
             path: "/srv/i/bench@t.img".into(),
             bytes: 1,
         };
-        let entry = Entry::new(
-            &place,
-            Filesystem::Ext4,
-            "u",
+        let layers = vec![Layer::Leaf {
+            part: Part::Member(0),
             on,
-            place.mount_point(&config),
-        );
+        }];
+        let mount_point = place.mount_point(&config);
+        let entry = Entry::new(&place, Filesystem::Ext4, "u", layers, mount_point);
         let mut entry = entry.unwrap();
         let record = "/srv/i/bench@t@record.img";
         entry.recorder = Some(Recorder {
@@ -503,7 +654,8 @@ mod tests {
             good.replace(record, "/srv/i/bench@u@record.img"),
             good.replace("recorder/bench@t", "recorder/.."),
             good.replace("\"place\":\"bench@t\"", "\"place\":\"bench@u\""),
-            good.replace("\"version\":1", "\"version\":1,\"more\":1"),
+            good.replace("\"version\":2", "\"version\":2,\"more\":1"),
+            good.replace("\"version\":2", "\"version\":1"),
             good[..good.len() / 2].to_owned(),
             String::new(),
             "\0".into(),

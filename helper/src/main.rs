@@ -4,9 +4,10 @@
 //! From the top down: [`serve`] and [`database`] are the two processes that take jobs, [`child`] gives the second process
 //! another user, and [`client`] speaks with a server, by the parameters of [`connection`], with pauses of [`backoff`]; [`engine`]
 //! does one; [`plan`] decides what that takes, from what [`config`] allows and [`probe`] finds, a device that is in use among it;
-//! [`journal`] remembers it; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being
-//! unmounted; [`recorder`] records what a target writes, and makes power cuts of it; [`settings`] changes block devices and the kernel;
-//! [`exec`] runs programs to their end; [`secure`] opens files that only root
+//! [`layer`] has the images, devices, arrays and pools below a filesystem, each with the steps that make and undo it; [`journal`] remembers
+//! them; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being unmounted; [`recorder`] records
+//! what a target writes, and makes power cuts of it; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end;
+//! [`secure`] opens files that only root
 //! can have changed; [`output`] prints. [`setup`], [`doctor`] and [`cli_target`] are for its command line.
 //!
 //! Floors (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Single files stand beside the
@@ -15,7 +16,9 @@
 //! ```text
 //! serve setup cli_target
 //! engine doctor
-//! journal plan
+//! plan
+//! layer
+//! journal
 //! mount_users place recorder settings
 //! probe config database
 //! child client
@@ -37,6 +40,7 @@ mod doctor;
 mod engine;
 mod exec;
 mod journal;
+mod layer;
 mod mount_users;
 mod output;
 mod place;

@@ -26,13 +26,9 @@ impl Place {
         })
     }
 
-    pub fn image_name(&self) -> String {
-        format!("{}.img", self.key())
-    }
-
-    /// "@" is in no name, so this is no other target's.
-    pub fn log_image_name(&self) -> String {
-        format!("{}@log.img", self.key())
+    /// The name of one of its images. "@" is in no name, so this is no other target's.
+    pub fn image_name(&self, part: &str) -> String {
+        format!("{}{part}.img", self.key())
     }
 
     /// The file of the record of what is written to its image.

@@ -1,123 +1,32 @@
 //! Makes the steps, or a refusal, from a request, the configuration and the facts. Nothing here looks at the machine or changes it.
 
-mod discard;
-mod extended;
-mod identity;
-mod images;
-mod log;
-mod record;
 mod remount_options;
 mod settings;
-mod steps;
-mod zfs;
 
-pub use discard::check_discards;
-pub use identity::check_identity;
 pub use remount_options::mount_options_again;
 pub use settings::changed_by;
-pub use steps::{Devices, Part, Step};
-pub use zfs::ZfsFacts;
 
 use crate::config::Config;
+use crate::layer::{self, Devices, Facts, NewImage, On, Part, Step};
 use crate::place::Place;
-use crate::probe::contents::Contents;
-use crate::probe::device::DeviceFacts;
 use crate::probe::kernel::Support;
-use crate::probe::queue::Limits;
 use crate::recorder::Recorder;
+use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::options::check_kernel as check_options_of_kernel;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
-use pgfsbench_core::helper::{DeviceRequest, Filesystem, Marks, Prepare, Storage};
-use pgfsbench_core::quoting;
+use pgfsbench_core::helper::{Filesystem, Layout, Prepare};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
-
-/// The facts from which a plan is made.
-pub struct Facts {
-    pub support: Support,
-    pub kernel: String,
-    pub mkfs: Result<PathBuf, Refusal>,
-    pub losetup: Result<PathBuf, Refusal>,
-    pub mount: Result<PathBuf, Refusal>,
-    pub wipefs: Result<PathBuf, Refusal>,
-    pub blkdiscard: Result<PathBuf, Refusal>,
-    pub dumpe2fs: Option<PathBuf>,
-    pub zfs: Result<PathBuf, Refusal>,
-    pub addpart: Result<PathBuf, Refusal>,
-    pub modprobe: Result<PathBuf, Refusal>,
-    pub zfs_facts: ZfsFacts,
-    /// The UUID of the new filesystem.
-    pub uuid: String,
-    /// The UUID of its external log, where that has one of its own.
-    pub log_uuid: String,
-    /// One for each directory of images in the configuration, in the same order.
-    pub images: Vec<Result<ImagesFacts, Refusal>>,
-    /// Why this machine cannot record what is written; None if it can.
-    pub no_recorder: Option<&'static str>,
-    /// The device, if one is asked for and allowed.
-    pub device: Option<Found>,
-    /// The log device, if one is asked for and allowed.
-    pub log_device: Option<Found>,
-    /// Limits of the disk's queue; for an image, those of some loop device.
-    pub limits: Option<Limits>,
-    /// The other target that has changed this queue's settings.
-    pub queue_user: Option<Place>,
-    /// The other target that has changed the kernel's settings.
-    pub kernel_user: Option<Place>,
-}
-
-/// A device, and what the helper's journal says of it.
-pub struct Found {
-    pub facts: DeviceFacts,
-    /// Whether the helper has made its contents.
-    pub is_ours: bool,
-    /// The target that the helper has prepared on it now.
-    pub holder: Option<Holder>,
-}
-
-/// A target that is prepared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    pub place: Place,
-    /// The run that it was prepared for.
-    pub run: Option<i64>,
-}
-
-impl Holder {
-    /// The refusal of a device that the helper itself has mounted: no user has to unmount it.
-    fn refusal(&self, path: &str) -> Refusal {
-        let Place { database, target } = &self.place;
-        let (whose, hint) = match self.run {
-            Some(run) => (
-                format!(" for run {run}"),
-                "Wait for the end of the run, or of the experiment: the helper unmounts it by itself.".to_owned(),
-            ),
-            None => (
-                String::new(),
-                format!("Call fsbench.release_target({}) in that database first.", quoting::sql_literal(target.as_str())),
-            ),
-        };
-        Refusal::new(Kind::NotInThisState, format!("device {path} is in use"))
-            .detail(format!(
-                "pgfsbench-helper has prepared target \"{target}\" of database \"{database}\" on it{whose}."
-            ))
-            .hint(hint)
-    }
-}
-
-pub struct ImagesFacts {
-    /// Bytes of the images that are there.
-    pub used_bytes: u64,
-    pub images: u32,
-    pub free_bytes: u64,
-}
 
 /// The steps that prepare a target, and what they are made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub filesystem: Filesystem,
     pub uuid: String,
-    pub on: On,
+    /// The UUID of an array of md, if one is made.
+    pub array_uuid: String,
+    /// The leaves that the filesystem is made on.
+    pub members: Vec<On>,
     /// The device of its log; None if the filesystem holds it.
     pub log: Option<On>,
     /// The recorder below the filesystem; None if nothing is recorded.
@@ -134,36 +43,34 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// All leaves, in the order in which they are made.
+    pub fn leaves(&self) -> impl Iterator<Item = (Part, &On)> {
+        let members = self.members.iter().enumerate();
+        let log = self.log.iter().map(|log| (Part::Log, log));
+        members.map(|(n, on)| (Part::Member(n), on)).chain(log)
+    }
+
     /// The devices, as far as they are known: the free loop device is known only when it is taken.
     pub fn devices(&self) -> Devices {
-        let node = |on: &On, free: &str| match on {
-            On::Image { .. } => free.into(),
-            On::Device { facts, .. } => facts.node.clone(),
-        };
-        Devices {
-            filesystem: node(&self.on, "/dev/loopN"),
-            log: self
-                .log
-                .as_ref()
-                .map_or(PathBuf::new(), |log| node(log, "/dev/loopM")),
-            ..Devices::default()
+        let mut devices = Devices::default();
+        for (part, on) in self.leaves() {
+            let free = match part {
+                Part::Member(0) => "/dev/loopN".to_owned(),
+                Part::Member(n) => format!("/dev/loopN+{n}"),
+                Part::Log => "/dev/loopM".to_owned(),
+            };
+            let node = match on {
+                On::Image { .. } => free.into(),
+                On::Device { facts, .. } => facts.node.clone(),
+            };
+            devices.set(part, node);
         }
+        devices.array = self.steps.iter().find_map(|step| match step {
+            Step::CreateArray { uuid, .. } => Some(layer::node_of_array(uuid)),
+            _ => None,
+        });
+        devices
     }
-}
-
-/// The storage of a filesystem or of its log.
-#[derive(Clone, Debug, PartialEq)]
-pub enum On {
-    Image {
-        path: PathBuf,
-        bytes: u64,
-    },
-    Device {
-        path: String,
-        /// Serial number and the like when the target was created.
-        requested: Marks,
-        facts: Box<DeviceFacts>,
-    },
 }
 
 /// The plan for a request.
@@ -176,8 +83,8 @@ pub fn prepare(
     request.check()?;
     let fs = request.filesystem;
     check_allowed(config, fs)?;
-    let mut mkfs_options = options_of_mkfs(request, &facts.uuid)?;
-    let mut plain_mkfs = plain_options_of_mkfs(request, &facts.uuid)?;
+    // Options are refused before devices are looked at.
+    mkfs_arguments(fs, request.mkfs_options.as_deref().unwrap_or_default())?;
     let asked_to_mount = request.mount_options.as_deref().unwrap_or("");
     let mount_options = mount_options(fs, asked_to_mount)?;
     check_kernel(fs, facts)?;
@@ -186,12 +93,12 @@ pub fn prepare(
     let mount = facts.mount.clone()?;
 
     let mount_point = place.mount_point(config);
-    let (on, mut steps) = storage(config, place, request, facts)?;
-    let recorder = record::record(config, place, request, facts, &on, &mut steps)?;
-    if fs == Filesystem::Zfs {
-        steps.extend(zfs::partition(request, &on, facts)?);
-    }
-    let log = log::log(config, place, request, facts, &on)?;
+    let (members, mut steps) = storage(config, place, request, facts)?;
+    let recorder = layer::record(config, place, request, facts, &members, &mut steps)?;
+    let smallest = members.iter().map(On::bytes).min().unwrap_or(0);
+    let mut mkfs_options = options_of_mkfs(request, &facts.uuid, smallest)?;
+    let mut plain_mkfs = plain_options_of_mkfs(request, &facts.uuid, smallest)?;
+    let log = layer::log(config, place, request, facts, &members)?;
     let (log, log_uuid) = match log {
         None => (None, String::new()),
         Some(log) => {
@@ -205,26 +112,29 @@ pub fn prepare(
     };
     let mut steps = before_mkfs(config, request, facts, steps)?;
     match fs {
-        Filesystem::Zfs => steps.extend(zfs::steps(place, request, facts)?),
+        Filesystem::Zfs => steps.extend(layer::steps_of_pool(place, request, facts)?),
         _ => steps.push(Step::Mkfs {
             program: mkfs,
             options: mkfs_options,
         }),
     }
+    let joined = layer::joined(request.layout, members.len());
+    let of_layers = layer::mount_options(fs, log.is_some(), joined);
     let mount = Step::Mount {
         program: mount,
         filesystem: fs,
-        options: [&mount_options[..], &log::mount_options(fs, log.is_some())].concat(),
+        options: [&mount_options[..], &of_layers].concat(),
         mount_point: mount_point.clone(),
         dataset: (fs == Filesystem::Zfs).then(|| place.dataset()),
     };
     steps.extend(geometry(fs, facts));
     steps.extend(mounting(config, &mount_point, mount));
     steps.extend(settings::step_to_keep(&steps));
-    Ok(Plan {
+    let plan = Plan {
         filesystem: fs,
         uuid: facts.uuid.clone(),
-        on,
+        array_uuid: facts.array_uuid.clone(),
+        members,
         log,
         recorder,
         log_uuid,
@@ -233,11 +143,17 @@ pub fn prepare(
         mount_options,
         plain_mkfs,
         steps,
-    })
+    };
+    layer::check_apart(&plan.leaves().collect::<Vec<_>>())?;
+    Ok(plan)
 }
 
 /// The options of mkfs without those that the request gives; None if it gives none.
-fn plain_options_of_mkfs(request: &Prepare, uuid: &str) -> Result<Option<Vec<String>>, Refusal> {
+fn plain_options_of_mkfs(
+    request: &Prepare,
+    uuid: &str,
+    smallest: u64,
+) -> Result<Option<Vec<String>>, Refusal> {
     let requested = request.mkfs_options.as_deref().unwrap_or_default();
     if requested.trim().is_empty() {
         return Ok(None);
@@ -246,29 +162,41 @@ fn plain_options_of_mkfs(request: &Prepare, uuid: &str) -> Result<Option<Vec<Str
         mkfs_options: None,
         ..request.clone()
     };
-    options_of_mkfs(&plain, uuid).map(Some)
+    options_of_mkfs(&plain, uuid, smallest).map(Some)
 }
 
-/// The image that the filesystem is made on, or the device, with the steps that lead there.
+/// The leaves that the filesystem is made on, with the steps that lead there.
 fn storage(
     config: &Config,
     place: &Place,
     request: &Prepare,
     facts: &Facts,
-) -> Result<(On, Vec<Step>), Refusal> {
-    match &request.storage {
-        Storage::Image { bytes, sparse } => {
-            let new_image = images::NewImage {
-                part: Part::Filesystem,
-                name: place.image_name(),
-                bytes: *bytes,
-                sparse: *sparse,
-                partitions: request.filesystem == Filesystem::Zfs,
-            };
-            images::image(config, &new_image, facts, None)
+) -> Result<(Vec<On>, Vec<Step>), Refusal> {
+    let is_zfs = request.filesystem == Filesystem::Zfs;
+    let (mut members, mut steps) = (Vec::new(), Vec::new());
+    for n in 0..request.storage.members() {
+        let part = Part::Member(n);
+        let (on, further) = match (request.storage.images(), request.storage.devices().get(n)) {
+            (_, Some(asked)) => layer::device(config, asked, facts, part)?,
+            (Some((bytes, sparse)), None) => {
+                let new_image = NewImage {
+                    part,
+                    name: part.image_name(place),
+                    bytes,
+                    sparse,
+                    partitions: is_zfs,
+                };
+                layer::image(config, &new_image, facts, &members)?
+            }
+            (None, None) => return Err(Refusal::new(Kind::Internal, "a target without a member")),
+        };
+        steps.extend(further);
+        if is_zfs {
+            steps.extend(layer::partition(part, &on, facts)?);
         }
-        Storage::Device(requested) => device(config, requested, facts, Part::Filesystem),
+        members.push(on);
     }
+    Ok((members, steps))
 }
 
 fn check_allowed(config: &Config, fs: Filesystem) -> Result<(), Refusal> {
@@ -305,13 +233,14 @@ fn mounting(config: &Config, mount_point: &Path, mount: Step) -> [Step; 4] {
 }
 
 /// Those that are asked for, and what of our own they leave.
-fn options_of_mkfs(request: &Prepare, uuid: &str) -> Result<Vec<String>, Refusal> {
+fn options_of_mkfs(request: &Prepare, uuid: &str, smallest: u64) -> Result<Vec<String>, Refusal> {
     let fs = request.filesystem;
     let requested = request.mkfs_options.as_deref().unwrap_or("");
     let mut options = fs.own_arguments(uuid);
     options.extend(mkfs_arguments(fs, requested)?);
-    discard::spare(request, &mut options)?;
-    extended::write_at_once(fs, &mut options);
+    layer::spare(request, &mut options)?;
+    layer::write_at_once(fs, &mut options);
+    layer::add_mkfs_options(request, smallest, &mut options)?;
     Ok(options)
 }
 
@@ -329,11 +258,24 @@ fn before_mkfs(
     let (wiping, making): (Vec<Step>, Vec<Step>) = erasing
         .into_iter()
         .partition(|step| matches!(step, Step::Wipe { .. }));
-    steps.extend(zfs::module(request.filesystem, facts)?);
+    steps.extend(layer::module(request.filesystem, facts)?);
+    if of_md(request).is_some() {
+        steps.extend(layer::module_of_md(facts)?);
+    }
     steps.extend(wiping);
-    steps.extend(discard::steps(request, facts)?);
+    steps.extend(layer::discards(request, facts)?);
     steps.extend(making);
+    if let Some(layout) = of_md(request) {
+        steps.extend(layer::steps_of_array(request, layout, facts)?);
+        steps.extend(settings::step_of_array(request));
+    }
     Ok(steps)
+}
+
+/// The layout, if md makes it.
+fn of_md(request: &Prepare) -> Option<Layout> {
+    let is_of_md = |layout: &Layout| layout.maker() == Maker::Md;
+    request.layout.filter(is_of_md)
 }
 
 fn check_kernel(fs: Filesystem, facts: &Facts) -> Result<(), Refusal> {
@@ -349,90 +291,6 @@ fn check_kernel(fs: Filesystem, facts: &Facts) -> Result<(), Refusal> {
             "On Debian the module is in the package {}.",
             fs.kernel_package()
         )))
-}
-
-fn device(
-    config: &Config,
-    requested: &DeviceRequest,
-    facts: &Facts,
-    part: Part,
-) -> Result<(On, Vec<Step>), Refusal> {
-    let path = requested.path.as_str();
-    let found = match part {
-        Part::Filesystem => &facts.device,
-        Part::Log => &facts.log_device,
-    };
-    let (Some(allowed), Some(found)) = (config.device(path), found) else {
-        return Err(Refusal::new(Kind::NotAllowed, format!("device {path} is not allowed by the helper's configuration"))
-            .detail("Only devices that it names, with the same path, are erased.")
-            .hint(format!("Add to it: [[device]] and, on the next line, path = \"{path}\"; then restart pgfsbench-helper.")));
-    };
-    let requested = requested.marks();
-    let device = &found.facts;
-    check_identity(allowed, &requested, &device.identity.marks())?;
-    check_free(path, found)?;
-    check_device(path, allowed.wipe, found.is_ours, device)?;
-    let steps = vec![
-        Step::CheckDevice {
-            path: path.to_owned(),
-            part,
-        },
-        // mkfs does not overwrite everything, and what a killed mkfs left must go, too.
-        Step::Wipe {
-            program: facts.wipefs.clone()?,
-            part,
-        },
-    ];
-    let on = On::Device {
-        path: path.to_owned(),
-        requested,
-        facts: Box::new(device.clone()),
-    };
-    Ok((on, steps))
-}
-
-/// Refuses a device on which the helper has prepared a target.
-pub fn check_free(path: &str, found: &Found) -> Result<(), Refusal> {
-    match (&found.holder, &found.facts.in_use) {
-        (Some(holder), Some(_)) => Err(holder.refusal(path)),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses a device that may not be erased as it is now.
-pub fn check_device(
-    path: &str,
-    wipe: bool,
-    is_ours: bool,
-    device: &DeviceFacts,
-) -> Result<(), Refusal> {
-    let no = |message: String| Refusal::new(Kind::NotAllowed, message);
-    if let Some(user) = &device.in_use {
-        return Err(no(format!("device {path} is in use"))
-            .detail(user.clone())
-            .hint(
-                "Unmount or free it first; the helper never does that for what it did not make.",
-            ));
-    }
-    match &device.contents {
-        Contents::Empty => Ok(()),
-        Contents::Table(_) => Err(no(format!("device {path} holds {}", device.contents))
-            .detail("A disk with a partition table is never erased.")
-            .hint("Name one of its partitions in the helper's configuration, or remove the table by hand.")),
-        Contents::Partitions => Err(no(format!("device {path} holds {}", device.contents))
-            .detail("A disk with partitions is never erased.")
-            .hint(format!(
-                "Name one of them in the helper's configuration; or, if they are left from an earlier use of the device, have the kernel forget them: partx --delete {}",
-                quoting::shell(path)
-            ))),
-        _ if is_ours || wipe => Ok(()),
-        contents => Err(no(format!("device {path} holds {contents}"))
-            .detail("pgfsbench did not write that.")
-            .hint(format!(
-                "If it may be erased, put wipe = true below path = \"{path}\" in the helper's configuration (pgfsbench-helper setup --allow-device={} --wipe does that), and restart pgfsbench-helper.",
-                quoting::shell(path)
-            ))),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Facts about this machine, read and not changed.
 
+pub mod arrays;
 pub mod blank;
 pub mod contents;
 pub mod device;

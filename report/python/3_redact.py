@@ -204,6 +204,8 @@ def gather(value, hosts, words):
             gather(item, hosts, words)
     elif isinstance(value, dict):
         for key, item in value.items():
+            if isinstance(item, list) and PLACES.search(key):
+                words.update(text for text in item if isinstance(text, str))
             if not isinstance(item, str):
                 gather(item, hosts, words)
             elif key == 'connection':

@@ -27,14 +27,19 @@ CREATE TABLE fsbench.target (
     power_loss_protected boolean,
     log_device_identity  jsonb,
     created_by           name NOT NULL DEFAULT session_user,
-    created_at           timestamptz NOT NULL DEFAULT clock_timestamp()
+    created_at           timestamptz NOT NULL DEFAULT clock_timestamp(),
+    devices              text[],
+    image_count          integer CHECK (image_count BETWEEN 1 AND 16),
+    layout               text,
+    layout_options       jsonb,
+    initial_sync         text CHECK (initial_sync IN ('wait', 'skip'))
 );
 COMMENT ON TABLE fsbench.target IS 'Targets: places to benchmark. Made and changed by fsbench.create_target, alter_target and drop_target';
 COMMENT ON COLUMN fsbench.target.target IS 'Name';
 COMMENT ON COLUMN fsbench.target.kind IS 'What defines it: default (the data directory of this server), device or image (made by the helper), directory (of a filesystem that is mounted already), connection (another server)';
 COMMENT ON COLUMN fsbench.target.filesystem IS 'Filesystem that is made on the device or image';
 COMMENT ON COLUMN fsbench.target.device IS 'Block device, which each run erases';
-COMMENT ON COLUMN fsbench.target.device_identity IS 'By what the device is recognized when it is used: serial, wwn or partition_uuid, and bytes, as they were when the target was created';
+COMMENT ON COLUMN fsbench.target.device_identity IS 'By what the device is recognized when it is used: serial, wwn or partition_uuid, and bytes, as they were when the target was created; for devices an array of these, in their order';
 COMMENT ON COLUMN fsbench.target.image_size_bytes IS 'Size of the file that serves as a disk';
 COMMENT ON COLUMN fsbench.target.image_sparse IS 'Whether the blocks of that file are allocated only when they are written; NULL: they are';
 COMMENT ON COLUMN fsbench.target.log_device IS 'Block device for an external log (xfs, ext3, ext4)';
@@ -55,6 +60,11 @@ COMMENT ON COLUMN fsbench.target.bindir IS 'Directory with the PostgreSQL progra
 COMMENT ON COLUMN fsbench.target.data_checksums IS 'Whether the target server has data checksums; NULL: it has';
 COMMENT ON COLUMN fsbench.target.power_loss_protected IS 'Whether somebody has declared that the device keeps its cache when power is lost; NULL: nobody has said';
 COMMENT ON COLUMN fsbench.target.log_device_identity IS 'By what the device of the log is recognized, as device_identity';
+COMMENT ON COLUMN fsbench.target.devices IS 'Block devices that the layout joins, in order. Each run erases all of them';
+COMMENT ON COLUMN fsbench.target.image_count IS 'Number of files that serve as disks and that the layout joins; NULL: one';
+COMMENT ON COLUMN fsbench.target.layout IS 'How several devices or images become one place for the filesystem: linear, raid0, raid1, raid5, raid6 or raid10 (an array of the kernel''s md), btrfs-single, btrfs-raid0, btrfs-raid1 or btrfs-raid10, zfs-stripe, zfs-mirror or zfs-raidz';
+COMMENT ON COLUMN fsbench.target.layout_options IS 'Options of an array of md: chunk (512k where it is not given), bitmap (none or internal; none where it is not given), consistency_policy (resync or ppl), copies (raid10: n2, f2, o2, ...)';
+COMMENT ON COLUMN fsbench.target.initial_sync IS 'wait or NULL: a run begins when the array of md is in sync; skip: md takes a new array for being in sync';
 COMMENT ON COLUMN fsbench.target.created_by IS 'Role that created it';
 COMMENT ON COLUMN fsbench.target.created_at IS 'When it was created';
 

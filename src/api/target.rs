@@ -45,6 +45,8 @@ struct Given {
 struct GivenDevices {
     device: Option<Device>,
     log_device: Option<Device>,
+    /// Descriptions of the argument `devices`, in its order; None where it is not given.
+    members: Option<Vec<Option<Device>>>,
 }
 
 impl Given {
@@ -52,6 +54,8 @@ impl Given {
     fn read(call: FunctionCallInfo) -> Result<Self, Fault> {
         let mut given = arguments::named(call)?;
         let names = object(&Row::default())?;
+        // A NULL among them is refused here.
+        let devices: Option<Vec<String>> = take(&mut given, "devices")?;
         Ok(Self {
             target: take(&mut given, "target")?,
             image_size: take(&mut given, "image_size")?,
@@ -63,7 +67,10 @@ impl Given {
                     let message = format!("argument \"{name}\" is no column of a target");
                     return Err(Fault::new(sqlstate::INTERNAL, message));
                 }
-                None => as_row(given)?,
+                None => Row {
+                    devices,
+                    ..as_row(given)?
+                },
             },
         })
     }
@@ -77,6 +84,13 @@ impl Given {
         Ok(GivenDevices {
             device: describe(&self.row.device)?,
             log_device: describe(&self.row.log_device)?,
+            members: match &self.row.devices {
+                Some(paths) => {
+                    let members = paths.iter().map(|path| devices::describe(path));
+                    Some(members.collect::<Result<_, _>>()?)
+                }
+                None => None,
+            },
         })
     }
 
@@ -129,6 +143,19 @@ fn complete(
         let Some(device) = device else { continue };
         let identity = device.identity();
         columns.insert(column.into(), identity.unwrap_or(Value::Null));
+    }
+    if let Some(members) = &given.members {
+        let identity = |device: &Option<Device>| device.as_ref().and_then(Device::identity);
+        let identities: Vec<Option<Value>> = members.iter().map(identity).collect();
+        let are_all_known = identities.iter().all(Option::is_some);
+        let identities = identities.into_iter().flatten().collect();
+        columns.insert(
+            "device_identity".into(),
+            match are_all_known {
+                true => Value::Array(identities),
+                false => Value::Null,
+            },
+        );
     }
     let row = as_row(columns)?;
     let kind = row.kind()?;
@@ -212,7 +239,10 @@ fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
     let devices = given.devices()?;
     // A device that is replaced takes the marks of the old one with it.
     for (column, is_given) in [
-        ("device_identity", given.row.device.is_some()),
+        (
+            "device_identity",
+            given.row.device.is_some() || given.row.devices.is_some(),
+        ),
         ("log_device_identity", given.row.log_device.is_some()),
     ] {
         if is_given {

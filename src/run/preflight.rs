@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use pgfsbench_core::{
-    helper::Storage,
     io_rings::{self, Rings},
     run::{
         preflight::{self, HugePages, Reserve},
@@ -131,18 +130,28 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
         On::Made { prepare, .. } => {
             let filesystem = prepare.filesystem.name();
             check_cache(spec, filesystem, false)?;
-            let (bytes, what, hint) = match &prepare.storage {
-                Storage::Image { bytes, .. } => (
-                    Some(*bytes),
+            let (bytes, what, hint) = match prepare.storage.images() {
+                Some((bytes, _)) => (
+                    Some(bytes),
                     "image",
                     "Use a smaller scale, or a larger image_size (fsbench.alter_target() changes that of a target).",
                 ),
-                Storage::Device(device) => (
-                    device.bytes,
+                None => (
+                    prepare
+                        .storage
+                        .devices()
+                        .iter()
+                        .filter_map(|device| device.bytes)
+                        .min(),
                     "device",
                     "Use a smaller scale, or a larger device.",
                 ),
             };
+            // The smallest member counts, without copies and parity.
+            let members = prepare
+                .layout
+                .map_or(1, |layout| layout.data_members(prepare.storage.members()));
+            let bytes = bytes.map(|bytes| bytes.saturating_mul(members as u64));
             if let Some(bytes) = bytes {
                 let left = room::left_by(filesystem, prepare.mkfs_options.as_deref(), bytes);
                 let needed = needed_on(spec, &target)?;

@@ -23,6 +23,7 @@ mod interrupted_runs;
 mod jobs;
 mod kills;
 pub mod lab;
+mod layouts;
 mod logs;
 mod machine;
 mod machine_faults;

@@ -137,12 +137,12 @@ const TARGET: &[Rule] = &[
     rule(
         Much,
         "another filesystem, or made otherwise",
-        "kind filesystem mkfs_options mount_options pool_properties dataset_properties log_device log_size_bytes",
+        "kind filesystem mkfs_options mount_options pool_properties dataset_properties log_device log_size_bytes image_count layout layout_options initial_sync",
     ),
     rule(
         Much,
         "another disk, or another place on it",
-        "device device_identity.* log_device_identity.* connection directory",
+        "device devices device_identity.* log_device_identity.* connection directory",
     ),
     rule(
         Much,

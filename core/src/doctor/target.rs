@@ -94,10 +94,14 @@ fn not_allowed(helper: &Description, target: &Row) -> Option<Refusal> {
 }
 
 fn no_place(helper: &Description, target: &Row, place: &Place) -> Option<Refusal> {
-    let images = [target.image_size_bytes, target.log_size_bytes];
-    let needed: u64 = images.into_iter().flatten().sum();
+    let images = target
+        .image_size_bytes
+        .unwrap_or(0)
+        .saturating_mul(target.members() as u64);
+    let needed = images.saturating_add(target.log_size_bytes.unwrap_or(0));
     let of_devices = [&target.device, &target.log_device];
-    (of_devices.into_iter().flatten())
+    let members = target.devices.iter().flatten();
+    (of_devices.into_iter().flatten().chain(members))
         .find_map(|path| no_device(helper, path, place))
         .or_else(|| match needed {
             0 => None,

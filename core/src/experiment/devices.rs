@@ -21,9 +21,16 @@ pub fn of_target(
     match row.image_size_bytes {
         Some(_) => Some("image".into()),
         None => (row.device.as_deref().map(&resolve))
+            .or_else(|| row.devices.as_ref().map(|all| places(all.iter(), &resolve)))
             .or_else(|| row.connection.clone())
             .or(source),
     }
+}
+
+/// Several devices as one place, in any order.
+fn places<'a>(paths: impl Iterator<Item = &'a String>, resolve: impl Fn(&str) -> String) -> String {
+    let places: BTreeSet<String> = paths.map(|path| resolve(path)).collect();
+    places.into_iter().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether two runs are on different devices: what their filesystems are on is another thing then. `a` and `b` are documents of
@@ -45,7 +52,11 @@ fn name_of(run: &Value) -> Option<String> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     match definition["kind"].as_str() {
         Some("image") => Some("image".into()),
-        Some(kind @ ("device" | "connection")) => text(&definition[kind]),
+        Some(kind @ ("device" | "connection")) => text(&definition[kind]).or_else(|| {
+            let devices: Vec<String> =
+                serde_json::from_value(definition["devices"].clone()).ok()?;
+            Some(places(devices.iter(), str::to_owned))
+        }),
         _ => text(&run["environment"]["device"]),
     }
 }

@@ -60,8 +60,8 @@ const OBJECTS: &[&str] = &["settings", "options"];
 const LENGTHS: &[&str] = &["duration", "cycle"];
 /// Hint for an unknown factor.
 const KNOWN: &str = "A factor is a parameter of fsbench.run() that changes what is measured, settings.NAME, options.NAME, or a parameter of targets: \
-    mkfs_options, mount_options, pool_properties, dataset_properties, ssd_state, log_device, log_size, bindir, image_sparse, drop_caches, data_checksums, \
-    block_settings.NAME, kernel_settings.NAME or target_settings.NAME. Filesystems and places are compared by several targets.";
+    mkfs_options, mount_options, pool_properties, dataset_properties, ssd_state, log_device, log_size, layout, initial_sync, bindir, image_sparse, drop_caches, data_checksums, \
+    block_settings.NAME, kernel_settings.NAME, layout_options.NAME or target_settings.NAME. Filesystems and places are compared by several targets.";
 
 struct Factor {
     /// Name as it was given.

@@ -2,80 +2,14 @@
 
 use serde_json::{Map, Value};
 
+pub use crate::target::parameter::{Takes, takes};
+
 use crate::refusal::{Refusal, quoted};
 
 /// Longest name of a target.
 const LONGEST_NAME: usize = 63;
 /// Longest part of a name within another name.
 const LONGEST_PART: usize = 40;
-
-/// The value that a parameter of a target takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// A text; an empty one stands for none.
-    Text,
-    /// True or false.
-    Truth,
-    /// The member of an object.
-    Member(&'static str),
-}
-
-/// Parameters of a target that can be varied. What it is made of (filesystem, device, image, directory, connection) is compared by targets, and
-/// what is declared of it changes nothing.
-const PARAMETERS: &[(&str, Takes)] = &[
-    ("mkfs_options", Takes::Text),
-    ("mount_options", Takes::Text),
-    ("pool_properties", Takes::Text),
-    ("dataset_properties", Takes::Text),
-    ("ssd_state", Takes::Text),
-    ("log_device", Takes::Text),
-    ("log_size", Takes::Text),
-    ("bindir", Takes::Text),
-    ("image_sparse", Takes::Truth),
-    ("drop_caches", Takes::Truth),
-    ("data_checksums", Takes::Truth),
-];
-/// Objects of which one member can be varied, and what they are called in `create_target`, where `settings` is meant for runs here.
-const OBJECTS: &[(&str, &str)] = &[
-    ("block_settings", "block_settings"),
-    ("kernel_settings", "kernel_settings"),
-    ("target_settings", "settings"),
-];
-
-/// Type of the values of a factor, if it varies targets.
-pub fn takes(factor: &str) -> Option<Takes> {
-    match factor.split_once('.') {
-        Some((_, "")) => None,
-        Some((object, _)) => {
-            let known = OBJECTS.iter().find(|(name, _)| *name == object);
-            known.map(|(_, argument)| Takes::Member(argument))
-        }
-        None => {
-            let known = PARAMETERS.iter().find(|(name, _)| *name == factor);
-            known.map(|(_, takes)| *takes)
-        }
-    }
-}
-
-impl Takes {
-    /// Whether it takes such a value.
-    pub fn fits(self, value: &Value) -> bool {
-        match self {
-            Self::Text => value.is_string(),
-            Self::Truth => value.is_boolean(),
-            Self::Member(_) => true,
-        }
-    }
-
-    /// The type in a sentence for users.
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::Text => "It takes texts; an empty one stands for none.",
-            Self::Truth => "It takes true and false, without quotes.",
-            Self::Member(_) => "It takes texts, numbers and booleans.",
-        }
-    }
-}
 
 /// Whether a factor among these makes targets.
 pub fn are_made(factors: Option<&Value>) -> bool {
@@ -102,7 +36,8 @@ impl Variant {
                 (Some(Takes::Member(argument)), Some((_, member))) => {
                     set_member(&mut of, argument, member, value)
                 }
-                _ if of.contains_key(factor) => false,
+                // Several devices need one, so the target has a value already.
+                _ if of.contains_key(factor) && factor != "layout" => false,
                 _ => {
                     if value.as_str() != Some("") {
                         of.insert(factor.clone(), value.clone());
@@ -223,6 +158,18 @@ mod tests {
                     "kernel_settings": {"dirty_ratio": 5, "dirty_background_ratio": 1}, "settings": {"work_mem": "8MB", "shared_buffers": "1GB"}})
             )
         );
+    }
+
+    #[test]
+    fn the_layout_of_several_devices_is_varied() {
+        let of = object(json!({"filesystem": "xfs", "image_count": 4, "layout": "raid10"}));
+        let values = [
+            ("layout", json!("raid0")),
+            ("layout_options.chunk", json!("64k")),
+        ];
+        let arguments = variant(&values).arguments(of).unwrap();
+        assert_eq!(arguments["layout"], "raid0");
+        assert_eq!(arguments["layout_options"], json!({"chunk": "64k"}));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::layout::{Asked, InitialSync, Layout, LayoutOptions, Maker};
 use super::options::{dataset_properties, mkfs_arguments, mount_options, pool_properties};
 use super::record::{Cut, CutStop, Fault, Record};
 use super::{BlockSettings, Filesystem, KernelSettings, Marks, SsdState};
@@ -70,6 +71,51 @@ pub enum Storage {
     },
     /// A block device that the helper's configuration names with the same path.
     Device(DeviceRequest),
+    /// Several such files, for a layout.
+    Images {
+        count: u32,
+        /// Size of each.
+        bytes: u64,
+        #[serde(default = "yes")]
+        sparse: bool,
+    },
+    /// Several such devices, for a layout.
+    Devices(Vec<DeviceRequest>),
+}
+
+impl Storage {
+    /// The devices; none for images.
+    pub fn devices(&self) -> &[DeviceRequest] {
+        match self {
+            Self::Device(device) => std::slice::from_ref(device),
+            Self::Devices(devices) => devices,
+            Self::Image { .. } | Self::Images { .. } => &[],
+        }
+    }
+
+    /// The images: bytes of each, and whether they are sparse. None for devices.
+    pub fn images(&self) -> Option<(u64, bool)> {
+        match *self {
+            Self::Image { bytes, sparse } | Self::Images { bytes, sparse, .. } => {
+                Some((bytes, sparse))
+            }
+            Self::Device(_) | Self::Devices(_) => None,
+        }
+    }
+
+    /// The number of devices or images.
+    pub fn members(&self) -> usize {
+        match self {
+            Self::Image { .. } | Self::Device(_) => 1,
+            Self::Images { count, .. } => *count as usize,
+            Self::Devices(devices) => devices.len(),
+        }
+    }
+
+    /// True if the blocks of images are allocated beforehand.
+    pub fn is_allocated(&self) -> bool {
+        matches!(self.images(), Some((_, false)))
+    }
 }
 
 /// A device, and what it was known by when the target was created.
@@ -145,6 +191,15 @@ pub struct Prepare {
     /// Mount options, with commas.
     #[serde(default)]
     pub mount_options: Option<String>,
+    /// How several devices become one place; None for one device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
+    /// Options of an array of md.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout_options: Option<LayoutOptions>,
+    /// Whether an array of md is brought in sync first. None: it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_sync: Option<InitialSync>,
     /// The external log; None: the log is in the filesystem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Log>,
@@ -176,6 +231,9 @@ impl Prepare {
             filesystem,
             mkfs_options: None,
             mount_options: None,
+            layout: None,
+            layout_options: None,
+            initial_sync: None,
             log: None,
             ssd_state: None,
             block_settings: None,
@@ -186,21 +244,29 @@ impl Prepare {
         }
     }
 
-    /// This request for a sparse image, with no change to the machine. The image is as large as the target's own, since some options take room; it is
-    /// small for a device.
+    /// This request for sparse images, with no change to the machine. They are as large as the target's own, since some options take room; they are
+    /// small for devices.
     pub fn on_trial_image(&self) -> Self {
-        let bytes = match self.storage {
-            Storage::Image { bytes, .. } => bytes,
-            _ => self.filesystem.smallest_bytes().max(SMALL),
+        let bytes = match self.storage.images() {
+            Some((bytes, _)) => bytes,
+            None => self.filesystem.smallest_bytes().max(SMALL),
+        };
+        let storage = match self.storage.members() {
+            1 => Storage::Image {
+                bytes,
+                sparse: true,
+            },
+            members => Storage::Images {
+                count: members as u32,
+                bytes,
+                sparse: true,
+            },
         };
         let of_log = |_: &Log| Log::Image {
             bytes: SMALLEST_LOG,
         };
         Self {
-            storage: Storage::Image {
-                bytes,
-                sparse: true,
-            },
+            storage,
             log: self.log.as_ref().map(of_log),
             ssd_state: None,
             block_settings: None,
@@ -222,13 +288,51 @@ impl Prepare {
         if let Some(settings) = &self.kernel_settings {
             settings.check()?;
         }
-        match &self.storage {
-            Storage::Image { bytes, .. } => check_image_size(
-                *bytes,
-                self.filesystem.smallest_bytes(),
-                self.filesystem.name(),
-            ),
-            Storage::Device(device) => device.check(),
+        if let Some((bytes, _)) = self.storage.images() {
+            let fs = self.filesystem;
+            check_image_size(bytes, fs.smallest_bytes(), fs.name())?;
+        }
+        let devices = self.storage.devices();
+        devices.iter().try_for_each(DeviceRequest::check)?;
+        self.check_layout()
+    }
+
+    fn check_layout(&self) -> Result<(), Refusal> {
+        let devices = self.storage.devices();
+        let is_given_before = |(i, device): &(usize, &DeviceRequest)| {
+            devices[..*i].iter().any(|d| d.path == device.path)
+        };
+        if let Some((_, twice)) = devices.iter().enumerate().find(is_given_before) {
+            return Err(Refusal::argument(format!(
+                "device {} is given twice",
+                quoted(&twice.path)
+            ))
+            .detail("Each device of a target is another one.")
+            .hint("Leave one of the two out."));
+        }
+        Asked {
+            layout: self.layout,
+            options: self.layout_options.as_ref(),
+            initial_sync: self.initial_sync,
+            filesystem: self.filesystem,
+            members: self.storage.members(),
+            are_zeroed: self.storage.images().is_some(),
+        }
+        .check()?;
+        let given = mkfs_arguments(
+            self.filesystem,
+            self.mkfs_options.as_deref().unwrap_or_default(),
+        )?;
+        let is_given = given
+            .iter()
+            .any(|option| option == "-d" || option == "--data");
+        match self.layout.map(Layout::maker) {
+            Some(Maker::Btrfs) if is_given => Err(Refusal::argument(
+                "mkfs option \"-d\" contradicts the layout",
+            )
+            .detail("The layout is the profile of the data.")
+            .hint("Leave one of the two out.")),
+            _ => Ok(()),
         }
     }
 
@@ -275,14 +379,18 @@ impl Prepare {
                 .detail("Its log or journal is in the filesystem, or it has none.")
                 .hint("Leave the log out, or choose xfs, ext4 or ext3."));
         }
-        match (log, &self.storage) {
-            (Log::Image { bytes }, _) => check_image_size(*bytes, SMALLEST_LOG, "a log"),
-            (Log::Device(log), Storage::Device(main)) if log.path == main.path => Err(
-                Refusal::argument("the log is on the device of the filesystem")
-                    .detail(format!("Both are {}.", quoted(&log.path)))
-                    .hint("Name another device, or leave the log out."),
-            ),
-            (Log::Device(log), _) => log.check(),
+        let is_member = |log: &DeviceRequest| {
+            let mut members = self.storage.devices().iter();
+            members.any(|member| member.path == log.path)
+        };
+        match log {
+            Log::Image { bytes } => check_image_size(*bytes, SMALLEST_LOG, "a log"),
+            Log::Device(log) if is_member(log) => Err(Refusal::argument(
+                "the log is on the device of the filesystem",
+            )
+            .detail(format!("Both are {}.", quoted(&log.path)))
+            .hint("Name another device, or leave the log out.")),
+            Log::Device(log) => log.check(),
         }
     }
 
@@ -292,9 +400,10 @@ impl Prepare {
             return Ok(());
         };
         let why_not = match (&self.storage, &self.log, self.filesystem) {
-            (Storage::Device(_), ..) => {
+            (Storage::Device(_) | Storage::Devices(_), ..) => {
                 "Writes to a device cannot be recorded, only those to an image."
             }
+            (Storage::Images { .. }, ..) => "A record is of one image.",
             (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
             _ => return check_image_size(record.log_bytes, SMALLEST_RECORD, "a record"),
@@ -306,8 +415,8 @@ impl Prepare {
 
     /// Discarding gives the blocks of an image back to its filesystem.
     fn check_ssd_state(&self) -> Result<(), Refusal> {
-        match (self.ssd_state, &self.storage) {
-            (Some(SsdState::Trimmed), Storage::Image { sparse: false, .. }) => {
+        match self.ssd_state {
+            Some(SsdState::Trimmed) if self.storage.is_allocated() => {
                 Err(Refusal::argument("an allocated image cannot be trimmed")
                     .detail("To discard it would give its blocks back.")
                     .hint("Ask for a sparse image, or for ssd_state as_is."))
@@ -367,7 +476,7 @@ pub fn check_device_path(path: &str) -> Result<(), Refusal> {
         .detail("A device is given by an absolute path below /dev, without \"..\", blanks or special characters.")
         .hint(match path.contains([',', ' ', '{', '[']) {
             // Several.
-            true => "A filesystem is made on one device. Build md or LVM of several yourself, and give that: device => '/dev/md0'.",
+            true => "Give several in the argument devices, with a layout: devices => '{/dev/disk/by-id/a,/dev/disk/by-id/b}', layout => 'raid0'.",
             false => "Use a path of /dev/disk/by-id.",
         }))
 }

@@ -2,21 +2,17 @@
 
 use serde_json::{Map, Value};
 
-use super::{Kind, Row, device::Device};
+use super::{
+    Kind, Row,
+    device::Device,
+    parameter::{self, FOUND_OUT},
+};
 use crate::{
     refusal::{Refusal, quoted},
     units::format_bytes,
 };
 
 const LONGEST_NAME: usize = 63;
-
-/// Columns that no argument gives.
-const BY_ITSELF: [&str; 4] = [
-    "target",
-    "mount_point",
-    "device_identity",
-    "log_device_identity",
-];
 
 /// Refuses what is no name of a target: names of files and directories are made of it.
 pub fn check_name(name: &str) -> Result<(), Refusal> {
@@ -32,12 +28,8 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
 
 /// Makes the column of an argument NULL again.
 pub fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(), Refusal> {
-    let column = match argument {
-        "image_size" => "image_size_bytes",
-        "log_size" => "log_size_bytes",
-        other => other,
-    };
-    if !columns.contains_key(column) || BY_ITSELF.contains(&column) {
+    let column = parameter::named(argument).map_or(argument, |parameter| parameter.column);
+    if !columns.contains_key(column) || FOUND_OUT.contains(&column) {
         return Err(Refusal::argument(format!(
             "{} is no argument that can be reset",
             quoted(argument)
@@ -46,9 +38,12 @@ pub fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(),
         .hint("See the columns of fsbench.target."));
     }
     columns.insert(column.into(), Value::Null);
-    if ["device", "log_device"].contains(&column) {
-        columns.insert(format!("{column}_identity"), Value::Null);
-    }
+    let identity = match column {
+        "device" | "devices" => "device_identity",
+        "log_device" => "log_device_identity",
+        _ => return Ok(()),
+    };
+    columns.insert(identity.into(), Value::Null);
     Ok(())
 }
 
@@ -68,11 +63,25 @@ pub fn recorded(row: &Row, kind: Kind, device: Option<&Device>) -> (String, Stri
             "It is not asked yet. Runs are carried out by that server, in its own data directory; it needs pgfsbench of the same version.",
         ),
         Kind::Image => (
-            format!(
-                "{filesystem} on an image of {}",
-                format_bytes(row.image_size_bytes.unwrap_or(0))
-            ),
+            match (row.layout.as_deref(), row.members()) {
+                (Some(layout), count) => format!(
+                    "{filesystem} on {layout} of {count} images of {}",
+                    format_bytes(row.image_size_bytes.unwrap_or(0))
+                ),
+                (None, _) => format!(
+                    "{filesystem} on an image of {}",
+                    format_bytes(row.image_size_bytes.unwrap_or(0))
+                ),
+            },
             "Nothing is made yet. Each run has pgfsbench-helper make it, and remove it again.",
+        ),
+        Kind::Device if row.devices.is_some() => (
+            format!(
+                "{filesystem} on {} of {} devices",
+                row.layout.as_deref().unwrap_or("one"),
+                row.members()
+            ),
+            "Nothing is written yet. A run erases all of these devices, if the configuration of pgfsbench-helper allows each; SELECT * FROM fsbench.describe_devices() looks again.",
         ),
         Kind::Device => (
             format!(
@@ -212,6 +221,21 @@ mod tests {
         assert!(what.contains("not seen yet") && hint.contains("describe_devices()"));
         let (what, _) = said(Kind::Image, None);
         assert_eq!(what, "target \"t\" is recorded: xfs on an image of 2048 MB");
+        let array = Row {
+            device: None,
+            devices: Some(vec!["/dev/x".into(), "/dev/y".into()]),
+            image_count: Some(2),
+            layout: Some("raid1".into()),
+            ..row.clone()
+        };
+        let (what, _) = recorded(&array, Kind::Image, None);
+        assert!(
+            what.ends_with(": xfs on raid1 of 2 images of 2048 MB"),
+            "{what}"
+        );
+        let (what, hint) = recorded(&array, Kind::Device, None);
+        assert!(what.ends_with(": xfs on raid1 of 2 devices"), "{what}");
+        assert!(hint.contains("erases all of these devices"));
         let (what, _) = said(Kind::Directory, None);
         assert!(what.ends_with("directory \"/d\""));
         let (what, hint) = said(Kind::Connection, None);

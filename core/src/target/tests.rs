@@ -146,3 +146,99 @@ fn the_helper_is_asked_for_what_was_given() {
         })
     );
 }
+
+#[test]
+fn several_devices_are_asked_for_with_their_layout() {
+    let images = Row {
+        image_count: Some(4),
+        layout: Some("raid10".into()),
+        layout_options: Some(json!({"chunk": "256k"})),
+        ..image()
+    };
+    assert_eq!(images.check(KERNEL), Ok(Kind::Image));
+    assert_eq!(
+        images.request(),
+        json!({
+            "storage": {"images": {"count": 4, "bytes": 1 << 30, "sparse": true}}, "filesystem": "ext4",
+            "layout": "raid10", "layout_options": {"chunk": "256k"},
+        })
+    );
+    let devices = Row {
+        image_size_bytes: None,
+        image_count: None,
+        devices: Some(vec!["/dev/a".into(), "/dev/b".into()]),
+        device_identity: Some(json!([{"serial": "s"}])),
+        layout: Some("raid1".into()),
+        layout_options: None,
+        initial_sync: Some("skip".into()),
+        ..images.clone()
+    };
+    assert_eq!(devices.check(KERNEL), Ok(Kind::Device));
+    let request = devices.request();
+    assert_eq!(
+        request["storage"],
+        json!({"devices": [{"path": "/dev/a", "serial": "s"}, {"path": "/dev/b"}]})
+    );
+    assert_eq!(request["initial_sync"], "skip");
+    for (row, message) in [
+        (
+            Row {
+                layout: None,
+                layout_options: None,
+                ..images.clone()
+            },
+            "several devices need a layout",
+        ),
+        (
+            Row {
+                layout: Some("raid7".into()),
+                ..images.clone()
+            },
+            "unknown layout \"raid7\"",
+        ),
+        (
+            Row {
+                layout_options: Some(json!({"level": 5})),
+                ..images.clone()
+            },
+            "layout_options cannot be read",
+        ),
+        (
+            Row {
+                image_count: Some(-1),
+                ..images.clone()
+            },
+            "image_count -1 is out of range",
+        ),
+        (
+            Row {
+                initial_sync: Some("never".into()),
+                ..images
+            },
+            "invalid initial_sync \"never\"",
+        ),
+        (
+            Row {
+                image_count: Some(2),
+                ..devices.clone()
+            },
+            "image_count cannot be given with a device",
+        ),
+        (
+            Row {
+                device: Some("/dev/c".into()),
+                ..devices
+            },
+            "device and devices exclude each other",
+        ),
+        (
+            Row {
+                layout: Some("raid1".into()),
+                ..directory()
+            },
+            "layout cannot be given with a directory",
+        ),
+    ] {
+        assert_eq!(refused(&row), message);
+    }
+}

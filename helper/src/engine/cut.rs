@@ -2,12 +2,12 @@
 //! does not change: whatever is mounted or attached then is found again and undone.
 
 use super::remount::{mounted, ms_since};
-use super::undo::{self, Undoing};
-use super::{Engine, Tell, steps};
+use super::{Engine, steps, undo};
 use crate::exec;
 use crate::journal::{Entry, State};
+use crate::layer::{Devices, Part, Step, Tell};
 use crate::place::Place;
-use crate::plan::{Devices, Part, Step, mount_options_again};
+use crate::plan::mount_options_again;
 use crate::probe::loops;
 use crate::recorder::{Command, Recorder, now_ns};
 use pgfsbench_core::helper::record::{Cut, CutMounted, CutStop, Fault, Recorded};
@@ -112,11 +112,7 @@ impl Engine {
         lock: &File,
         tell: Tell,
     ) -> Result<(), Refusal> {
-        let mut undoing = Undoing {
-            engine: self,
-            lock,
-            tell,
-        };
+        let mut undoing = self.undoing(lock, tell);
         undoing.unmount(entry)?;
         undoing.detach(&recorder.disk())
     }
@@ -134,7 +130,7 @@ impl Engine {
         let attach = Step::Attach {
             program: exec::require("losetup", "mount")?,
             image: disk.clone(),
-            part: Part::Filesystem,
+            part: Part::Member(0),
             partitions: false,
         };
         let mount = Step::Mount {
@@ -143,7 +139,7 @@ impl Engine {
             options: mount_options_again(
                 &self.config,
                 place,
-                (entry.filesystem, false),
+                (entry.filesystem, false, 1),
                 entry.mount_options.as_deref(),
             )?,
             mount_point: entry.mount_point.clone(),
@@ -152,10 +148,10 @@ impl Engine {
         let mut devices = Devices::default();
         let attached = self.run_for_cut(&attach, &devices, lock, tell)?;
         match loops::of_file(&disk)?.as_slice() {
-            [device] if attached.succeeded() => devices.set(Part::Filesystem, device.clone()),
+            [device] if attached.succeeded() => devices.set(Part::Member(0), device.clone()),
             _ => return Err(attached.refusal()),
         }
-        loops::have_flushed(&devices.filesystem)?;
+        loops::have_flushed(devices.filesystem())?;
         let outcome = self.run_for_cut(&mount, &devices, lock, tell)?;
         if !outcome.succeeded() {
             return Ok(outcome.refusal().detail);

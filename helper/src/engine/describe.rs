@@ -4,8 +4,8 @@
 use super::{Engine, facts};
 use crate::config::Device;
 use crate::journal::{Entry, State};
+use crate::layer::{check_device, check_free, check_identity};
 use crate::place::Place;
-use crate::plan::{check_device, check_free, check_identity};
 use crate::probe::device::{self, Access};
 use crate::probe::queue::Queue;
 use crate::probe::{self, kernel};

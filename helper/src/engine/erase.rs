@@ -2,13 +2,16 @@
 //! claims it; then it is held open without a claim, since wipefs, mkfs and mount claim it themselves, and by that descriptor
 //! it is compared once more.
 
+use super::facts;
 use super::steps::Work;
-use super::{Tell, facts};
-use crate::journal::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_ZFS, claim_name};
-use crate::plan::{On, Part, Plan, Step, check_device, check_identity};
+use crate::journal::{
+    Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_MD, PART_OF_ZFS, claim_of_log, claim_of_member,
+};
+use crate::layer::{On, Part, Step, Tell, check_device, check_identity};
+use crate::plan::Plan;
 use crate::probe;
 use crate::probe::contents::{self, Contents};
-use crate::probe::device::{self, Access, DeviceFacts, Identity};
+use crate::probe::device::{self, Access, DeviceFacts};
 use crate::probe::queue::Queue;
 use pgfsbench_core::helper::geometry::geometry;
 use pgfsbench_core::helper::{Filesystem, Marks};
@@ -24,7 +27,7 @@ struct Planned<'a> {
 impl Work<'_> {
     fn planned(&self, part: Part) -> Option<Planned<'_>> {
         let on = match part {
-            Part::Filesystem => Some(&self.plan.on),
+            Part::Member(n) => self.plan.members.get(n),
             Part::Log => self.plan.log.as_ref(),
         };
         match on? {
@@ -107,24 +110,30 @@ impl Work<'_> {
         let Some(planned) = self.planned(part) else {
             return Ok(());
         };
+        // A member of an array has no signature after a release: what was said here is by what it is known then.
+        let (kind, uuid) = match (part, self.plan.filesystem) {
+            (Part::Log, _) => (Some(self.kind_of_log()), &self.plan.log_uuid),
+            (Part::Member(_), _) if self.makes_array() => (Some(PART_OF_MD), &self.plan.array_uuid),
+            (Part::Member(_), Filesystem::Zfs) => (Some(PART_OF_ZFS), &self.plan.uuid),
+            (Part::Member(_), _) => (None, &self.plan.uuid),
+        };
         let erasing = Erasing {
             identity: planned.facts.identity.clone(),
             boot: probe::boot_id()?,
             filesystem: self.plan.filesystem,
-            kind: match (part, self.plan.filesystem) {
-                (Part::Log, _) => Some(self.kind_of_log().to_owned()),
-                (_, Filesystem::Zfs) => Some(PART_OF_ZFS.to_owned()),
-                _ => None,
-            },
-            uuid: match part {
-                Part::Filesystem => self.plan.uuid.clone(),
-                Part::Log => self.plan.log_uuid.clone(),
-            },
+            kind: kind.map(str::to_owned),
+            uuid: uuid.clone(),
             held: planned.facts.contents.signatures().to_vec(),
         };
-        self.engine.journal.begin_erasing(&self.key(), &erasing)?;
+        let journal = &self.engine.journal;
+        journal.begin_erasing(&self.key(), part, &erasing)?;
         self.engine.hook.before("erase");
         self.run(step, tell).map(|_| ())
+    }
+
+    fn makes_array(&self) -> bool {
+        let makes_array = |step: &Step| matches!(step, Step::CreateArray { .. });
+        self.plan.steps.iter().any(makes_array)
     }
 
     fn key(&self) -> String {
@@ -142,7 +151,7 @@ impl Work<'_> {
 
     /// By what the log is remembered.
     fn claim_of_log(&self) -> String {
-        claim_name(self.kind_of_log(), &self.plan.log_uuid)
+        claim_of_log(self.kind_of_log(), &self.plan.log_uuid)
     }
 
     /// A wiped device may be written to if it is still the same one and has no signature.
@@ -168,11 +177,30 @@ impl Work<'_> {
         self.claim_log(now)
     }
 
-    pub(super) fn claim_filesystem(&self, uuid: &str, identity: &Identity) -> Result<(), Refusal> {
+    /// A wiped member that is a device, each with its number among the members.
+    pub(super) fn look_at_wiped_members(&mut self) -> Result<Vec<(usize, DeviceFacts)>, Refusal> {
+        let mut devices = Vec::new();
+        for member in 0..self.plan.members.len() {
+            let device = self.look_at_wiped(Part::Member(member))?;
+            devices.extend(device.map(|device| (member, device)));
+        }
+        Ok(devices)
+    }
+
+    /// Remembers that the filesystem on these members is the helper's.
+    pub(super) fn claim_filesystem(
+        &self,
+        uuid: &str,
+        devices: &[(usize, DeviceFacts)],
+    ) -> Result<(), Refusal> {
         let journal = &self.engine.journal;
-        journal.claim(uuid, &self.key(), identity)?;
-        journal.forget_older(&[uuid, &self.claim_of_log()], identity)?;
-        journal.end_erasing(identity)
+        for (member, DeviceFacts { identity, .. }) in devices {
+            let claim = claim_of_member(uuid, *member);
+            journal.claim(&claim, &self.key(), identity)?;
+            journal.forget_older(&[claim, self.claim_of_log()], identity)?;
+            journal.end_erasing(identity)?;
+        }
+        Ok(())
     }
 
     fn claim_log(&self, device: Option<DeviceFacts>) -> Result<(), Refusal> {
@@ -181,7 +209,7 @@ impl Work<'_> {
         };
         let (claim, journal) = (self.claim_of_log(), &self.engine.journal);
         journal.claim(&claim, &self.key(), &identity)?;
-        journal.forget_older(&[&self.plan.uuid, &claim], &identity)?;
+        journal.forget_older(&[self.plan.uuid.clone(), claim], &identity)?;
         journal.end_erasing(&identity)
     }
 
@@ -201,16 +229,20 @@ impl Work<'_> {
         Some(self.run_argv(step, &argv, tell).ok()?.succeeded())
     }
 
-    /// Looks at the devices that mkfs writes to: the filesystem's, and for xfs the log's.
+    /// Looks at the devices that mkfs writes to: the array or the members, and for xfs the log's.
+    #[allow(clippy::type_complexity)]
     fn look_at_targets_of_mkfs(
         &mut self,
-    ) -> Result<(Option<DeviceFacts>, Option<DeviceFacts>), Refusal> {
-        let filesystem = self.look_at_wiped(Part::Filesystem)?;
+    ) -> Result<(Vec<(usize, DeviceFacts)>, Option<DeviceFacts>), Refusal> {
+        let members = match self.devices.array {
+            Some(_) => self.check_array().map(|()| Vec::new())?,
+            None => self.look_at_wiped_members()?,
+        };
         let log = match self.plan.filesystem {
             Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
             _ => None,
         };
-        Ok((filesystem, log))
+        Ok((members, log))
     }
 
     /// Learns the sizes of sectors. Those of an image's loop device are known only now.
@@ -221,7 +253,7 @@ impl Work<'_> {
                 .and_then(|limits| limits.logical_block_size)
                 .unwrap_or_default()
         };
-        self.devices.sector = sector(&self.devices.filesystem);
+        self.devices.sector = sector(self.devices.filesystem());
         if self.plan.log.is_some() {
             self.devices.log_sector = sector(&self.devices.log);
         }
@@ -229,7 +261,7 @@ impl Work<'_> {
 
     /// Runs mkfs, and claims the new filesystem by its UUID, which some mkfs choose themselves.
     pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        let (now, log) = self.look_at_targets_of_mkfs()?;
+        let (members, log) = self.look_at_targets_of_mkfs()?;
         self.look_at_sectors();
         let said = match self.run(step, tell) {
             Ok(said) => said,
@@ -239,13 +271,13 @@ impl Work<'_> {
             }
         };
         self.geometry = geometry(self.plan.filesystem, &said);
-        if let Some(DeviceFacts { identity, .. }) = now {
+        if !members.is_empty() {
             let chosen = match self.plan.filesystem.takes_uuid() {
                 true => None,
-                false => contents::blkid(&self.devices.filesystem)?.1.remove("UUID"),
+                false => contents::blkid(self.devices.filesystem())?.1.remove("UUID"),
             };
             let uuid = chosen.as_deref().unwrap_or(&self.plan.uuid);
-            self.claim_filesystem(uuid, &identity)?;
+            self.claim_filesystem(uuid, &members)?;
         }
         self.claim_log(log)
     }
@@ -257,7 +289,15 @@ fn hint_of_mkfs(plan: &Plan, without_options: Option<bool>) -> String {
         On::Image { .. } => size,
         On::Device { .. } => device,
     };
-    let mut places = vec![of(&plan.on, "image_size", "device")];
+    let mut places: Vec<&str> = match &plan.members[..] {
+        [one] => vec![of(one, "image_size", "device")],
+        several => several
+            .first()
+            .map(|one| of(one, "image_size", "devices"))
+            .into_iter()
+            .chain(["layout"])
+            .collect(),
+    };
     places.extend(
         plan.log
             .as_ref()

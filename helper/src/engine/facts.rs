@@ -1,20 +1,18 @@
 //! Gathers what a plan needs to know.
 
-use super::Engine;
 use crate::config::{Config, Device, Images};
 use crate::exec;
 use crate::journal::{Journal, Kept};
+use crate::layer::{Facts, Found, Holder, ImagesFacts, Part, ZfsFacts, check_images};
 use crate::place::Place;
-use crate::plan::{Facts, Found, Holder, ImagesFacts, ZfsFacts};
 use crate::probe::device::{Access, DeviceFacts, Identity};
 use crate::probe::kernel::Support;
 use crate::probe::queue::{self, Queue};
 use crate::probe::{self, device, kernel, pools};
 use crate::recorder;
-use crate::secure;
 use crate::settings::Of;
-use pgfsbench_core::helper::{DeviceRequest, Filesystem, Log, Prepare, Storage};
-use pgfsbench_core::quoting;
+use pgfsbench_core::helper::layout::Maker;
+use pgfsbench_core::helper::{DeviceRequest, Filesystem, Layout, Log, Prepare};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -27,44 +25,48 @@ pub fn gather(
     access: Access,
 ) -> Result<Facts, Refusal> {
     let fs = request.filesystem;
-    let needs_images = matches!(request.storage, Storage::Image { .. })
-        || matches!(request.log, Some(Log::Image { .. }));
+    let needs_images =
+        request.storage.images().is_some() || matches!(request.log, Some(Log::Image { .. }));
     let images = match needs_images {
         true => images(config, journal)?,
         false => Vec::new(),
     };
     let inspect = |requested: &DeviceRequest| inspect(config, journal, requested, access);
-    let device = match &request.storage {
-        Storage::Device(requested) => inspect(requested)?,
-        Storage::Image { .. } => None,
-    };
+    let devices = request.storage.devices().iter();
+    let devices: Vec<Option<Found>> = devices.map(inspect).collect::<Result<_, _>>()?;
     let log_device = match &request.log {
         Some(Log::Device(requested)) => inspect(requested)?,
         _ => None,
     };
     let support = kernel::support(fs)?;
     let zfs_facts = match (fs, support) {
-        (Filesystem::Zfs, Support::Present | Support::Module) => zfs_facts(place, device.as_ref())?,
+        (Filesystem::Zfs, Support::Present | Support::Module) => zfs_facts(place, &devices)?,
         _ => ZfsFacts::default(),
     };
-    let queue = device
-        .as_ref()
-        .and_then(|d| Queue::of_device(&d.facts.node));
-    let limits = match &queue {
+    let queue = |device: &Found| Queue::of_device(&device.facts.node);
+    let queues: Vec<Queue> = devices.iter().flatten().filter_map(queue).collect();
+    let limits = match queues.first() {
         Some(queue) => queue.limits(),
         None => queue::limits_of_loops(),
     };
     let user = |of: Of| super::settings::user(config, journal, place, &of);
-    let queue_user = match (&request.block_settings, queue) {
-        (Some(_), Some(queue)) => user(Of::Queue(queue))?,
-        _ => None,
-    };
+    let mut queue_user = None;
+    if request.block_settings.is_some() {
+        for queue in queues {
+            queue_user = queue_user.or(user(Of::Queue(queue))?);
+        }
+    }
     let kernel_user = match &request.kernel_settings {
         Some(_) => user(Of::Kernel)?,
         None => None,
     };
+    let md = match request.layout.map(Layout::maker) {
+        Some(Maker::Md) => kernel::support_of_md()?,
+        _ => Support::Missing,
+    };
     Ok(Facts {
         support,
+        md,
         kernel: kernel::release(),
         mkfs: exec::require(fs.mkfs_program(), fs.package()),
         losetup: exec::require("losetup", "mount"),
@@ -73,14 +75,16 @@ pub fn gather(
         zfs: exec::require("zfs", "zfsutils-linux"),
         addpart: exec::require("addpart", "util-linux"),
         modprobe: exec::require("modprobe", "kmod"),
+        mdadm: exec::require("mdadm", "mdadm"),
         zfs_facts,
         dumpe2fs: exec::find("dumpe2fs"),
         blkdiscard: exec::require("blkdiscard", "util-linux"),
         uuid: probe::new_uuid()?,
         log_uuid: probe::new_uuid()?,
+        array_uuid: probe::new_uuid()?,
         images,
         no_recorder: recorder::why_not(),
-        device,
+        devices,
         log_device,
         limits,
         queue_user,
@@ -118,7 +122,7 @@ pub fn found(config: &Config, journal: &Journal, facts: DeviceFacts) -> Result<F
     // One that was unmounted by hand may be in use by others.
     let is_mounted = |path: &Path| probe::mounts_on(path).is_ok_and(|mounts| !mounts.is_empty());
     let holder = entries.find(|(_, entry)| {
-        let is_on_it = is_it(&entry.on) || entry.log.as_ref().is_some_and(is_it);
+        let is_on_it = entry.leaves().any(|(_, kept)| is_it(kept));
         is_on_it && entry.boot == boot && is_mounted(&entry.mount_point)
     });
     Ok(Found {
@@ -131,10 +135,11 @@ pub fn found(config: &Config, journal: &Journal, facts: DeviceFacts) -> Result<F
     })
 }
 
-fn zfs_facts(place: &Place, device: Option<&Found>) -> Result<ZfsFacts, Refusal> {
+fn zfs_facts(place: &Place, devices: &[Option<Found>]) -> Result<ZfsFacts, Refusal> {
+    let mut found = devices.iter().flatten();
     Ok(ZfsFacts {
         pool_is_there: exec::find("zpool").is_some() && pools::inspect(&place.pool())?.is_some(),
-        is_partition: device.is_some_and(|d| queue::is_partition(&d.facts.node)),
+        is_partition: found.all(|d| queue::is_partition(&d.facts.node)),
     })
 }
 
@@ -167,11 +172,8 @@ pub fn images(
     // An image takes room even if its entry in the journal is not believed.
     for (place, _) in unbelieved {
         for images in &config.images {
-            for name in [
-                place.image_name(),
-                place.log_image_name(),
-                place.record_name(),
-            ] {
+            let leaves = Part::all().map(|part| part.image_name(&place));
+            for name in leaves.chain([place.record_name()]) {
                 let path = images.directory.join(name);
                 if let Ok(metadata) = std::fs::symlink_metadata(&path) {
                     kept.push((path, metadata.len()));
@@ -198,49 +200,6 @@ fn images_in(images: &Images, kept: &[(PathBuf, u64)]) -> Result<ImagesFacts, Re
         images: here().count() as u32,
         free_bytes: probe::free_bytes(&images.directory)?.saturating_sub(promised),
     })
-}
-
-impl Engine {
-    /// Checks the directory of this image.
-    pub(super) fn check_images(&self, image: &Path) -> Result<(), Refusal> {
-        let mut all = self.config.images.iter();
-        match all.find(|images| image.parent() == Some(images.directory.as_path())) {
-            Some(images) => check_images(images),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A directory of images must be root's alone, and on the filesystem that the configuration means. When that is not mounted, the
-/// directory is on another one.
-pub fn check_images(images: &Images) -> Result<(), Refusal> {
-    secure::open_directory(&images.directory)?;
-    let Some(wanted) = &images.mount_point else {
-        return Ok(());
-    };
-    let found = probe::mount_of_directory(&images.directory)?.map(|mount| mount.mount_point);
-    if found
-        .as_ref()
-        .is_some_and(|found| Path::new(found) == wanted)
-    {
-        return Ok(());
-    }
-    Err(Refusal::new(
-        Kind::NotInThisState,
-        format!(
-            "the filesystem of {} is not mounted",
-            secure::shown(&images.directory)
-        ),
-    )
-    .detail(format!(
-        "By the helper's configuration it is mounted on {}; the directory is on that of {}.",
-        wanted.display(),
-        found.as_deref().unwrap_or("?")
-    ))
-    .hint(format!(
-        "Run: mount {}; or put mount_point right in the helper's configuration, and restart pgfsbench-helper.",
-        quoting::shell(&wanted.display().to_string())
-    )))
 }
 
 fn allocated_bytes(image: &Path) -> u64 {

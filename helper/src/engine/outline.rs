@@ -2,8 +2,8 @@
 
 use super::Engine;
 use crate::exec;
+use crate::layer::{self, On, Part, Step};
 use crate::place::{DIRECTORY, Place};
-use crate::plan::{On, Step};
 use crate::settings;
 use pgfsbench_core::helper::Prepare;
 use pgfsbench_core::refusal::Refusal;
@@ -46,6 +46,20 @@ impl Engine {
                     let destroy = format!("{} destroy {pool}", program.display());
                     release.insert(2, line("destroy_pool", destroy));
                 }
+                Step::CreateArray { program, uuid, .. } => {
+                    let node = layer::node_of_array(uuid);
+                    let stop = format!("{} --stop {}", program.display(), node.display());
+                    release.insert(2, line("stop_array", stop));
+                    let mut at = 3;
+                    for (part, on) in plan.leaves() {
+                        if let (Part::Member(_), On::Device { .. }) = (part, on) {
+                            let device = devices.of(part).display();
+                            let zero = format!("{} --zero-superblock {device}", program.display());
+                            release.insert(at, line("zero_superblock", zero));
+                            at += 1;
+                        }
+                    }
+                }
                 Step::SetQueue { values } | Step::SetKernel { values } => {
                     release.push(line("put_back", back(values)));
                 }
@@ -53,14 +67,12 @@ impl Engine {
             }
         }
         let record = plan.recorder.as_ref().map(|recorder| &recorder.record);
-        let images = [
-            (Some(&plan.on), &devices.filesystem),
-            (plan.log.as_ref(), &devices.log),
-        ];
-        for (on, device) in images {
-            let Some(On::Image { path, .. }) = on else {
+        let leaves: Vec<_> = plan.leaves().collect();
+        for (part, on) in leaves.into_iter().rev() {
+            let On::Image { path, .. } = on else {
                 continue;
             };
+            let device = devices.of(part);
             let detach = format!("{} -d {}", program("losetup")?, device.display());
             release.push(line("detach", detach));
             if let Some(recorder) = &plan.recorder {

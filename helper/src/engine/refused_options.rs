@@ -1,10 +1,9 @@
 //! Names the mount options that a kernel does not take. The kernel says only that one of them is bad, if not something else. So after a
 //! mount has failed, the helper mounts the new filesystem, which is not in use yet, with some of them.
 
-use super::Tell;
 use super::steps::Work;
 use crate::exec;
-use crate::plan::Step;
+use crate::layer::{Step, Tell};
 use pgfsbench_core::refusal::{Refusal, quoted};
 
 /// Always there, and no option that was asked for.

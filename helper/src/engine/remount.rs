@@ -1,12 +1,12 @@
 //! Unmounts a target's filesystem and mounts it again as it was, with nothing of it left in the page cache. Device and options come
 //! from the journal: the request names only the target.
 
-use super::undo::{self, Undoing};
-use super::{Engine, Tell, steps};
+use super::{Engine, steps, undo};
 use crate::exec;
 use crate::journal::{Entry, Kept, State};
+use crate::layer::{self, Devices, Part, Step, Tell};
 use crate::place::Place;
-use crate::plan::{Devices, Part, Step, mount_options_again};
+use crate::plan::mount_options_again;
 use crate::probe::device::{self, Access, Opened};
 use crate::probe::{self, loops};
 use pgfsbench_core::proc::Mount;
@@ -38,7 +38,7 @@ impl Engine {
         let options = mount_options_again(
             &self.config,
             place,
-            (entry.filesystem, entry.log.is_some()),
+            (entry.filesystem, entry.has_log(), layer::joined_of(&entry)),
             entry.mount_options.as_deref(),
         )?;
         let step = Step::Mount {
@@ -46,7 +46,7 @@ impl Engine {
             filesystem: entry.filesystem,
             options,
             mount_point: entry.mount_point.clone(),
-            dataset: entry.pool.as_ref().map(|_| place.dataset()),
+            dataset: entry.pool().map(|_| place.dataset()),
         };
         let before = mounted(&entry)?.ok_or_else(not_prepared)?;
         // Held from before it is unmounted: so their numbers become no other devices'.
@@ -54,11 +54,7 @@ impl Engine {
         entry.state = State::Remounting;
         self.journal.write(&entry)?;
         let began = Instant::now();
-        let mut undoing = Undoing {
-            engine: self,
-            lock: &lock,
-            tell,
-        };
+        let mut undoing = self.undoing(&lock, tell);
         if let Err(refusal) = undoing.unmount(&entry) {
             // The target is still mounted, and ready.
             if !self.is_stale(&entry)? {
@@ -116,10 +112,18 @@ pub(super) fn mounted(entry: &Entry) -> Result<Option<Mount>, Refusal> {
 /// The devices that it is mounted from. A pool holds its own.
 fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
     let (mut devices, mut held) = (Devices::default(), Vec::new());
-    if entry.pool.is_some() {
+    if entry.pool().is_some() {
         return Ok((devices, held));
     }
-    for (part, kept) in parts(entry) {
+    if entry.has_array() {
+        let array = layer::array(entry)?.ok_or_else(|| {
+            Refusal::new(Kind::NotInThisState, "the array of the target is not there")
+                .detail("It was stopped, or it has other devices.")
+                .hint("Release the target.")
+        })?;
+        devices.array = Some(array.node);
+    }
+    for (part, kept) in entry.leaves() {
         let opened = match kept {
             Kept::Image { path, .. } => match loops::of_file(&entry.attached(path))?.as_slice() {
                 [device] => device::open(&device.display().to_string(), Access::Glance)?,
@@ -147,11 +151,6 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
         held.push((part, opened));
     }
     Ok((devices, held))
-}
-
-fn parts(entry: &Entry) -> impl Iterator<Item = (Part, &Kept)> {
-    let log = entry.log.as_ref().map(|log| (Part::Log, log));
-    [(Part::Filesystem, &entry.on)].into_iter().chain(log)
 }
 
 /// Checks that the target is mounted again, with the options that it had. Returns these.
@@ -186,7 +185,10 @@ fn check_mounted_again(entry: &Entry, before: &str) -> Result<String, Refusal> {
 
 /// An exchanged disk, and a disk that another program uses meanwhile, are left alone.
 fn look_again(entry: &Entry, held: &mut [(Part, Opened)]) -> Result<(), Refusal> {
-    for (part, kept) in parts(entry) {
+    // An array holds its members, and no other program can claim them.
+    let leaves = entry.leaves();
+    let free = leaves.filter(|(part, _)| *part == Part::Log || !entry.has_array());
+    for (part, kept) in free {
         let Kept::Device { path, identity } = kept else {
             continue;
         };

@@ -1,9 +1,9 @@
 //! Changes settings and puts them back.
 
 use super::steps::Work;
-use super::undo::Undoing;
 use crate::config::Config;
 use crate::journal::{Entry, Journal};
+use crate::layer::{Part, Undoing};
 use crate::output::log;
 use crate::place::Place;
 use crate::plan::changed_by;
@@ -12,6 +12,7 @@ use crate::probe::queue::Queue;
 use crate::settings::{self, Changed, Of, Value};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
+use std::path::Path;
 use std::time::Instant;
 
 /// Which other place has changed settings of the same queue or of the kernel. What was changed before the last boot has gone
@@ -35,11 +36,45 @@ pub fn user(
 }
 
 impl Work<'_> {
-    pub(super) fn set_queue(&mut self, values: &[Value], entry: &mut Entry) -> Result<(), Refusal> {
-        let queue = Queue::of_device(&self.devices.filesystem).ok_or_else(|| {
-            let message = format!("{} has no queue", self.devices.filesystem.display());
+    /// Sets the queue of each member's disk. Partitions of one disk have one queue.
+    pub(super) fn set_queues(
+        &mut self,
+        values: &[Value],
+        entry: &mut Entry,
+    ) -> Result<(), Refusal> {
+        let mut done = Vec::new();
+        for member in 0..self.plan.members.len() {
+            let queue = self.queue_of(self.devices.of(Part::Member(member)))?;
+            if !done.contains(&queue) {
+                done.push(queue.clone());
+                self.set_queue(queue, values, entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_array_queue(
+        &mut self,
+        values: &[Value],
+        entry: &mut Entry,
+    ) -> Result<(), Refusal> {
+        let queue = self.queue_of(self.devices.filesystem())?;
+        self.set_queue(queue, values, entry)
+    }
+
+    fn queue_of(&self, device: &Path) -> Result<Queue, Refusal> {
+        Queue::of_device(device).ok_or_else(|| {
+            let message = format!("{} has no queue", device.display());
             Refusal::new(Kind::System, message).hint("Leave block_settings out.")
-        })?;
+        })
+    }
+
+    fn set_queue(
+        &mut self,
+        queue: Queue,
+        values: &[Value],
+        entry: &mut Entry,
+    ) -> Result<(), Refusal> {
         let of = Of::Queue(queue);
         let place = Place::of_key(&entry.place)
             .ok_or_else(|| Refusal::new(Kind::Internal, "the entry has no place"))?;
@@ -86,21 +121,25 @@ impl Work<'_> {
         entry: &mut Entry,
     ) -> Result<(), Refusal> {
         let is_of_queue = |changed: &Changed| matches!(changed.of, Of::Queue(_));
-        let now = |entry: &Entry| -> Vec<Value> {
-            let of_queue = entry.settings.iter().filter(|changed| is_of_queue(changed));
-            of_queue.filter_map(Changed::now).collect()
+        let asked = |changed: &Changed| {
+            let value = values
+                .iter()
+                .find(|value| value.file == changed.before.file);
+            value.filter(|_| is_of_queue(changed))
         };
-        for value in values {
-            let changed = entry.settings.iter().find(|changed| {
-                is_of_queue(changed)
-                    && changed.before.file == value.file
-                    && changed.now().as_ref() != Some(value)
-            });
-            if let Some(changed) = changed {
+        for changed in &entry.settings {
+            if let Some(value) = asked(changed)
+                && changed.now().as_ref() != Some(value)
+            {
                 settings::write(&changed.of, value)?;
             }
         }
-        check_taken(values, &now(entry))?;
+        for changed in &entry.settings {
+            if let Some(value) = asked(changed) {
+                let now: Vec<Value> = changed.now().into_iter().collect();
+                check_taken(std::slice::from_ref(value), &now)?;
+            }
+        }
         for changed in entry
             .settings
             .iter_mut()
@@ -128,7 +167,7 @@ fn check_taken(requested: &[Value], now: &[Value]) -> Result<(), Refusal> {
 impl Undoing<'_> {
     /// Puts back settings that are still as the helper left them. The list of these goes into the journal before the first is written,
     /// since writing one may change others.
-    pub(super) fn put_back(&mut self, entry: &mut Entry) -> Result<(), Refusal> {
+    pub fn put_back(&mut self, entry: &mut Entry) -> Result<(), Refusal> {
         if entry.settings.is_empty() || entry.boot != probe::boot_id()? {
             return Ok(());
         }
@@ -136,7 +175,10 @@ impl Undoing<'_> {
         let left: Vec<Value> = entry
             .settings
             .iter()
-            .filter(|changed| !due.iter().any(|d| d.before == changed.before))
+            .filter(|changed| {
+                !due.iter()
+                    .any(|d| d.of == changed.of && d.before == changed.before)
+            })
             .map(|changed| changed.before.clone())
             .collect();
         entry.settings = due
@@ -146,11 +188,11 @@ impl Undoing<'_> {
                 ..changed
             })
             .collect();
-        if let Err(refusal) = self.engine.journal.write(entry) {
+        if let Err(refusal) = self.journal.write(entry) {
             log!(None; "{}: {refusal}", entry.place);
         }
         let began = Instant::now();
-        self.engine.hook.before("put_back");
+        self.hook.before("put_back");
         let (mut written, mut failed) = (Vec::new(), None);
         for changed in &entry.settings {
             let now = changed.now();
@@ -162,8 +204,7 @@ impl Undoing<'_> {
                 Ok(()) => written.push(changed.before.clone()),
                 Err(refusal) => failed = failed.or(Some(refusal)),
             }
-            self.engine
-                .hook
+            self.hook
                 .after(&format!("put_back_{}", changed.before.file));
         }
         let mut output = String::new();
@@ -186,7 +227,7 @@ impl Undoing<'_> {
             exit_code: None,
             output,
         });
-        self.engine.hook.after("put_back");
+        self.hook.after("put_back");
         failed.map_or(Ok(()), Err)
     }
 }

@@ -1,16 +1,18 @@
 //! Takes the steps of a plan.
 
-use super::{Engine, Tell, closed, taken};
+use super::{Engine, closed, taken};
 use crate::exec::{self, Outcome};
 use crate::journal::Entry;
-use crate::plan::{Devices, On, Part, Plan, Step, check_discards};
+use crate::layer::{Devices, On, Part, Step, Tell, check_discards, check_image};
+use crate::plan::Plan;
 use crate::probe::device::{self, Access, Opened};
 use crate::probe::queue::Queue;
-use crate::probe::{self, loops};
+use crate::probe::{self, arrays, loops};
 use crate::secure::{self, failed};
 use crate::settings::{Of, Value};
 use pgfsbench_core::helper::geometry::{Geometry, geometry};
 use pgfsbench_core::helper::protocol::Report;
+use pgfsbench_core::proc::Mount;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{
     FallocateFlags, Gid, Mode, OFlags, Uid, fallocate, fchmod, fchown, ftruncate, mkdirat, openat,
@@ -36,6 +38,8 @@ pub struct Work<'a> {
     pub geometry: Option<Geometry>,
     /// Properties in force of a zfs pool and its dataset.
     pub properties: BTreeMap<String, String>,
+    /// Facts about the array of md, once it is in sync.
+    pub array: serde_json::Map<String, serde_json::Value>,
     /// By what the filesystem is known.
     pub uuid: String,
     /// The values of settings before they were changed.
@@ -44,15 +48,14 @@ pub struct Work<'a> {
 
 impl<'a> Work<'a> {
     pub fn new(engine: &'a Engine, plan: &'a Plan, lock: &'a File) -> Self {
-        let node = |on: &On| match on {
-            On::Image { .. } => PathBuf::new(),
-            On::Device { facts, .. } => facts.node.clone(),
-        };
-        let devices = Devices {
-            filesystem: node(&plan.on),
-            log: plan.log.as_ref().map(node).unwrap_or_default(),
-            ..Devices::default()
-        };
+        let mut devices = Devices::default();
+        for (part, on) in plan.leaves() {
+            let node = match on {
+                On::Image { .. } => PathBuf::new(),
+                On::Device { facts, .. } => facts.node.clone(),
+            };
+            devices.set(part, node);
+        }
         Self {
             engine,
             plan,
@@ -62,6 +65,7 @@ impl<'a> Work<'a> {
             options: String::new(),
             geometry: None,
             properties: BTreeMap::new(),
+            array: serde_json::Map::new(),
             uuid: plan.uuid.clone(),
             settings_before: Vec::new(),
         }
@@ -75,7 +79,10 @@ impl<'a> Work<'a> {
             Step::MakeJournal { .. } => self.make_journal(step, tell),
             Step::Mkfs { .. } => self.mkfs(step, tell),
             Step::Geometry { .. } => self.look_at_geometry(step, tell),
-            Step::AddPartition { .. } => self.add_partition(step, tell),
+            Step::AddPartition { part, .. } => self.add_partition(step, *part, tell),
+            Step::CreateArray { uuid, .. } => self.create_array(step, uuid, entry, tell),
+            Step::WipeArray { .. } => self.wipe_array(step, tell),
+            Step::AwaitSync => self.await_sync(tell),
             Step::CreatePool { pool, .. } => self.create_pool(step, pool, entry, tell),
             Step::LoadModule { .. } | Step::CreateDataset { .. } => {
                 self.run(step, tell).map(|_| ())
@@ -110,13 +117,17 @@ impl<'a> Work<'a> {
             } => self.create_image(path, *bytes, *sparse, entry),
             Step::Record { recorder, image } => recorder.start(image),
             Step::CheckDevice { part, .. } => self.check_device(*part),
-            Step::SetQueue { values } => self.set_queue(values, entry),
+            Step::SetQueue { values } => self.set_queues(values, entry),
+            Step::SetArrayQueue { values } => self.set_array_queue(values, entry),
             Step::KeepQueue { values } => self.keep_queue(values, entry),
             Step::SetKernel { values } => self.set(Of::Kernel, values, entry),
             Step::MakeMountPoint { path } => secure::make_directory(path, 0o700).map(|_| ()),
             Step::Verify { mount_point } => self.verify(mount_point),
             Step::MakeDirectory { path, owner } => make_directory(path, owner),
-            Step::Discard { .. }
+            Step::CreateArray { .. }
+            | Step::WipeArray { .. }
+            | Step::AwaitSync
+            | Step::Discard { .. }
             | Step::MakeJournal { .. }
             | Step::Geometry { .. }
             | Step::LoadModule { .. }
@@ -144,6 +155,9 @@ impl<'a> Work<'a> {
             }
             Step::Discard { .. } => "Ask for ssd_state as_is, or leave it out.",
             Step::CreatePool { .. } => "Change the target's pool_properties or its size.",
+            Step::CreateArray { .. } => {
+                "Change the target's layout or layout_options; the kernel's log (dmesg) may say why."
+            }
             Step::CreateDataset { .. } => "Change the target's dataset_properties.",
             Step::MakeJournal { .. } => match self.plan.log {
                 Some(On::Image { .. }) => "Change the target's log_size.",
@@ -191,7 +205,7 @@ impl<'a> Work<'a> {
         sparse: bool,
         entry: &mut Entry,
     ) -> Result<(), Refusal> {
-        self.engine.check_images(path)?;
+        check_image(&self.engine.config, path)?;
         let (directory, name) = split(path)?;
         let directory = secure::open_directory(directory)?;
         let flags =
@@ -246,19 +260,34 @@ impl<'a> Work<'a> {
     /// A mount that has failed without a word would have the filesystem below measured.
     fn verify(&mut self, mount_point: &Path) -> Result<(), Refusal> {
         let mounts = probe::mounts_on(mount_point)?;
-        let number = probe::device_number(&self.devices.filesystem);
-        match (mounts.last(), number) {
-            (Some(mount), Some(number))
+        // btrfs shows one of its devices.
+        let devices = match &self.devices.array {
+            Some(array) => std::slice::from_ref(array),
+            None => &self.devices.members[..],
+        };
+        let is_of = |mount: &Mount| {
+            let numbers = devices
+                .iter()
+                .filter_map(|device| probe::device_number(device));
+            numbers
+                .into_iter()
+                .any(|number| probe::is_of_device(mount, number))
+        };
+        match mounts.last() {
+            Some(mount)
                 if mount.fs_type == self.plan.filesystem.name()
                     && match &self.plan.dataset {
                         Some(dataset) => mount.source == *dataset,
-                        None => probe::is_of_device(mount, number),
+                        None => is_of(mount),
                     } =>
             {
                 self.options = mount.options.clone();
+                if let Some(array) = &self.devices.array {
+                    self.array = arrays::facts(array);
+                }
                 check_confined(&mount.options, mount_point)
             }
-            (found, _) => Err(Refusal::new(
+            found => Err(Refusal::new(
                 Kind::System,
                 format!(
                     "{} is not mounted on {}",

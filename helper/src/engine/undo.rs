@@ -1,23 +1,20 @@
 //! Undoes what an entry of the journal names, however far it had come: looks what of it is there, and removes that. Can be
 //! killed anywhere, and done again. Nothing that is in use is taken away.
 
-use super::{Engine, Tell};
+use super::Engine;
 use crate::exec;
-use crate::journal::{Entry, Kept, State};
+use crate::journal::{Entry, Layer, State};
+use crate::layer::{self, Tell, Undoing};
 use crate::mount_users;
 use crate::output::log;
 use crate::place::Place;
-use crate::probe::{self, loops};
-use crate::secure::{self, failed};
-use pgfsbench_core::helper::protocol::Report;
+use crate::probe;
+use crate::secure;
 use pgfsbench_core::proc::Mount;
-use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
-use rustix::fs::{AtFlags, CWD, FileType, fsync, unlinkat};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, CWD, unlinkat};
 use std::fs::File;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 impl Engine {
     pub(super) fn undo(
@@ -33,11 +30,7 @@ impl Engine {
         if let Err(refusal) = self.journal.write(&entry) {
             log!(Some(&place.database); "{refusal}");
         }
-        let mut undoing = Undoing {
-            engine: self,
-            lock,
-            tell,
-        };
+        let mut undoing = self.undoing(lock, tell);
         let unmounted = undoing.unmount(&entry);
         // A ready target that is still mounted stays as it was, with its settings, and no start of the helper removes it.
         if unmounted.is_err() && was == State::Ready && !self.is_stale(&entry)? {
@@ -55,12 +48,16 @@ impl Engine {
         self.hook.before("forget");
         self.journal.remove(place)
     }
-}
 
-pub(super) struct Undoing<'a> {
-    pub(super) engine: &'a Engine,
-    pub(super) lock: &'a File,
-    pub(super) tell: Tell<'a>,
+    pub(super) fn undoing<'a>(&'a self, lock: &'a File, tell: Tell<'a>) -> Undoing<'a> {
+        Undoing {
+            config: &self.config,
+            journal: &self.journal,
+            hook: &self.hook,
+            lock,
+            tell,
+        }
+    }
 }
 
 impl Undoing<'_> {
@@ -75,22 +72,34 @@ impl Undoing<'_> {
             Ok(()) => self.remove_mount_point(&entry.mount_point),
             Err(_) => Ok(()),
         };
-        let destroyed = unmounted.and_then(|()| self.destroy_pool(entry));
+        let taken_apart = unmounted.and_then(|()| self.take_apart(entry));
         let put_back = self.put_back(entry);
         if put_back.is_ok() {
             entry.settings.clear();
         }
-        // An image is in use while it is mounted, or while a pool is on it.
-        let freed = match &destroyed {
+        // An image is in use while it is mounted, or while a pool or an array is on it.
+        let freed = match &taken_apart {
             Ok(()) => self
                 .end_recorder(entry)
                 .and_then(|()| self.free_images(entry)),
             Err(_) => Ok(()),
         };
-        destroyed.and(removed).and(put_back).and(freed)
+        taken_apart.and(removed).and(put_back).and(freed)
     }
 
-    /// The recorder ends when its filesystem is unmounted, which nobody may use by then.
+    /// Undoes what stands on the leaves, from the end of the list. Each needs those after it to be gone.
+    fn take_apart(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        for layer in entry.layers.iter().rev() {
+            match layer {
+                Layer::Pool(pool) => self.destroy_pool(entry, pool)?,
+                Layer::Md { uuid } => self.stop_array(entry, uuid)?,
+                Layer::Leaf { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The recorder ends when its filesystem is unmounted. No program may use that then.
     fn end_recorder(&mut self, entry: &Entry) -> Result<(), Refusal> {
         let Some(recorder) = &entry.recorder else {
             return Ok(());
@@ -104,20 +113,14 @@ impl Undoing<'_> {
         })
     }
 
-    /// Tries each image; the first failure is the error.
+    /// Tries each image, from the end of the list, and the file of the record; the first failure is the error.
     fn free_images(&mut self, entry: &Entry) -> Result<(), Refusal> {
         let mut all = Ok(());
-        for (path, _) in entry.images() {
-            let one = self.free_image(path);
-            all = all.and(one);
+        let images: Vec<_> = entry.images().map(|(path, _)| path.to_owned()).collect();
+        for path in images.iter().rev() {
+            all = all.and(self.free_image(path));
         }
         all
-    }
-
-    fn free_image(&mut self, path: &Path) -> Result<(), Refusal> {
-        self.detach(path)?;
-        self.engine.check_images(path)?;
-        self.remove_image(path)
     }
 
     pub(super) fn unmount(&mut self, entry: &Entry) -> Result<(), Refusal> {
@@ -154,52 +157,6 @@ impl Undoing<'_> {
         Err(Refusal::new(Kind::System, message))
     }
 
-    pub(super) fn run(&mut self, step: &str, argv: &[String]) -> Result<(), Refusal> {
-        self.engine.hook.before(step);
-        // Unmounting writes out the page cache; nothing else here takes long.
-        let deadline = if step == "unmount" {
-            exec::LONG
-        } else {
-            exec::SHORT
-        };
-        let outcome = exec::run_locked(argv, deadline, self.lock)?;
-        (self.tell)(outcome.report(step));
-        self.engine.hook.after(step);
-        match outcome.succeeded() {
-            true => Ok(()),
-            false => Err(outcome.refusal()),
-        }
-    }
-
-    /// Undoes a step that takes no program. Reports nothing when there was nothing to do.
-    fn own(
-        &mut self,
-        step: &str,
-        verb: &str,
-        path: &Path,
-        act: impl FnOnce() -> Result<(), Errno>,
-    ) -> Result<(), Refusal> {
-        self.engine.hook.before(step);
-        let began = Instant::now();
-        let outcome = act();
-        if outcome == Err(Errno::NOENT) {
-            return Ok(());
-        }
-        let refusal = outcome.err().map(|e| failed(verb, path, e));
-        (self.tell)(Report {
-            step: step.into(),
-            argv: vec![format!("{verb} {}", path.display())],
-            ms: began.elapsed().as_secs_f64() * 1000.0,
-            exit_code: None,
-            output: refusal
-                .as_ref()
-                .and_then(|r| r.detail.clone())
-                .unwrap_or_default(),
-        });
-        self.engine.hook.after(step);
-        refusal.map_or(Ok(()), Err)
-    }
-
     fn remove_mount_point(&mut self, path: &Path) -> Result<(), Refusal> {
         let Some((directory, name)) = path.parent().zip(path.file_name()) else {
             return Ok(());
@@ -213,89 +170,23 @@ impl Undoing<'_> {
             unlinkat(&directory, name, AtFlags::REMOVEDIR)
         })
     }
-
-    pub(super) fn detach(&mut self, image: &Path) -> Result<(), Refusal> {
-        for device in loops::of_image(image)? {
-            let losetup = exec::require("losetup", "mount")?.display().to_string();
-            if let Some(number) = probe::device_number(&device)
-                && let Some(mount) = probe::mount_of_device(number)?
-            {
-                let message = format!(
-                    "{} is mounted on {} too",
-                    device.display(),
-                    mount.mount_point
-                );
-                return Err(Refusal::new(Kind::NotInThisState, message)
-                    .detail("The helper did not mount it there.")
-                    .hint(format!(
-                        "Run: umount {}.",
-                        quoting::shell(&mount.mount_point)
-                    )));
-            }
-            // While the device is open here, no other device gets its number.
-            let held = File::open(&device);
-            if held.is_err() || !loops::of_image(image)?.contains(&device) {
-                continue;
-            }
-            let detached = self.run(
-                "detach",
-                &[losetup, "-d".into(), device.display().to_string()],
-            );
-            drop(held);
-            if loops::of_image(image)?.contains(&device) {
-                detached?;
-            }
-        }
-        // An open loop device disappears only when it is closed; udev's blkid opens it for a moment.
-        let began = Instant::now();
-        while let Some(device) = loops::of_image(image)?.first() {
-            if began.elapsed() > Duration::from_secs(60) {
-                let message = format!("{} is in use", device.display());
-                return Err(Refusal::new(Kind::NotInThisState, message)
-                    .detail("Somebody has it open.")
-                    .hint("Run pgfsbench-helper cleanup when it is closed."));
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        Ok(())
-    }
-
-    fn remove_image(&mut self, path: &Path) -> Result<(), Refusal> {
-        let Some((directory, name)) = path.parent().zip(path.file_name().and_then(|n| n.to_str()))
-        else {
-            return Ok(());
-        };
-        let directory = secure::open_directory(directory)?;
-        if let Some(stat) =
-            secure::stat_entry(&directory, name).map_err(|e| failed("stat", path, e))?
-            && (FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_uid != 0)
-        {
-            let message = format!("{} is not the image that was made", secure::shown(path));
-            return Err(
-                Refusal::new(Kind::NotAllowed, message).hint("Look at it, and remove it by hand.")
-            );
-        }
-        self.own("remove_image", "remove", path, || {
-            unlinkat(&directory, name, AtFlags::empty()).and_then(|()| fsync(&directory))
-        })
-    }
 }
 
 pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> Result<bool, Refusal> {
-    if let Some(pool) = &entry.pool {
+    if let Some(pool) = entry.pool() {
         return Ok(mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name));
     }
-    Ok(match &entry.on {
-        Kept::Image { path, .. } => loops::of_image(&entry.attached(path))?
-            .iter()
-            .filter_map(|device| probe::device_number(device))
-            .any(|number| probe::is_of_device(mount, number)),
-        // A number is the same device's only until the next boot.
-        Kept::Device { identity, .. } => {
-            probe::boot_id().is_ok_and(|boot| boot == entry.boot)
-                && probe::is_of_device(mount, (identity.major, identity.minor))
+    let is_of = |number| probe::is_of_device(mount, number);
+    if entry.has_array() {
+        let array = layer::array(entry)?;
+        return Ok(array.is_some_and(|array| is_of(array.number)));
+    }
+    for member in entry.members() {
+        if layer::numbers_of(member, entry)?.into_iter().any(is_of) {
+            return Ok(true);
         }
-    })
+    }
+    Ok(false)
 }
 
 fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
@@ -315,6 +206,7 @@ fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::journal::Kept;
     use crate::place::Place;
     use crate::probe::device::Identity;
     use pgfsbench_core::helper::Filesystem;
@@ -336,7 +228,11 @@ mod tests {
         };
         let place = Place::of_key("bench@d").unwrap();
         let mount_point = place.mount_point(&Config::parse("").unwrap());
-        let mut entry = Entry::new(&place, Filesystem::Ext4, "u", on, mount_point).unwrap();
+        let layers = vec![Layer::Leaf {
+            part: layer::Part::Member(0),
+            on,
+        }];
+        let mut entry = Entry::new(&place, Filesystem::Ext4, "u", layers, mount_point).unwrap();
         let mount = |number: &str| {
             let text = format!("2 1 {number} / /m rw - ext4 /dev/x rw\n");
             let mounts = parse_mountinfo(&text).unless_odd(|_| true).unwrap();

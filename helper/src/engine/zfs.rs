@@ -1,27 +1,27 @@
-//! Pools: made, and destroyed if they are ours.
+//! Makes pools.
 
-use super::Tell;
 use super::steps::Work;
-use super::undo::Undoing;
-use crate::exec;
-use crate::journal::{Entry, Kept, KeptPool};
-use crate::plan::{Part, Step};
-use crate::probe::pools::{self, Pool};
-use crate::probe::{self, loops};
+use crate::journal::{Entry, KeptPool, Layer};
+use crate::layer::{Part, Step, Tell, partition_of};
+use crate::probe::{self, pools};
 use pgfsbench_core::refusal::{Kind, Refusal};
-use std::path::{Path, PathBuf};
 
 impl Work<'_> {
     /// zpool would take a loop device for a whole disk.
-    pub(super) fn add_partition(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+    pub(super) fn add_partition(
+        &mut self,
+        step: &Step,
+        part: Part,
+        tell: Tell,
+    ) -> Result<(), Refusal> {
         self.run(step, tell)?;
-        let partition = partition_of(&self.devices.filesystem);
+        let partition = partition_of(self.devices.of(part));
         if probe::device_number(&partition).is_none() {
             let message = format!("there is no {}", partition.display());
             return Err(Refusal::new(Kind::System, message)
                 .hint("The kernel has to allow partitions on loop devices."));
         }
-        self.devices.filesystem = partition;
+        self.devices.set(part, partition);
         Ok(())
     }
 
@@ -33,24 +33,22 @@ impl Work<'_> {
         entry: &mut Entry,
         tell: Tell,
     ) -> Result<(), Refusal> {
-        let device = self.look_at_wiped(Part::Filesystem)?;
+        let devices = self.look_at_wiped_members()?;
         let journal = &self.engine.journal;
         let mut pool = KeptPool {
             name: name.to_owned(),
             guid: None,
         };
-        entry.pool = Some(pool.clone());
+        entry.layers.push(Layer::Pool(pool.clone()));
         journal.write(entry)?;
         self.run(step, tell)?;
         pool.guid = pools::inspect(name)?.map(|pool| pool.guid);
         entry.uuid = pool.guid.clone().unwrap_or_default();
         self.uuid = entry.uuid.clone();
-        entry.pool = Some(pool);
+        entry.layers.pop();
+        entry.layers.push(Layer::Pool(pool));
         journal.write(entry)?;
-        match device {
-            Some(device) => self.claim_filesystem(&entry.uuid, &device.identity),
-            None => Ok(()),
-        }
+        self.claim_filesystem(&entry.uuid, &devices)
     }
 
     /// Reads the properties in force. A failure is no reason to stop.
@@ -60,58 +58,4 @@ impl Work<'_> {
         self.properties.extend(pools::properties(&outcome.output));
         Ok(())
     }
-}
-
-/// The partition that was added to a loop device.
-fn partition_of(device: &Path) -> PathBuf {
-    format!("{}p1", device.display()).into()
-}
-
-impl Undoing<'_> {
-    /// Only a pool that is on the image or device of the entry, and nowhere else, is destroyed.
-    pub(super) fn destroy_pool(&mut self, entry: &Entry) -> Result<(), Refusal> {
-        let Some(kept) = &entry.pool else {
-            return Ok(());
-        };
-        let Some(pool) = pools::inspect(&kept.name)? else {
-            return Ok(());
-        };
-        if !is_ours(&pool, kept, entry)? {
-            return match kept.guid {
-                // It never came to be made.
-                None => Ok(()),
-                Some(_) => Err(Refusal::new(
-                    Kind::NotInThisState,
-                    format!("pool {} is not the one that was made", kept.name),
-                )
-                .detail(format!(
-                    "It has guid {}, and is on {:?}.",
-                    pool.guid, pool.devices
-                ))
-                .hint("Look at it, and destroy it by hand.")),
-            };
-        }
-        if let Kept::Device { identity, .. } = &entry.on {
-            let journal = &self.engine.journal;
-            journal.claim(&pool.guid, &entry.place, identity)?;
-        }
-        let zpool = exec::require("zpool", "zfsutils-linux")?;
-        let argv = [&zpool.display().to_string(), "destroy", &kept.name].map(String::from);
-        self.run("destroy_pool", &argv)
-    }
-}
-
-fn is_ours(pool: &Pool, kept: &KeptPool, entry: &Entry) -> Result<bool, Refusal> {
-    let attached = match &entry.on {
-        Kept::Image { path, .. } => loops::of_image(path)?,
-        Kept::Device { .. } => Vec::new(),
-    };
-    let is_on = |device: &PathBuf| match &entry.on {
-        Kept::Image { .. } => attached.iter().any(|ours| partition_of(ours) == *device),
-        Kept::Device { identity, .. } => {
-            probe::device_number(device) == Some((identity.major, identity.minor))
-        }
-    };
-    let is_known = kept.guid.as_ref().is_none_or(|guid| *guid == pool.guid);
-    Ok(is_known && !pool.devices.is_empty() && pool.devices.iter().all(is_on))
 }

@@ -1,12 +1,13 @@
 //! Knows which contents of devices are the helper's own: filesystems that it has made, by their UUIDs, and contents that it was
 //! erasing when it was killed.
 
-use super::{Journal, LONGEST};
+use super::{Journal, LONGEST, Part};
 use crate::place::Place;
 use crate::probe::contents::{Contents, Signature};
 use crate::probe::identity::Identity;
 use crate::secure::{self, failed};
 use pgfsbench_core::helper::Filesystem;
+use pgfsbench_core::helper::layout::MOST_MEMBERS;
 use pgfsbench_core::refusal::Refusal;
 use rustix::fs::{AtFlags, Dir, fsync, unlinkat};
 use rustix::io::Errno;
@@ -48,8 +49,10 @@ impl Erasing {
         };
         let is_known = |signature: &Signature| {
             let kind = self.kind.as_deref().unwrap_or(self.filesystem.name());
+            // Members of arrays have the UUID that the helper gives, whatever filesystem comes on them.
+            let is_named = kind == PART_OF_MD || self.filesystem.takes_uuid();
             let is_new = signature.kind == kind
-                && (!self.filesystem.takes_uuid() || signature.uuid.as_ref() == Some(&self.uuid));
+                && (!is_named || signature.uuid.as_ref() == Some(&self.uuid));
             let was_there = |held: &Signature| {
                 held.kind == signature.kind && held.uuid.is_some() && held.uuid == signature.uuid
             };
@@ -66,9 +69,6 @@ impl Erasing {
     }
 }
 
-/// The name of a log's file goes on with this.
-const OF_LOG: &str = "@log";
-
 /// blkid's type of an external log of xfs. It has the UUID of its filesystem.
 pub const LOG_OF_XFS: &str = "xfs_external_log";
 /// blkid's type of an external journal of ext3 and ext4.
@@ -77,12 +77,43 @@ pub const JOURNAL_OF_EXT: &str = "jbd";
 /// blkid's type of a member of a zfs pool.
 pub const PART_OF_ZFS: &str = "zfs_member";
 
-/// By what something with this signature is remembered.
-pub fn claim_name(kind: &str, uuid: &str) -> String {
+/// blkid's type of a member of an array of md.
+pub const PART_OF_MD: &str = "linux_raid_member";
+
+/// By what the log with this signature is remembered.
+pub fn claim_of_log(kind: &str, uuid: &str) -> String {
     match kind {
         LOG_OF_XFS => format!("{uuid}-1"),
         _ => uuid.to_owned(),
     }
+}
+
+/// By what a member of a filesystem is remembered. All members have its UUID.
+pub fn claim_of_member(uuid: &str, member: usize) -> String {
+    match member {
+        0 => uuid.to_owned(),
+        n => format!("{uuid}-{}", n + 1),
+    }
+}
+
+/// The names by which something with this signature may be remembered.
+fn claims(kind: &str, uuid: &str) -> Vec<String> {
+    match kind {
+        LOG_OF_XFS => vec![claim_of_log(kind, uuid)],
+        _ => (0..MOST_MEMBERS)
+            .map(|member| claim_of_member(uuid, member))
+            .collect(),
+    }
+}
+
+/// The place of a file of `erasing`, without the part of the target.
+fn place_of_name(name: &str) -> Option<Place> {
+    let stem = name.strip_suffix(".json")?;
+    let end = stem
+        .match_indices('@')
+        .nth(1)
+        .map_or(stem.len(), |(at, _)| at);
+    Place::of_key(&stem[..end])
 }
 
 impl Journal {
@@ -93,9 +124,12 @@ impl Journal {
             kind,
             ..
         }) = contents
-            && self.is_claimed(&claim_name(kind, uuid), identity)?
         {
-            return Ok(true);
+            for claim in claims(kind, uuid) {
+                if self.is_claimed(&claim, identity)? {
+                    return Ok(true);
+                }
+            }
         }
         let boot = crate::probe::boot_id()?;
         for name in self.names(&self.erasing, "erasing")? {
@@ -109,12 +143,12 @@ impl Journal {
     }
 
     /// Say that this is going to be erased for this place.
-    pub fn begin_erasing(&self, place: &str, erasing: &Erasing) -> Result<(), Refusal> {
-        let of = match erasing.kind.as_deref() {
-            Some(LOG_OF_XFS | JOURNAL_OF_EXT) => OF_LOG,
-            _ => "",
+    pub fn begin_erasing(&self, place: &str, part: Part, erasing: &Erasing) -> Result<(), Refusal> {
+        let name = match part {
+            Part::Member(0) => format!("{place}.json"),
+            Part::Member(n) => format!("{place}@{}.json", n + 1),
+            Part::Log => format!("{place}@log.json"),
         };
-        let name = format!("{place}{of}.json");
         self.write_file(&self.erasing, &self.path.join("erasing"), &name, erasing)
     }
 
@@ -124,8 +158,7 @@ impl Journal {
         for name in self.names(&self.erasing, "erasing")? {
             let erasing = self.parsed::<Erasing>(&self.erasing, "erasing", &name);
             let is_done = erasing.is_some_and(|e| e.identity.is_medium(identity));
-            let place = name.trim_end_matches(".json").trim_end_matches(OF_LOG);
-            if is_done && Place::of_key(place).is_some() {
+            if is_done && place_of_name(&name).is_some() {
                 unlinkat(&self.erasing, &name, AtFlags::empty())
                     .map_err(|e| failed("remove", &path, e))?;
             }
@@ -146,9 +179,9 @@ impl Journal {
     }
 
     /// Forget what was on the device before: it has been erased.
-    pub fn forget_older(&self, uuids: &[&str], identity: &Identity) -> Result<(), Refusal> {
+    pub fn forget_older(&self, claims: &[String], identity: &Identity) -> Result<(), Refusal> {
         let path = self.path.join("made");
-        let keep: Vec<_> = uuids.iter().map(|uuid| made_name(uuid)).collect();
+        let keep: Vec<_> = claims.iter().map(|claim| made_name(claim)).collect();
         for name in self.names(&self.made, "made")? {
             if keep.contains(&Some(name.clone())) {
                 continue;
@@ -211,6 +244,21 @@ fn made_name(uuid: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn members_of_one_filesystem_are_remembered_apart() {
+        let uuid = "ab";
+        let of_btrfs = claims("btrfs", uuid);
+        assert_eq!(of_btrfs[..3], ["ab", "ab-2", "ab-3"]);
+        assert_eq!(claims(LOG_OF_XFS, uuid), ["ab-1"]);
+        assert!(of_btrfs.iter().all(|claim| made_name(claim).is_some()));
+        for name in ["b@t.json", "b@t@log.json", "b@t@16.json"] {
+            assert_eq!(place_of_name(name), Place::of_key("b@t"), "{name}");
+        }
+        for name in ["b@t", "b.json", "@t.json", "../b@t.json"] {
+            assert_eq!(place_of_name(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn only_a_uuid_becomes_a_file_name() {
@@ -278,6 +326,20 @@ mod tests {
             let says = erasing.explains(&contents, &identity(Some("S1")), "b2");
             assert_eq!(says, is_ours, "{contents}");
         }
+    }
+
+    #[test]
+    fn a_member_of_another_array_is_not_ours() {
+        let erasing = Erasing {
+            filesystem: Filesystem::Jfs,
+            kind: Some(PART_OF_MD.into()),
+            ..erasing(Some("S1"))
+        };
+        let explains = |uuid: &str| {
+            let contents = Contents::Signature(signature(PART_OF_MD, uuid));
+            erasing.explains(&contents, &identity(Some("S1")), "b1")
+        };
+        assert!(explains("new") && !explains("other"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The options with which a target may be mounted again. An entry of the journal may have those that a request may have, with
 //! nosuid and nodev, and no others: it is no way around the grammar of options.
 
-use super::log;
 use crate::config::Config;
+use crate::layer;
 use crate::place::Place;
 use pgfsbench_core::helper::Filesystem;
 use pgfsbench_core::helper::options::mount_options;
@@ -12,7 +12,7 @@ use pgfsbench_core::refusal::{Kind, Refusal};
 pub fn mount_options_again(
     config: &Config,
     place: &Place,
-    (filesystem, has_log): (Filesystem, bool),
+    (filesystem, has_log, joined): (Filesystem, bool, usize),
     options: Option<&[String]>,
 ) -> Result<Vec<String>, Refusal> {
     let no = |kind: Kind, detail: &str| {
@@ -29,9 +29,9 @@ pub fn mount_options_again(
         let detail = "The helper's configuration does not allow its filesystem.";
         return Err(no(Kind::NotAllowed, detail));
     }
-    let requested = options.strip_suffix(&log::mount_options(filesystem, has_log)[..]);
-    let is_accepted = requested.is_some_and(|requested| {
-        mount_options(filesystem, &requested.join(",")).is_ok_and(|accepted| accepted == requested)
+    let asked = options.strip_suffix(&layer::mount_options(filesystem, has_log, joined)[..]);
+    let is_accepted = asked.is_some_and(|asked| {
+        mount_options(filesystem, &asked.join(",")).is_ok_and(|accepted| accepted == asked)
     });
     match is_accepted {
         true => Ok(options.to_vec()),
@@ -53,7 +53,7 @@ mod tests {
         let config = Config::parse(&format!("{config}{CONFIG}")).unwrap();
         let place = Place::of_key("bench@t").unwrap();
         let options: Vec<String> = options.iter().map(|&o| o.to_owned()).collect();
-        let made = (Filesystem::Ext4, has_log);
+        let made = (Filesystem::Ext4, has_log, 1);
         mount_options_again(&config, &place, made, Some(&options))
     }
 

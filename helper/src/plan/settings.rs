@@ -1,7 +1,7 @@
 //! The steps that change settings, if the configuration, the kernel and other targets let them.
 
-use super::{Facts, Step};
 use crate::config::Config;
+use crate::layer::{Facts, Step};
 use crate::place::Place;
 use crate::probe::queue::Limits;
 use crate::settings;
@@ -41,6 +41,13 @@ pub fn steps(config: &Config, request: &Prepare, facts: &Facts) -> Result<Vec<St
         });
     }
     Ok(steps)
+}
+
+/// The step for the queue of an array of md: it has read-ahead of its own, and leaves the rest to its members.
+pub fn step_of_array(request: &Prepare) -> Option<Step> {
+    let mut values = settings::of_block(request.block_settings.as_ref()?);
+    values.retain(|value| value.file == "read_ahead_kb");
+    (!values.is_empty()).then_some(Step::SetArrayQueue { values })
 }
 
 /// The step after all that mkfs and mount do to a queue whose settings these steps change.

@@ -1,10 +1,12 @@
 use super::*;
-use crate::probe::contents::Signature;
-use crate::probe::device::Identity;
-use pgfsbench_core::helper::{DeviceRequest, Name};
+use crate::layer::{Found, Holder, ImagesFacts, ZfsFacts};
+use crate::probe::contents::{Contents, Signature};
+use crate::probe::device::{DeviceFacts, Identity};
+use pgfsbench_core::helper::{DeviceRequest, Name, Storage};
 use std::path::Path;
 
 mod discard;
+mod layouts;
 mod log;
 mod record;
 mod settings;
@@ -47,6 +49,7 @@ fn facts() -> Facts {
     let program = |name: &str| Ok(Path::new("/usr/sbin").join(name));
     Facts {
         support: Support::Present,
+        md: Support::Present,
         kernel: "6.1".into(),
         mkfs: program("mkfs.x"),
         losetup: program("losetup"),
@@ -57,12 +60,14 @@ fn facts() -> Facts {
         zfs: program("zfs"),
         addpart: program("addpart"),
         modprobe: program("modprobe"),
+        mdadm: program("mdadm"),
+        array_uuid: "00000000-0000-4000-8000-000000000002".into(),
         zfs_facts: ZfsFacts::default(),
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![Ok(images(0, 0, 100)), Ok(images(0, 0, 100))],
         no_recorder: None,
-        device: None,
+        devices: vec![],
         log_device: None,
         limits: None,
         queue_user: None,
@@ -129,11 +134,17 @@ fn script(plan: &Plan, device: &str) -> Vec<String> {
 
 /// The script on devices with sectors of these sizes: of the filesystem, and of the log.
 fn script_with(plan: &Plan, device: &str, [sector, log_sector]: [u64; 2]) -> Vec<String> {
+    // Further members have the name of the first with a letter behind it.
+    let mut devices = plan.devices();
+    for member in 0..plan.members.len() {
+        let letter = ["", "b", "c", "d"][member];
+        devices.set(Part::Member(member), format!("{device}{letter}").into());
+    }
     let devices = Devices {
-        filesystem: device.into(),
         log: "/dev/log".into(),
         sector,
         log_sector,
+        ..devices
     };
     let line = |step: &Step| {
         step.argv(&devices)
@@ -162,7 +173,7 @@ fn an_image_step_by_step() {
 #[test]
 fn a_device_step_by_step() {
     let facts = Facts {
-        device: found(a_device(Contents::Empty), false),
+        devices: vec![found(a_device(Contents::Empty), false)],
         ..facts()
     };
     let plan = planned(&on_device("/dev/disk/by-id/a"), &facts).unwrap();
@@ -269,7 +280,7 @@ fn an_option_that_linux_has_no_more_is_refused_before_anything_is_made() {
 #[test]
 fn devices_that_are_refused() {
     let with = |device: DeviceFacts, is_ours: bool| Facts {
-        device: found(device, is_ours),
+        devices: vec![found(device, is_ours)],
         ..facts()
     };
     let foreign = || {
@@ -320,7 +331,7 @@ fn devices_that_are_refused() {
                 database: Name::new("bench").unwrap(),
                 target: Name::new("t").unwrap(),
             };
-            if let Some(found) = &mut facts.device {
+            if let Some(found) = &mut facts.devices[0] {
                 found.holder = Some(Holder { place, run });
             }
             let refusal = says(path, facts);
@@ -344,7 +355,7 @@ fn a_device_must_be_the_one_that_configuration_and_target_mean() {
         device.identity.serial = serial.map(str::to_owned);
         device.identity.partition_uuid = partition.map(str::to_owned);
         Facts {
-            device: found(device, false),
+            devices: vec![found(device, false)],
             ..facts()
         }
     };

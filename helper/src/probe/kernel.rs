@@ -23,13 +23,28 @@ pub fn support(filesystem: Filesystem) -> Result<Support, Refusal> {
     if is_listed(&known, filesystem.name()) {
         return Ok(Support::Present);
     }
+    // zfs has to be loaded before its pool is made.
+    match filesystem {
+        Filesystem::Zfs => module("zfs".to_owned()),
+        _ => module(format!("fs-{}", filesystem.name())),
+    }
+}
+
+/// Whether the kernel has software RAID. It must be loaded before an array is made.
+pub fn support_of_md() -> Result<Support, Refusal> {
+    match Path::new("/proc/mdstat").exists() {
+        true => Ok(Support::Present),
+        false => module(MD.to_owned()),
+    }
+}
+
+/// The module of software RAID.
+pub const MD: &str = "md_mod";
+
+/// Whether there is a module of this name: by a dry run of the command that the kernel itself would run.
+fn module(module: String) -> Result<Support, Refusal> {
     let Some(modprobe) = exec::find("modprobe") else {
         return Ok(Support::Missing);
-    };
-    // A dry run of the command that the kernel itself would run. zfs has to be loaded before its pool is made.
-    let module = match filesystem {
-        Filesystem::Zfs => "zfs".to_owned(),
-        _ => format!("fs-{}", filesystem.name()),
     };
     let argv = [
         modprobe.display().to_string(),

@@ -138,8 +138,8 @@ fn the_helper_has_the_rights_of_its_unit_and_no_others() {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
         line.map(|value| value.trim_start_matches(':').trim().to_owned())
     };
-    // CHOWN, DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE, SYS_ADMIN.
-    let mask = [0, 2, 5, 6, 7, 19, 21]
+    // CHOWN, DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE, SYS_ADMIN, MKNOD.
+    let mask = [0, 2, 5, 6, 7, 19, 21, 27]
         .iter()
         .fold(0u64, |mask, bit| mask | 1 << bit);
     for set in ["CapBnd", "CapPrm", "CapEff"] {

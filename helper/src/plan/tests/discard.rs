@@ -96,7 +96,7 @@ fn trimmed_it_is_discarded_before() {
         ..on_device("/dev/disk/by-id/a")
     };
     let mut facts = Facts {
-        device: found(a_device(Contents::Empty), false),
+        devices: vec![found(a_device(Contents::Empty), false)],
         limits: Some(limits()),
         ..facts()
     };

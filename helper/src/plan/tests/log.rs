@@ -50,7 +50,7 @@ fn a_device_for_the_log_of_xfs_is_checked_before_anything_is_erased() {
     };
     let mut log = a_device(Contents::Empty);
     let mut facts = Facts {
-        device: found(a_device(Contents::Empty), false),
+        devices: vec![found(a_device(Contents::Empty), false)],
         ..facts()
     };
     // The facts of the device are unknown, since the configuration lacks it.

@@ -51,7 +51,7 @@ fn an_image_step_by_step() {
 fn a_partition_is_needed_and_no_pool_of_that_name() {
     let device = || Storage::Device(DeviceRequest::of_path("/dev/disk/by-id/a"));
     let with = |zfs_facts: ZfsFacts| Facts {
-        device: found(a_device(Contents::Empty), false),
+        devices: vec![found(a_device(Contents::Empty), false)],
         zfs_facts,
         ..facts()
     };

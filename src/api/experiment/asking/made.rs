@@ -8,6 +8,7 @@ use pgfsbench_core::{
         variants::Variant,
     },
     refusal::quoted,
+    target::parameter::{FOUND_OUT, PARAMETERS},
 };
 use serde_json::Value;
 
@@ -74,6 +75,9 @@ impl OwnTargets {
             let path = target_arguments.get(device).and_then(Value::as_str);
             self.devices.extend(path.map(str::to_owned));
         }
+        let members = target_arguments.get("devices").and_then(Value::as_array);
+        let members = members.into_iter().flatten().filter_map(Value::as_str);
+        self.devices.extend(members.map(str::to_owned));
         match is_made {
             true => self.made.push(name.into()),
             false => self.used_again.push(name.into()),
@@ -164,19 +168,10 @@ fn of_filesystem(arguments: &ExperimentArguments, filesystem: &str) -> Arguments
 /// The arguments by which a target was made.
 fn of_row(row: &Row) -> Arguments {
     let mut columns = object(serde_json::to_value(row).ok());
-    let by_itself = [
-        "target",
-        "device_identity",
-        "log_device_identity",
-        "mount_point",
-    ];
-    columns.retain(|name, value| !value.is_null() && !by_itself.contains(&name.as_str()));
-    for (column, argument) in [
-        ("image_size_bytes", "image_size"),
-        ("log_size_bytes", "log_size"),
-    ] {
-        if let Some(bytes) = columns.remove(column) {
-            columns.insert(argument.into(), format!("{bytes}B").into());
+    columns.retain(|name, value| !value.is_null() && !FOUND_OUT.contains(&name.as_str()));
+    for parameter in PARAMETERS.iter().filter(|p| p.name != p.column) {
+        if let Some(bytes) = columns.remove(parameter.column) {
+            columns.insert(parameter.name.into(), format!("{bytes}B").into());
         }
     }
     columns

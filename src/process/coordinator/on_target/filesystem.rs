@@ -190,8 +190,10 @@ impl Run {
     /// Whether something below the mounted filesystem, or a cache of its own, keeps what is read and written.
     pub(super) fn is_cached_below(&self) -> bool {
         let made = self.storage.as_ref().map(|storage| &storage["result"]);
-        made.is_some_and(|made| {
-            [&made["direct_io"], &made["log"]["direct_io"]].contains(&&json!(false))
+        made.is_some_and(|made: &Value| {
+            let members = made["members"].as_array().into_iter().flatten();
+            let mut leaves = members.chain([made, &made["log"]]);
+            leaves.any(|leaf| leaf["direct_io"] == json!(false))
                 || made["filesystem"] == json!("zfs")
         })
     }

@@ -2,7 +2,7 @@
 
 use super::{Facts, Part, Step, extended};
 use crate::probe::queue::Limits;
-use pgfsbench_core::helper::{Filesystem, Prepare, SsdState, Storage};
+use pgfsbench_core::helper::{Filesystem, Prepare, SsdState};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
 /// The steps that discard the whole device, and that of the log, if that is asked for.
@@ -11,10 +11,10 @@ pub fn steps(request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
         return Ok(Vec::new());
     }
     // The limits of an image's loop device are known when it is attached.
-    if let (Storage::Device(device), Some(limits)) = (&request.storage, &facts.limits) {
+    if let (Some(device), Some(limits)) = (request.storage.devices().first(), &facts.limits) {
         check_discards(limits, &device.path)?;
     }
-    let mut parts = vec![Part::Filesystem];
+    let mut parts: Vec<Part> = (0..request.storage.members()).map(Part::Member).collect();
     parts.extend(request.log.as_ref().map(|_| Part::Log));
     let step = |part| {
         let program = facts.blkdiscard.clone()?;
@@ -38,7 +38,7 @@ pub fn check_discards(limits: &Limits, path: &str) -> Result<(), Refusal> {
 
 /// Has mkfs discard nothing, where that was asked for, or would give back what was just allocated for the image.
 pub fn spare(request: &Prepare, options: &mut Vec<String>) -> Result<(), Refusal> {
-    let is_allocated = matches!(request.storage, Storage::Image { sparse: false, .. });
+    let is_allocated = request.storage.is_allocated();
     match request.ssd_state {
         Some(SsdState::AsIs) => {}
         None if is_allocated => {}

@@ -1,12 +1,12 @@
 //! A log of xfs, or journal of ext3 and ext4, that is not in the filesystem: an image or a device of its own.
 
-use super::{Facts, On, Part, Step, device, discard, images};
+use super::step::{LOG, LOG_SECTOR};
+use super::{Facts, On, Part, Step, device, discard, image};
 use crate::config::Config;
 use crate::place::Place;
-use crate::plan::steps::{LOG, LOG_SECTOR};
 use pgfsbench_core::helper::options::mkfs_arguments;
-use pgfsbench_core::helper::{Filesystem, Log, Prepare, Storage};
-use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::helper::{Filesystem, Log, Prepare};
+use pgfsbench_core::refusal::Refusal;
 
 /// The plan of an external log.
 pub struct PlannedLog {
@@ -23,39 +23,24 @@ pub fn log(
     place: &Place,
     request: &Prepare,
     facts: &Facts,
-    main: &On,
+    members: &[On],
 ) -> Result<Option<PlannedLog>, Refusal> {
     let Some(log) = &request.log else {
         return Ok(None);
     };
     let (on, mut steps) = match log {
         Log::Image { bytes } => {
-            let new_image = images::NewImage {
+            let wanted = image::NewImage {
                 part: Part::Log,
-                name: place.log_image_name(),
+                name: Part::Log.image_name(place),
                 bytes: *bytes,
                 partitions: false,
-                sparse: !matches!(request.storage, Storage::Image { sparse: false, .. }),
+                sparse: !request.storage.is_allocated(),
             };
-            images::image(config, &new_image, facts, Some(main))?
+            image::image(config, &wanted, facts, members)?
         }
-        Log::Device(requested) => device(config, requested, facts, Part::Log)?,
+        Log::Device(asked) => device::device(config, asked, facts, Part::Log)?,
     };
-    if let (
-        On::Device { facts: main, .. },
-        On::Device {
-            facts: log, path, ..
-        },
-    ) = (main, &on)
-        && (main.identity.major, main.identity.minor) == (log.identity.major, log.identity.minor)
-    {
-        return Err(Refusal::new(
-            Kind::NotAllowed,
-            "the log is on the device of the filesystem",
-        )
-        .detail(format!("{path} leads to {} too.", main.node.display()))
-        .hint("Name another device, or leave the log out."));
-    }
     let (mkfs_options, uuid) = match request.filesystem {
         Filesystem::Xfs => {
             let size = match is_too_large_for_xfs(request, &on)? {
@@ -90,10 +75,7 @@ pub fn log(
 const LARGEST_OF_XFS: u64 = 2_136_997_888;
 
 fn is_too_large_for_xfs(request: &Prepare, on: &On) -> Result<bool, Refusal> {
-    let bytes = match on {
-        On::Image { bytes, .. } => *bytes,
-        On::Device { facts, .. } => facts.identity.bytes,
-    };
+    let bytes = on.bytes();
     let given = mkfs_arguments(
         request.filesystem,
         request.mkfs_options.as_deref().unwrap_or(""),

@@ -1,19 +1,18 @@
 //! The steps by which a filesystem comes to be mounted.
 
+use super::{Part, mdadm};
 use crate::recorder::Recorder;
 use crate::settings::{self, Value};
-use pgfsbench_core::helper::Filesystem;
+use pgfsbench_core::helper::{Filesystem, Layout, LayoutOptions};
 use std::path::{Path, PathBuf};
-
-/// Which of the two devices a filesystem may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    Filesystem,
-    Log,
-}
 
 /// In options: the device of the log. No option that is asked for has braces.
 pub const LOG: &str = "{log}";
+
+/// In options: the device of a further member, which is counted from 0.
+pub fn member(member: usize) -> String {
+    format!("{{member{}}}", member + 1)
+}
 
 /// In options of mkfs.xfs, behind the device of the log: the size of its sectors, where mkfs.xfs would take a smaller one.
 pub const LOG_SECTOR: &str = "{log_sector}";
@@ -24,7 +23,9 @@ const SECTOR_OF_XFS_LOG: u64 = 512;
 /// The devices of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
-    pub filesystem: PathBuf,
+    pub members: Vec<PathBuf>,
+    /// The array of md over the members.
+    pub array: Option<PathBuf>,
     pub log: PathBuf,
     /// Bytes of a sector of the filesystem's device; 0 where that is not known.
     pub sector: u64,
@@ -33,18 +34,41 @@ pub struct Devices {
 }
 
 impl Devices {
+    /// The device of a leaf; empty where that is not known.
     pub fn of(&self, part: Part) -> &Path {
         match part {
-            Part::Filesystem => &self.filesystem,
+            Part::Member(n) => self.members.get(n).map_or(Path::new(""), PathBuf::as_path),
             Part::Log => &self.log,
         }
     }
 
     pub fn set(&mut self, part: Part, device: PathBuf) {
         match part {
-            Part::Filesystem => self.filesystem = device,
+            Part::Member(n) => {
+                let length = self.members.len().max(n + 1);
+                self.members.resize(length, PathBuf::new());
+                self.members[n] = device;
+            }
             Part::Log => self.log = device,
         }
+    }
+
+    /// The device that the filesystem is mounted from.
+    pub fn filesystem(&self) -> &Path {
+        self.array.as_deref().unwrap_or(self.of(Part::Member(0)))
+    }
+
+    /// The devices that mkfs writes to, without that of the log.
+    fn targets(&self) -> Vec<String> {
+        let members = self.members.iter().map(PathBuf::as_path);
+        let targets = match &self.array {
+            Some(array) => vec![array.as_path()],
+            None => members.collect(),
+        };
+        targets
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect()
     }
 
     /// An option with the names and sizes of these devices.
@@ -53,9 +77,13 @@ impl Devices {
             true => format!(",sectsize={}", self.log_sector),
             false => String::new(),
         };
-        option
+        let option = option
             .replace(LOG, &self.log.display().to_string())
-            .replace(LOG_SECTOR, &sector)
+            .replace(LOG_SECTOR, &sector);
+        let members = self.members.iter().enumerate();
+        members.fold(option, |option, (n, device)| {
+            option.replace(&member(n), &device.display().to_string())
+        })
     }
 
     /// The options of mkfs for these devices. xfs writes its log in sectors that are no larger than those of the filesystem: where the
@@ -100,6 +128,7 @@ pub enum Step {
     /// To a loop device; on disk there is nothing of it.
     AddPartition {
         program: PathBuf,
+        part: Part,
         first: u64,
         sectors: u64,
     },
@@ -107,12 +136,29 @@ pub enum Step {
         path: String,
         part: Part,
     },
+    /// An array of md over all members.
+    CreateArray {
+        program: PathBuf,
+        uuid: String,
+        layout: Layout,
+        options: LayoutOptions,
+        skips_sync: bool,
+    },
+    WipeArray {
+        program: PathBuf,
+    },
+    /// Waits until the array is in sync.
+    AwaitSync,
     Wipe {
         program: PathBuf,
         part: Part,
     },
-    /// Settings of the disk's queue.
+    /// Settings of the queue of each member's disk.
     SetQueue {
+        values: Vec<Value>,
+    },
+    /// Settings of the queue of the array.
+    SetArrayQueue {
         values: Vec<Value>,
     },
     /// Sets the queue once more where its settings are lost: the kernel computes some anew when it learns what the disk cannot do, in mkfs for
@@ -142,6 +188,8 @@ pub enum Step {
         program: PathBuf,
         pool: String,
         properties: Vec<String>,
+        /// mirror or raidz; empty where the devices stand side by side.
+        joined_as: &'static str,
     },
     CreateDataset {
         program: PathBuf,
@@ -190,8 +238,12 @@ impl Step {
             Step::CreateDataset { .. } => "create_dataset",
             Step::Properties { .. } => "properties",
             Step::CheckDevice { .. } => "check_device",
+            Step::CreateArray { .. } => "create_array",
+            Step::WipeArray { .. } => "wipe_array",
+            Step::AwaitSync => "await_sync",
             Step::Wipe { .. } => "wipe",
             Step::SetQueue { .. } => "set_queue",
+            Step::SetArrayQueue { .. } => "set_array_queue",
             Step::KeepQueue { .. } => "keep_queue",
             Step::SetKernel { .. } => "set_kernel",
             Step::Discard { .. } => "discard",
@@ -208,8 +260,21 @@ impl Step {
     /// The command of a step, with these devices. None for what the helper does itself.
     pub fn argv(&self, devices: &Devices) -> Option<Vec<String>> {
         let text = |path: &Path| path.display().to_string();
-        let device = &devices.filesystem;
+        let device = devices.filesystem();
         let argv = match self {
+            Step::CreateArray {
+                program,
+                uuid,
+                layout,
+                options,
+                skips_sync,
+            } => mdadm::create(
+                program,
+                uuid,
+                (*layout, options, *skips_sync),
+                &devices.members,
+            ),
+            Step::WipeArray { program } => vec![text(program), "--all".into(), text(device)],
             Step::Attach {
                 program,
                 image,
@@ -235,18 +300,19 @@ impl Step {
             Step::Mkfs { program, options } => {
                 let mut argv = vec![text(program)];
                 argv.extend(devices.in_options_of_mkfs(options));
-                argv.push(text(device));
+                argv.extend(devices.targets());
                 argv
             }
             Step::Geometry { program } => vec![text(program), "-h".into(), text(device)],
             Step::LoadModule { program, module } => vec![text(program), (*module).into()],
             Step::AddPartition {
                 program,
+                part,
                 first,
                 sectors,
             } => vec![
                 text(program),
-                text(device),
+                text(devices.of(*part)),
                 "1".into(),
                 first.to_string(),
                 sectors.to_string(),
@@ -263,12 +329,12 @@ impl Step {
     /// The command of a step of a zfs pool.
     fn argv_of_pool(&self, devices: &Devices) -> Option<Vec<String>> {
         let text = |path: &Path| path.display().to_string();
-        let device = &devices.filesystem;
         let argv = match self {
             Step::CreatePool {
                 program,
                 pool,
                 properties,
+                joined_as,
             } => {
                 let ours = ["cachefile=none"].map(String::from);
                 let of_root = [
@@ -281,7 +347,9 @@ impl Step {
                 argv.extend(with_option("-o", &ours));
                 argv.extend(with_option("-O", &of_root.map(String::from)));
                 argv.extend(with_option("-o", properties));
-                argv.extend([pool.clone(), text(device)]);
+                argv.push(pool.clone());
+                argv.extend((!joined_as.is_empty()).then(|| (*joined_as).to_owned()));
+                argv.extend(devices.targets());
                 argv
             }
             Step::CreateDataset {
@@ -340,8 +408,8 @@ impl Step {
                 "-t".into(),
                 filesystem.name().into(),
                 "-o".into(),
-                options.join(",").replace(LOG, &text(&devices.log)),
-                text(&devices.filesystem),
+                devices.in_option(&options.join(",")),
+                text(devices.filesystem()),
                 text(mount_point),
             ],
             _ => return None,
@@ -378,6 +446,16 @@ impl Step {
                     settings::words(values)
                 )
             }
+            Step::SetArrayQueue { values } => {
+                format!(
+                    "write {} of the queue of the array",
+                    settings::words(values)
+                )
+            }
+            Step::AwaitSync => {
+                "read sync_action, sync_completed and degraded of the array until it is in sync"
+                    .into()
+            }
             Step::KeepQueue { values } => {
                 format!(
                     "read {} of the queue of the disk, and write again what the kernel has changed meanwhile",
@@ -402,7 +480,9 @@ impl Step {
                 "make directory {}, owner {owner}, mode 0700; the filesystem's root likewise",
                 path.display()
             ),
-            Step::Discard { .. }
+            Step::CreateArray { .. }
+            | Step::WipeArray { .. }
+            | Step::Discard { .. }
             | Step::MakeJournal { .. }
             | Step::Geometry { .. }
             | Step::LoadModule { .. }

@@ -1,6 +1,6 @@
 //! A recorder between the image of a target and its loop device.
 
-use super::{Facts, On, Step, images};
+use super::{Facts, On, Step, image};
 use crate::config::Config;
 use crate::place::Place;
 use crate::recorder::Recorder;
@@ -14,10 +14,10 @@ pub fn record(
     place: &Place,
     request: &Prepare,
     facts: &Facts,
-    on: &On,
+    members: &[On],
     steps: &mut Vec<Step>,
 ) -> Result<Option<Recorder>, Refusal> {
-    let (Some(requested), On::Image { path: image, .. }) = (&request.record, on) else {
+    let (Some(requested), [On::Image { path, .. }]) = (&request.record, members) else {
         return Ok(None);
     };
     if let Some(why_not) = facts.no_recorder {
@@ -27,12 +27,12 @@ pub fn record(
                 .hint("Run pgfsbench-helper doctor when that is put right."),
         );
     }
-    let (record, bytes) = images::room(
+    let (record, bytes) = image::room(
         config,
         &place.record_name(),
         requested.log_bytes,
         facts,
-        Some(on),
+        members,
     )?;
     let recorder = Recorder {
         mount_point: place.recorder_mount_point(config),
@@ -54,7 +54,7 @@ pub fn record(
     };
     let start = Step::Record {
         recorder: recorder.clone(),
-        image: image.clone(),
+        image: path.clone(),
     };
     let at = attach.unwrap_or(steps.len());
     steps.splice(at..at, [create, start]);

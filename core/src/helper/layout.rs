@@ -1,0 +1,531 @@
+//! Layouts: how several devices become one place for a filesystem. The kernel's md makes an array of them; btrfs and zfs take them as they are.
+
+use serde::{Deserialize, Serialize};
+
+use super::Filesystem;
+use crate::refusal::{Refusal, quoted};
+
+/// Most devices of a target.
+pub const MOST_MEMBERS: usize = 16;
+
+/// How several devices become one place for a filesystem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    Linear,
+    Raid0,
+    Raid1,
+    Raid5,
+    Raid6,
+    Raid10,
+    BtrfsSingle,
+    BtrfsRaid0,
+    BtrfsRaid1,
+    BtrfsRaid10,
+    ZfsStripe,
+    ZfsMirror,
+    ZfsRaidz,
+}
+
+/// The software that joins the devices of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    /// The kernel's software RAID.
+    Md,
+    /// The filesystem itself.
+    Btrfs,
+    /// The pool of the filesystem.
+    Zfs,
+}
+
+impl Layout {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Linear,
+        Self::Raid0,
+        Self::Raid1,
+        Self::Raid5,
+        Self::Raid6,
+        Self::Raid10,
+        Self::BtrfsSingle,
+        Self::BtrfsRaid0,
+        Self::BtrfsRaid1,
+        Self::BtrfsRaid10,
+        Self::ZfsStripe,
+        Self::ZfsMirror,
+        Self::ZfsRaidz,
+    ];
+
+    /// The name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Raid0 => "raid0",
+            Self::Raid1 => "raid1",
+            Self::Raid5 => "raid5",
+            Self::Raid6 => "raid6",
+            Self::Raid10 => "raid10",
+            Self::BtrfsSingle => "btrfs-single",
+            Self::BtrfsRaid0 => "btrfs-raid0",
+            Self::BtrfsRaid1 => "btrfs-raid1",
+            Self::BtrfsRaid10 => "btrfs-raid10",
+            Self::ZfsStripe => "zfs-stripe",
+            Self::ZfsMirror => "zfs-mirror",
+            Self::ZfsRaidz => "zfs-raidz",
+        }
+    }
+
+    /// The layout of this name, or a refusal that names all.
+    pub fn of_name(name: &str) -> Result<Self, Refusal> {
+        let found = Self::ALL.into_iter().find(|layout| layout.name() == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|layout| layout.name()).collect();
+            Refusal::argument(format!("unknown layout {}", quoted(name)))
+                .detail("A layout says how several devices become one place for a filesystem.")
+                .hint(format!("Known are {}.", names.join(", ")))
+        })
+    }
+
+    pub fn maker(self) -> Maker {
+        match self {
+            Self::Linear | Self::Raid0 | Self::Raid1 | Self::Raid5 | Self::Raid6 | Self::Raid10 => {
+                Maker::Md
+            }
+            Self::BtrfsSingle | Self::BtrfsRaid0 | Self::BtrfsRaid1 | Self::BtrfsRaid10 => {
+                Maker::Btrfs
+            }
+            Self::ZfsStripe | Self::ZfsMirror | Self::ZfsRaidz => Maker::Zfs,
+        }
+    }
+
+    /// The word of mdadm, mkfs.btrfs or zpool for it. zpool has no word for a stripe.
+    pub fn word(self) -> &'static str {
+        let name = self.name();
+        match self {
+            Self::ZfsStripe => "",
+            _ => name.split_once('-').map_or(name, |(_, word)| word),
+        }
+    }
+
+    /// The fewest devices that it takes.
+    pub fn fewest_members(self) -> usize {
+        match self {
+            Self::Raid5 | Self::ZfsRaidz => 3,
+            Self::Raid6 | Self::Raid10 | Self::BtrfsRaid10 => 4,
+            _ => 2,
+        }
+    }
+
+    /// Members' worth of data, without copies and parity, of so many members.
+    pub fn data_members(self, members: usize) -> usize {
+        match self {
+            Self::Linear | Self::Raid0 | Self::BtrfsSingle | Self::BtrfsRaid0 | Self::ZfsStripe => {
+                members
+            }
+            Self::Raid1 | Self::ZfsMirror => 1,
+            Self::Raid5 | Self::ZfsRaidz => members.saturating_sub(1),
+            Self::Raid6 => members.saturating_sub(2),
+            Self::Raid10 | Self::BtrfsRaid1 | Self::BtrfsRaid10 => members / 2,
+        }
+    }
+
+    /// True if the array has copies or parity, which have to be in sync before anything is measured.
+    pub fn has_sync(self) -> bool {
+        matches!(self, Self::Raid1 | Self::Raid5 | Self::Raid6 | Self::Raid10)
+    }
+
+    /// True if md writes it in stripes: then it has chunks.
+    fn has_chunks(self) -> bool {
+        matches!(self, Self::Raid0 | Self::Raid5 | Self::Raid6 | Self::Raid10)
+    }
+
+    fn check(self, filesystem: Filesystem, members: usize) -> Result<(), Refusal> {
+        let fewest = self.fewest_members();
+        if members < fewest {
+            return Err(Refusal::argument(format!(
+                "layout {} needs {fewest} devices",
+                quoted(self.name())
+            ))
+            .detail(format!("The target has {members}."))
+            .hint("Give more in devices, or a larger image_count, or another layout."));
+        }
+        let only = match self.maker() {
+            Maker::Md => None,
+            Maker::Btrfs => Some(Filesystem::Btrfs),
+            Maker::Zfs => Some(Filesystem::Zfs),
+        };
+        match only {
+            Some(only) if only != filesystem => Err(Refusal::argument(format!(
+                "layout {} is of {only}",
+                quoted(self.name())
+            ))
+            .detail(format!(
+                "The filesystem is {filesystem}, which takes one device."
+            ))
+            .hint("Give a layout of md, such as raid10.")),
+            None if filesystem == Filesystem::Zfs => Err(Refusal::argument(format!(
+                "zfs takes no layout {}",
+                quoted(self.name())
+            ))
+            .detail("A pool joins its devices itself.")
+            .hint("Give zfs-stripe, zfs-mirror or zfs-raidz.")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Options of an array of md; what is not given is as [`LayoutOptions::chunk_bytes`] and mdadm have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LayoutOptions {
+    /// Size of a chunk, such as 256k.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk: Option<String>,
+    /// Whether md notes in a bitmap which parts are being written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bitmap: Option<Bitmap>,
+    /// How parity is kept consistent over a crash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consistency_policy: Option<Consistency>,
+    /// Places of the copies of raid10: near, far or offset, and their number, such as f2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<String>,
+}
+
+/// Whether md notes in a bitmap which parts are being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bitmap {
+    None,
+    Internal,
+}
+
+/// How parity is kept consistent over a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Consistency {
+    /// By a resync of all of it.
+    Resync,
+    /// By a log of partial parity on the members.
+    Ppl,
+}
+
+/// The chunk of an array that names none, in bytes: that of mdadm.
+const CHUNK: u64 = 512 << 10;
+
+/// Smallest and largest chunk, in bytes.
+const CHUNKS: std::ops::RangeInclusive<u64> = 4 << 10..=64 << 20;
+
+impl LayoutOptions {
+    /// Bytes of a chunk; None for a layout that has none.
+    pub fn chunk_bytes(&self, layout: Layout) -> Option<u64> {
+        let given = self.chunk.as_deref().and_then(chunk_bytes);
+        layout.has_chunks().then(|| given.unwrap_or(CHUNK))
+    }
+
+    /// Whether there is a bitmap. mdadm's own choice depends on the size, so the helper makes one only where it is asked for.
+    pub fn bitmap(&self) -> Bitmap {
+        self.bitmap.unwrap_or(Bitmap::None)
+    }
+
+    fn check(&self, layout: Layout) -> Result<(), Refusal> {
+        let given = [
+            ("chunk", self.chunk.is_some(), layout.has_chunks()),
+            ("bitmap", self.bitmap.is_some(), layout.has_sync()),
+            (
+                "consistency_policy",
+                self.consistency_policy.is_some(),
+                matches!(layout, Layout::Raid5 | Layout::Raid6),
+            ),
+            ("copies", self.copies.is_some(), layout == Layout::Raid10),
+        ];
+        let misplaced = given.iter().find(|(_, given, fits)| *given && !fits);
+        if let Some((name, ..)) = misplaced {
+            return Err(Refusal::argument(format!(
+                "layout {} takes no {name} in layout_options",
+                quoted(layout.name())
+            ))
+            .detail("Layouts raid0, raid5, raid6 and raid10 take chunk; raid1, raid5, raid6 and raid10 take bitmap; raid5 and raid6 take consistency_policy; raid10 takes copies.")
+            .hint("Leave it out."));
+        }
+        if let Some(chunk) = &self.chunk
+            && !chunk_bytes(chunk)
+                .is_some_and(|bytes| CHUNKS.contains(&bytes) && bytes.is_power_of_two())
+        {
+            return Err(invalid("chunk", chunk)
+                .detail("It is a power of two from 4k to 64m.")
+                .hint("Give a size such as 64k, 256k or 1m."));
+        }
+        if let Some(copies) = &self.copies
+            && !matches!(copies.as_bytes(), [b'n' | b'f' | b'o', b'2'..=b'4'])
+        {
+            return Err(invalid("copies", copies)
+                .detail("It is n (near), f (far) or o (offset) with the number of copies, 2 to 4.")
+                .hint("Give n2, f2 or o2."));
+        }
+        if self.consistency_policy == Some(Consistency::Ppl) {
+            if layout != Layout::Raid5 {
+                return Err(invalid("consistency_policy", "ppl")
+                    .detail("Only raid5 has a log of partial parity.")
+                    .hint("Leave it out."));
+            }
+            if self.bitmap() == Bitmap::Internal {
+                return Err(invalid("bitmap", "internal")
+                    .detail("An array with a log of partial parity has no bitmap.")
+                    .hint("Leave one of the two out."));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn invalid(name: &str, value: &str) -> Refusal {
+    Refusal::argument(format!(
+        "invalid {name} {} in layout_options",
+        quoted(value)
+    ))
+}
+
+/// The bytes of 256k or 1m.
+fn chunk_bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match &text[digits.len()..] {
+        "k" | "K" => 10,
+        "m" | "M" => 20,
+        _ => return None,
+    };
+    let is_short = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    let number: u64 = digits.parse().ok().filter(|_| is_short)?;
+    Some(number << shift)
+}
+
+/// Whether an array is brought in sync before anything is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InitialSync {
+    /// The helper waits until it is.
+    Wait,
+    /// md takes it for being in sync.
+    Skip,
+}
+
+/// The layout of a request, with all that is said of it.
+pub struct Asked<'a> {
+    pub layout: Option<Layout>,
+    pub options: Option<&'a LayoutOptions>,
+    pub initial_sync: Option<InitialSync>,
+    pub filesystem: Filesystem,
+    /// Devices or images.
+    pub members: usize,
+    /// True if every byte of a new member is zero: it is a file that was made just now.
+    pub are_zeroed: bool,
+}
+
+impl Asked<'_> {
+    /// Refuses what does not go together.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.members > MOST_MEMBERS {
+            return Err(Refusal::argument("a target has too many devices")
+                .detail(format!(
+                    "There are {}; {MOST_MEMBERS} are accepted.",
+                    self.members
+                ))
+                .hint("Give fewer devices, or a smaller image_count."));
+        }
+        match self.layout {
+            None => self.check_without_layout(),
+            Some(layout) => {
+                layout.check(self.filesystem, self.members)?;
+                if let Some(options) = self.options {
+                    options.check(layout)?;
+                }
+                self.check_initial_sync(layout)
+            }
+        }
+    }
+
+    fn check_without_layout(&self) -> Result<(), Refusal> {
+        if self.members != 1 {
+            return Err(Refusal::argument("several devices need a layout")
+                .detail(format!("The target has {}.", self.members))
+                .hint("Give the argument layout, such as raid10 or btrfs-raid10."));
+        }
+        let given = [
+            ("layout_options", self.options.is_some()),
+            ("initial_sync", self.initial_sync.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((name, _)) => Err(Refusal::argument(format!("{name} needs a layout"))
+                .detail("One device is used as it is.")
+                .hint("Leave it out.")),
+        }
+    }
+
+    /// Parity of members that hold something else than zeros is wrong until it has been computed.
+    fn check_initial_sync(&self, layout: Layout) -> Result<(), Refusal> {
+        let refused = |detail: &str| {
+            Err(
+                Refusal::argument("the initial sync cannot be skipped or waited for")
+                    .detail(detail)
+                    .hint("Leave initial_sync out."),
+            )
+        };
+        match self.initial_sync {
+            None => Ok(()),
+            Some(_) if !layout.has_sync() => {
+                refused("Only raid1, raid5, raid6 and raid10 have copies or parity of md.")
+            }
+            Some(InitialSync::Skip)
+                if matches!(layout, Layout::Raid5 | Layout::Raid6) && !self.are_zeroed =>
+            {
+                refused("Parity of devices that may hold something is wrong until it is computed.")
+            }
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusal::check::style;
+
+    #[test]
+    fn names_lead_there_and_back() {
+        for layout in Layout::ALL {
+            assert_eq!(Layout::of_name(layout.name()), Ok(layout));
+            let json = serde_json::to_string(&layout).unwrap();
+            assert_eq!(json, format!("\"{}\"", layout.name()));
+            let fewest = layout.fewest_members();
+            assert!((1..=fewest).contains(&layout.data_members(fewest)));
+        }
+        for name in ["", "RAID0", "raid4", "btrfs"] {
+            style(&Layout::of_name(name).unwrap_err());
+        }
+        assert_eq!(Layout::BtrfsRaid10.word(), "raid10");
+        assert_eq!(Layout::ZfsStripe.word(), "");
+        assert_eq!(Layout::Raid5.word(), "raid5");
+    }
+
+    fn asked(layout: Option<Layout>, filesystem: Filesystem, members: usize) -> Asked<'static> {
+        Asked {
+            layout,
+            options: None,
+            initial_sync: None,
+            filesystem,
+            members,
+            are_zeroed: false,
+        }
+    }
+
+    #[test]
+    fn the_number_of_devices_and_the_filesystem_fit_the_layout() {
+        for (layout, filesystem, members, words) in [
+            (None, Filesystem::Xfs, 1, ""),
+            (None, Filesystem::Btrfs, 2, "several devices need a layout"),
+            (Some(Layout::Raid5), Filesystem::Xfs, 3, ""),
+            (Some(Layout::Raid5), Filesystem::Xfs, 2, "\"raid5\" needs 3"),
+            (Some(Layout::Raid0), Filesystem::Btrfs, 2, ""),
+            (Some(Layout::Raid0), Filesystem::Xfs, 1, "\"raid0\" needs 2"),
+            (Some(Layout::Raid0), Filesystem::Xfs, 17, "too many devices"),
+            (Some(Layout::BtrfsRaid1), Filesystem::Btrfs, 2, ""),
+            (Some(Layout::BtrfsRaid1), Filesystem::Xfs, 2, "is of btrfs"),
+            (Some(Layout::ZfsRaidz), Filesystem::Zfs, 3, ""),
+            (Some(Layout::ZfsRaidz), Filesystem::Ext4, 3, "is of zfs"),
+            (
+                Some(Layout::Raid10),
+                Filesystem::Zfs,
+                4,
+                "zfs takes no layout",
+            ),
+        ] {
+            let outcome = asked(layout, filesystem, members).check();
+            match (words, outcome) {
+                ("", outcome) => assert_eq!(outcome, Ok(())),
+                (words, outcome) => {
+                    let refusal = outcome.expect_err(words);
+                    assert!(refusal.message.contains(words), "{refusal}");
+                    style(&refusal);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn options_belong_to_layouts_of_md() {
+        for (layout, json, words) in [
+            (
+                Layout::Raid10,
+                r#"{"chunk": "256k", "bitmap": "none", "copies": "f2"}"#,
+                "",
+            ),
+            (Layout::Raid5, r#"{"consistency_policy": "ppl"}"#, ""),
+            (Layout::Raid1, r#"{"chunk": "256k"}"#, "takes no chunk"),
+            (
+                Layout::Raid0,
+                r#"{"bitmap": "internal"}"#,
+                "takes no bitmap",
+            ),
+            (Layout::Raid5, r#"{"copies": "n2"}"#, "takes no copies"),
+            (Layout::BtrfsRaid0, r#"{"chunk": "64k"}"#, "takes no chunk"),
+            (Layout::Raid0, r#"{"chunk": "100k"}"#, "invalid chunk"),
+            (Layout::Raid0, r#"{"chunk": "2k"}"#, "invalid chunk"),
+            (Layout::Raid0, r#"{"chunk": "64"}"#, "invalid chunk"),
+            (Layout::Raid0, r#"{"chunk": "9999999m"}"#, "invalid chunk"),
+            (Layout::Raid0, r#"{"chunk": "é"}"#, "invalid chunk"),
+            (Layout::Raid10, r#"{"copies": "n9"}"#, "invalid copies"),
+            (
+                Layout::Raid6,
+                r#"{"consistency_policy": "ppl"}"#,
+                "invalid consistency_policy",
+            ),
+            (
+                Layout::Raid5,
+                r#"{"consistency_policy": "ppl", "bitmap": "internal"}"#,
+                "invalid bitmap",
+            ),
+        ] {
+            let options: LayoutOptions = serde_json::from_str(json).unwrap();
+            match (words, options.check(layout)) {
+                ("", outcome) => assert_eq!(outcome, Ok(()), "{json}"),
+                (words, outcome) => {
+                    let refusal = outcome.expect_err(json);
+                    assert!(refusal.message.contains(words), "{refusal}");
+                    style(&refusal);
+                }
+            }
+        }
+        assert!(serde_json::from_str::<LayoutOptions>(r#"{"level": "5"}"#).is_err());
+        let given: LayoutOptions = serde_json::from_str(r#"{"chunk": "1m"}"#).unwrap();
+        assert_eq!(given.chunk_bytes(Layout::Raid5), Some(1 << 20));
+        assert_eq!(given.chunk_bytes(Layout::Raid1), None);
+        let plain = LayoutOptions::default();
+        assert_eq!(plain.chunk_bytes(Layout::Raid0), Some(512 << 10));
+        assert_eq!(plain.bitmap(), Bitmap::None);
+    }
+
+    #[test]
+    fn a_sync_is_skipped_only_where_nothing_is_wrong_without() {
+        let outcome = |layout, are_zeroed| {
+            let asked = Asked {
+                initial_sync: Some(InitialSync::Skip),
+                are_zeroed,
+                ..asked(Some(layout), Filesystem::Xfs, 4)
+            };
+            asked.check()
+        };
+        for layout in [Layout::Raid1, Layout::Raid10] {
+            assert_eq!(outcome(layout, false), Ok(()));
+        }
+        assert_eq!(outcome(Layout::Raid5, true), Ok(()));
+        for layout in [Layout::Raid5, Layout::Raid6, Layout::Raid0] {
+            style(&outcome(layout, false).unwrap_err());
+        }
+        let alone = Asked {
+            initial_sync: Some(InitialSync::Wait),
+            ..asked(None, Filesystem::Xfs, 1)
+        };
+        style(&alone.check().unwrap_err());
+    }
+}

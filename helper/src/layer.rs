@@ -1,0 +1,163 @@
+//! The layers below a filesystem: images and devices are the leaves; an array of md, the devices of btrfs, a zfs pool and an external log stand on them.
+//! Each has a file of its own: the steps that make it, what undoes them, and how it is known. The journal has them in a list, which is undone from its
+//! end.
+
+mod btrfs;
+mod device;
+mod discard;
+mod extended;
+mod facts;
+mod identity;
+mod image;
+mod log;
+mod md;
+mod mdadm;
+mod record;
+mod step;
+mod undo;
+mod zfs;
+
+pub use crate::journal::Part;
+pub use device::{check_apart, check_device, check_free, device};
+pub use discard::{check_discards, spare, steps as discards};
+pub use extended::write_at_once;
+pub use facts::{Facts, Found, Holder, ImagesFacts, ZfsFacts};
+pub use identity::check_identity;
+pub use image::{NewImage, check_image, check_images, image};
+pub use log::log;
+pub use md::{array, module as module_of_md, steps as steps_of_array};
+pub use mdadm::node_of_array;
+pub use record::record;
+pub use step::{Devices, Step};
+pub use undo::{Hook, Tell, Undoing};
+pub use zfs::{module, partition, partition_of, steps as steps_of_pool};
+
+use crate::journal::{Entry, Kept};
+use crate::probe::device::DeviceFacts;
+use crate::probe::{self, loops};
+use pgfsbench_core::helper::layout::Maker;
+use pgfsbench_core::helper::options::mkfs_arguments;
+use pgfsbench_core::helper::{Filesystem, Layout, Marks, Prepare};
+use pgfsbench_core::refusal::Refusal;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// A leaf as it is planned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum On {
+    Image {
+        path: PathBuf,
+        bytes: u64,
+    },
+    Device {
+        path: String,
+        /// Serial number and the like when the target was created.
+        requested: Marks,
+        facts: Box<DeviceFacts>,
+    },
+}
+
+impl On {
+    /// The leaf as the journal has it.
+    pub fn kept(&self) -> Kept {
+        match self {
+            Self::Image { path, bytes } => Kept::Image {
+                path: path.clone(),
+                bytes: *bytes,
+            },
+            Self::Device { path, facts, .. } => Kept::Device {
+                path: path.clone(),
+                identity: facts.identity.clone(),
+            },
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Image { bytes, .. } => *bytes,
+            Self::Device { facts, .. } => facts.identity.bytes,
+        }
+    }
+
+    /// The leaf as the extension stores it. `device` is its node.
+    pub fn describe(&self, device: &Path) -> Value {
+        match self {
+            Self::Image { path, bytes } => json!({
+                "device": device,
+                "image": path,
+                "image_bytes": bytes,
+                "direct_io": loops::has_direct_io(device),
+            }),
+            Self::Device { facts, .. } => json!({
+                "device": device,
+                "model": facts.model,
+                "serial": facts.identity.serial,
+                "wwn": facts.identity.wwn,
+                "partition_uuid": facts.identity.partition_uuid,
+                "device_bytes": facts.identity.bytes,
+                "held_before": facts.contents.to_string(),
+            }),
+        }
+    }
+}
+
+/// Adds to the options of mkfs what the layout of the request makes of the filesystem. `bytes` is the size of the smallest member.
+pub fn add_mkfs_options(
+    request: &Prepare,
+    bytes: u64,
+    options: &mut Vec<String>,
+) -> Result<(), Refusal> {
+    let given = mkfs_arguments(
+        request.filesystem,
+        request.mkfs_options.as_deref().unwrap_or_default(),
+    )?;
+    let Some(layout) = request.layout else {
+        return Ok(());
+    };
+    match layout.maker() {
+        Maker::Md => md::add_geometry(request, layout, bytes, &given, options),
+        Maker::Btrfs => options.extend(btrfs::profiles(layout, &given)),
+        Maker::Zfs => {}
+    }
+    Ok(())
+}
+
+/// Options that mount needs: they name the further devices of a filesystem.
+pub fn mount_options(filesystem: Filesystem, has_log: bool, joined: usize) -> Vec<String> {
+    let mut options = log::mount_options(filesystem, has_log);
+    if filesystem == Filesystem::Btrfs {
+        options.extend(btrfs::mount_options(joined));
+    }
+    options
+}
+
+/// The number of devices that the filesystem itself joins.
+pub fn joined(layout: Option<Layout>, members: usize) -> usize {
+    match layout.map(Layout::maker) {
+        Some(Maker::Md) => 1,
+        _ => members,
+    }
+}
+
+/// The number of devices that the filesystem of an entry itself joins.
+pub fn joined_of(entry: &Entry) -> usize {
+    match entry.has_array() {
+        true => 1,
+        false => entry.members().count(),
+    }
+}
+
+/// The numbers that a leaf of an entry has now. A device has its number only until the next boot.
+pub fn numbers_of(kept: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
+    match kept {
+        Kept::Image { path, .. } => {
+            let devices = loops::of_image(&entry.attached(path))?;
+            let number = |device: &PathBuf| probe::device_number(device);
+            Ok(devices.iter().filter_map(number).collect())
+        }
+        Kept::Device { identity, .. } => match probe::boot_id()? == entry.boot {
+            true => Ok(vec![(identity.major, identity.minor)]),
+            false => Ok(Vec::new()),
+        },
+    }
+}

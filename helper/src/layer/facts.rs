@@ -1,0 +1,103 @@
+//! The facts from which a plan is made.
+
+use crate::place::Place;
+use crate::probe::device::DeviceFacts;
+use crate::probe::kernel::Support;
+use crate::probe::queue::Limits;
+use pgfsbench_core::quoting;
+use pgfsbench_core::refusal::{Kind, Refusal};
+use std::path::PathBuf;
+
+/// The facts from which a plan is made.
+pub struct Facts {
+    pub support: Support,
+    /// Whether the kernel has software RAID.
+    pub md: Support,
+    pub kernel: String,
+    pub mkfs: Result<PathBuf, Refusal>,
+    pub losetup: Result<PathBuf, Refusal>,
+    pub mount: Result<PathBuf, Refusal>,
+    pub wipefs: Result<PathBuf, Refusal>,
+    pub blkdiscard: Result<PathBuf, Refusal>,
+    pub dumpe2fs: Option<PathBuf>,
+    pub zfs: Result<PathBuf, Refusal>,
+    pub addpart: Result<PathBuf, Refusal>,
+    pub modprobe: Result<PathBuf, Refusal>,
+    pub mdadm: Result<PathBuf, Refusal>,
+    pub zfs_facts: ZfsFacts,
+    /// The UUID of the new filesystem.
+    pub uuid: String,
+    /// The UUID of its external log, where that has one of its own.
+    pub log_uuid: String,
+    /// The UUID of an array of md.
+    pub array_uuid: String,
+    /// One for each directory of images in the configuration, in the same order.
+    pub images: Vec<Result<ImagesFacts, Refusal>>,
+    /// Why this machine cannot record what is written; None if it can.
+    pub no_recorder: Option<&'static str>,
+    /// The devices that are asked for, in their order; None for one that is not allowed.
+    pub devices: Vec<Option<Found>>,
+    /// The log device, if one is asked for and allowed.
+    pub log_device: Option<Found>,
+    /// Limits of the first disk's queue; for an image, those of some loop device.
+    pub limits: Option<Limits>,
+    /// The other target that has changed settings of one of the queues.
+    pub queue_user: Option<Place>,
+    /// The other target that has changed the kernel's settings.
+    pub kernel_user: Option<Place>,
+}
+
+/// A device, and what the helper's journal says of it.
+pub struct Found {
+    pub facts: DeviceFacts,
+    /// Whether the helper has made its contents.
+    pub is_ours: bool,
+    /// The target that the helper has prepared on it now.
+    pub holder: Option<Holder>,
+}
+
+/// A target that is prepared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    pub place: Place,
+    /// The run that it was prepared for.
+    pub run: Option<i64>,
+}
+
+impl Holder {
+    /// The refusal of a device that the helper itself has mounted: no user has to unmount it.
+    pub fn refusal(&self, path: &str) -> Refusal {
+        let Place { database, target } = &self.place;
+        let (whose, hint) = match self.run {
+            Some(run) => (
+                format!(" for run {run}"),
+                "Wait for the end of the run, or of the experiment: the helper unmounts it by itself.".to_owned(),
+            ),
+            None => (
+                String::new(),
+                format!("Call fsbench.release_target({}) in that database first.", quoting::sql_literal(target.as_str())),
+            ),
+        };
+        Refusal::new(Kind::NotInThisState, format!("device {path} is in use"))
+            .detail(format!(
+                "pgfsbench-helper has prepared target \"{target}\" of database \"{database}\" on it{whose}."
+            ))
+            .hint(hint)
+    }
+}
+
+pub struct ImagesFacts {
+    /// Bytes of the images that are there.
+    pub used_bytes: u64,
+    pub images: u32,
+    pub free_bytes: u64,
+}
+
+/// The facts for a plan of zfs.
+#[derive(Default)]
+pub struct ZfsFacts {
+    /// True if there is a pool of the same name already.
+    pub pool_is_there: bool,
+    /// True if each device is a partition. On a whole disk zpool would make two partitions.
+    pub is_partition: bool,
+}

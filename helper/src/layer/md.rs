@@ -1,0 +1,268 @@
+//! An array of md over all members. The helper waits until it is in sync. A release stops it, and removes the superblock of each device.
+
+use super::{Step, Undoing, extended, numbers_of};
+use crate::exec;
+use crate::journal::{Entry, Kept, PART_OF_MD};
+use crate::layer::Facts;
+use crate::probe::arrays::{self, Array};
+use crate::probe::device::{self, Access};
+use crate::probe::kernel::{self, Support};
+use pgfsbench_core::helper::{Filesystem, InitialSync, Layout, Prepare};
+use pgfsbench_core::refusal::{Kind, Refusal};
+use std::path::Path;
+
+/// Refuses an array where the kernel has none. Where it has a module, that is loaded first.
+pub fn module(facts: &Facts) -> Result<Option<Step>, Refusal> {
+    match facts.md {
+        Support::Present => Ok(None),
+        Support::Module => Ok(Some(Step::LoadModule {
+            program: facts.modprobe.clone()?,
+            module: kernel::MD,
+        })),
+        Support::Missing => Err(Refusal::new(
+            Kind::NotInThisState,
+            "this kernel has no software RAID",
+        )
+        .detail(format!(
+            "Kernel {} has no /proc/mdstat, and modprobe finds no module {}.",
+            facts.kernel,
+            kernel::MD
+        ))
+        .hint("On Debian the module is in the package linux-image-amd64; or give a layout of btrfs or zfs.")),
+    }
+}
+
+/// The steps that make the array and wait for it, when all members are wiped.
+pub fn steps(request: &Prepare, layout: Layout, facts: &Facts) -> Result<Vec<Step>, Refusal> {
+    let create = Step::CreateArray {
+        program: facts.mdadm.clone()?,
+        uuid: facts.array_uuid.clone(),
+        layout,
+        options: request.layout_options.clone().unwrap_or_default(),
+        skips_sync: request.initial_sync == Some(InitialSync::Skip),
+    };
+    // The members may hold data of an earlier array at the same places.
+    let wipe = Step::WipeArray {
+        program: facts.wipefs.clone()?,
+    };
+    let wait = layout.has_sync().then_some(Step::AwaitSync);
+    Ok([create, wipe].into_iter().chain(wait).collect())
+}
+
+/// From this size on mke2fs takes blocks of 4096 bytes where none are asked for.
+const BLOCKS_OF_EXT_FROM: u64 = 512 << 20;
+
+/// Stripes over this size make mkfs.xfs write stripes of 32 KiB in the log.
+const LARGEST_LOG_STRIPE: u64 = 256 << 10;
+
+/// Adds the stripes of the array to the options of mkfs. mkfs.xfs takes none from md where the filesystem is smaller than 1 GiB. What is given in
+/// `given` stays.
+pub fn add_geometry(
+    request: &Prepare,
+    layout: Layout,
+    bytes: u64,
+    given: &[String],
+    options: &mut Vec<String>,
+) {
+    let of_array = request.layout_options.clone().unwrap_or_default();
+    let Some(chunk) = of_array.chunk_bytes(layout) else {
+        return;
+    };
+    let members = request.storage.members();
+    let data = match of_array
+        .copies
+        .as_deref()
+        .and_then(|copies| copies[1..].parse().ok())
+    {
+        Some(copies @ 1..) => members / copies,
+        _ => layout.data_members(members),
+    };
+    let value = |option: &str| -> Option<&str> {
+        let at = given.iter().position(|o| o == option)?;
+        given.get(at + 1).map(String::as_str)
+    };
+    let names = |option: &str, names: &[&str]| {
+        let pairs = value(option).unwrap_or_default().split(',');
+        let mut keys = pairs.map(|pair| pair.split('=').next().unwrap_or_default());
+        keys.any(|key| names.contains(&key))
+    };
+    match request.filesystem {
+        Filesystem::Xfs => {
+            if !names("-d", &["su", "sw", "sunit", "swidth", "noalign"]) {
+                let stripes = format!("su={chunk},sw={data}");
+                options.extend(["-d".to_owned(), stripes]);
+            }
+            let has_log_stripe = names("-l", &["su", "sunit"]) || request.log.is_some();
+            if chunk > LARGEST_LOG_STRIPE && !has_log_stripe {
+                options.extend(["-l".to_owned(), "su=32k".to_owned()]);
+            }
+        }
+        Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4 => {
+            let asked: Option<u64> = value("-b").and_then(|block| block.parse().ok());
+            let is_large = bytes.saturating_mul(data as u64) >= BLOCKS_OF_EXT_FROM;
+            let block = asked
+                .or(is_large.then_some(4096))
+                .filter(|block| *block > 0);
+            if let Some(stride) = block.map(|block| chunk / block)
+                && !extended::has(options, "stride")
+            {
+                let width = stride * data as u64;
+                extended::add(options, &format!("stride={stride},stripe_width={width}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The array over the members of an entry; None if there is none, or it has a device that is not one of them.
+pub fn array(entry: &Entry) -> Result<Option<Array>, Refusal> {
+    let mut ours = Vec::new();
+    for member in entry.members() {
+        ours.extend(numbers_now(member, entry)?);
+    }
+    for member in &ours {
+        if let Some(array) = arrays::over(*member)? {
+            let is_ours = array.members.iter().all(|number| ours.contains(number));
+            return Ok(is_ours.then_some(array));
+        }
+    }
+    Ok(None)
+}
+
+/// The numbers of a member, also after a reboot, when the kernel may have assembled the array again.
+fn numbers_now(member: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
+    let numbers = numbers_of(member, entry)?;
+    match member {
+        Kept::Device { path, identity } if numbers.is_empty() && Path::new(path).exists() => {
+            let opened = device::open(path, Access::Glance)?;
+            let is_it = opened.identity()?.is_medium(identity);
+            Ok(is_it.then_some(opened.number).into_iter().collect())
+        }
+        _ => Ok(numbers),
+    }
+}
+
+impl Undoing<'_> {
+    /// Stops the array, and has the members' superblocks removed. Images need not be: their files go.
+    pub fn stop_array(&mut self, entry: &Entry, uuid: &str) -> Result<(), Refusal> {
+        let mdadm = exec::require("mdadm", "mdadm")?.display().to_string();
+        if let Some(array) = array(entry)? {
+            let argv = [
+                mdadm.clone(),
+                "--stop".into(),
+                array.node.display().to_string(),
+            ];
+            let stopped = self.run("stop_array", &argv);
+            if self::array(entry)?.is_some() {
+                stopped?;
+            }
+        }
+        for member in entry.members() {
+            if let Kept::Device { path, .. } = member
+                && Path::new(path).exists()
+            {
+                self.zero_superblock(&mdadm, member, uuid)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Only the superblock of this array is removed, from the device that was erased for it.
+    fn zero_superblock(&mut self, mdadm: &str, member: &Kept, uuid: &str) -> Result<(), Refusal> {
+        let Kept::Device { path, identity } = member else {
+            return Ok(());
+        };
+        let claimed = device::open(path, Access::Claim)?;
+        let facts = claimed.facts()?;
+        if !facts.identity.is_medium(identity) {
+            return Ok(());
+        }
+        let is_ours = facts.contents.signatures().iter().any(|signature| {
+            signature.kind == PART_OF_MD && signature.uuid.as_deref() == Some(uuid)
+        });
+        if !is_ours {
+            return Ok(());
+        }
+        if let Some(user) = facts.in_use {
+            return Err(
+                Refusal::new(Kind::NotInThisState, format!("device {path} is in use"))
+                    .detail(user)
+                    .hint("Free it, and run pgfsbench-helper cleanup."),
+            );
+        }
+        let held = claimed.without_claim()?;
+        if !held.is_still(&facts.identity)? {
+            return Err(Refusal::new(
+                Kind::NotInThisState,
+                format!("device {path} has just been exchanged"),
+            )
+            .hint("Run pgfsbench-helper cleanup."));
+        }
+        let node = held.node.display().to_string();
+        self.run(
+            "zero_superblock",
+            &[mdadm.to_owned(), "--zero-superblock".into(), node],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgfsbench_core::helper::Storage;
+
+    fn request(filesystem: Filesystem, layout: Layout, options: &str, mkfs: &str) -> Prepare {
+        let storage = Storage::Images {
+            count: 4,
+            bytes: 1 << 30,
+            sparse: true,
+        };
+        Prepare {
+            layout: Some(layout),
+            layout_options: Some(serde_json::from_str(options).unwrap()),
+            mkfs_options: Some(mkfs.into()),
+            ..Prepare::new(storage, filesystem)
+        }
+    }
+
+    #[test]
+    fn the_stripes_of_the_array_are_handed_to_mkfs() {
+        let options = |filesystem, layout, of_layout: &str, mkfs: &str| {
+            let request = request(filesystem, layout, of_layout, mkfs);
+            let given: Vec<String> = mkfs.split_whitespace().map(str::to_owned).collect();
+            let mut options = given.clone();
+            add_geometry(&request, layout, 1 << 30, &given, &mut options);
+            options.join(" ")
+        };
+        let xfs = |layout, of_layout, mkfs| options(Filesystem::Xfs, layout, of_layout, mkfs);
+        assert_eq!(
+            xfs(Layout::Raid5, r#"{"chunk": "64k"}"#, ""),
+            "-d su=65536,sw=3"
+        );
+        assert_eq!(xfs(Layout::Raid6, "{}", ""), "-d su=524288,sw=2 -l su=32k");
+        assert_eq!(
+            xfs(Layout::Raid0, "{}", "-d noalign -l su=64k"),
+            "-d noalign -l su=64k"
+        );
+        assert_eq!(
+            xfs(
+                Layout::Raid10,
+                r#"{"chunk": "256k", "copies": "n4"}"#,
+                "-d agcount=8"
+            ),
+            "-d agcount=8 -d su=262144,sw=1"
+        );
+        assert_eq!(xfs(Layout::Raid1, "{}", ""), "");
+        let ext4 = |layout, of_layout, mkfs| options(Filesystem::Ext4, layout, of_layout, mkfs);
+        assert_eq!(
+            ext4(Layout::Raid0, "{}", ""),
+            "-E stride=128,stripe_width=512"
+        );
+        assert_eq!(
+            ext4(Layout::Raid5, r#"{"chunk": "64k"}"#, "-b 1024 -E nodiscard"),
+            "-b 1024 -E nodiscard,stride=64,stripe_width=192"
+        );
+        assert_eq!(ext4(Layout::Raid0, "{}", "-E stride=1"), "-E stride=1");
+        assert_eq!(options(Filesystem::Btrfs, Layout::Raid0, "{}", ""), "");
+    }
+}
