@@ -16,7 +16,7 @@ pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, IoFacts, MachineFacts, Place, RunFacts, ServerFacts,
     Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder, XminHolderKind,
 };
-pub use rules::{device_reads, fits_memory, is_saturated};
+pub use rules::{device_reads, fits_memory, is_saturated, memory_for_data};
 pub use storage::{Unreleased, not_released};
 pub use summary::summary;
 pub use value::not_positive;

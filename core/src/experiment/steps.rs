@@ -16,6 +16,7 @@ use super::{
     throttled,
     wal::Fixed,
 };
+use crate::texts::steps::{self as text, Change};
 use crate::verdict::{
     Reason, Run,
     best::{self, Gone, Ranked, Standing},
@@ -136,10 +137,8 @@ impl End {
     pub fn why(&self, blocks: u32) -> Option<String> {
         match self {
             Self::Decided => None,
-            Self::MaxBlocks => Some(format!("{blocks} blocks are made")),
-            Self::MaxDuration => {
-                Some("another run would not have ended within max_duration".into())
-            }
+            Self::MaxBlocks => Some(text::blocks_are_made(blocks)),
+            Self::MaxDuration => Some(text::max_duration()),
             Self::NoReference(why) => Some(why.clone()),
         }
     }
@@ -336,22 +335,13 @@ fn without_reference(state: &State, aside: &[Aside], runs: &[bool]) -> Option<En
     if let Some(baseline) = state.experiment.baseline
         && let Some(aside) = of(baseline)
     {
-        let why = format!(
-            "baseline \"{}\" is set aside: {}",
-            name(baseline),
-            aside.why
-        );
+        let why = text::baseline_is_aside(name(baseline), &aside.why);
         return Some(End::NoReference(why));
     }
     (runs.iter().filter(|run| **run).count() < 2).then(|| {
-        let of_each = (aside.iter())
-            .map(|aside| format!("{} was set aside ({})", name(aside.number), aside.why));
-        let why: Vec<String> = of_each.collect();
-        let why = match why.is_empty() {
-            true => String::new(),
-            false => format!(": {}", why.join("; ")),
-        };
-        End::NoReference(format!("fewer than two targets are left{why}"))
+        let aside = (aside.iter()).map(|aside| (name(aside.number), aside.why.as_str()));
+        let aside: Vec<_> = aside.collect();
+        End::NoReference(text::too_few_targets(&aside))
     })
 }
 
@@ -390,12 +380,12 @@ pub fn often_interrupted(state: &State, index: usize) -> Option<String> {
     let is_often =
         made.outcome == Some(Outcome::Interrupted) && count.is_multiple_of(OFTEN_INTERRUPTED);
     is_often.then(|| {
-        let name = state.targets.get(made.number).map_or("", |t| t.name.as_str());
+        let name = state
+            .targets
+            .get(made.number)
+            .map_or("", |t| t.name.as_str());
         let why = made.why.as_deref().unwrap_or_default();
-        format!(
-            "{count} runs of \"{name}\" in block {} were cut off, the last one: {why}; once that is mended, resume_experiment goes on with it",
-            made.block
-        )
+        text::often_cut_off(count, name, made.block, why)
     })
 }
 
@@ -479,12 +469,12 @@ fn restart_block(state: &State, block: u32, boot_id: &str, versions: &str) -> Op
         .into_iter()
         .find_map(|made| {
             if differs(&made.boot_id, boot_id) {
-                Some("the machine was started again within its block")
+                Some(Change::Restart)
             } else {
                 conditions::change(made.versions.as_deref()?, versions)
             }
         })
-        .map(|why| Next::Repeat(block, why.into()))
+        .map(|change| Next::Repeat(block, text::changed(change).into()))
 }
 
 fn start(state: &State, place: Place) -> Next {

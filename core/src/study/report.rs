@@ -10,6 +10,7 @@ use super::{
     not_tested::{Here, Why},
     pairs,
 };
+use crate::texts::study as text;
 
 /// A line of the report.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -167,15 +168,14 @@ fn remark(
     why_not: Option<&Why>,
     figure: Option<&Figure>,
 ) -> Option<String> {
-    let mut parts: Vec<String> = Vec::new();
-    parts.extend(why_not.map(|why| format!("not tested: {why}")));
-    if let Some(variant) = variant {
-        let gone = variant.gone.iter();
-        parts
-            .extend(gone.map(|g| format!("{} is gone since {}: {}", g.option, g.since, g.instead)));
-    }
-    parts.extend(figure.and_then(|f| f.remark.clone()));
-    (!parts.is_empty()).then(|| parts.join("; "))
+    let why_not = why_not.map(Why::to_string);
+    let gone = variant.map_or(&[][..], |variant| &variant.gone);
+    let gone = gone
+        .iter()
+        .map(|g| [&g.option, &g.since, &g.instead].map(String::as_str));
+    let gone: Vec<_> = gone.collect();
+    let author = figure.and_then(|f| f.remark.as_deref());
+    text::remark(why_not.as_deref(), &gone, author)
 }
 
 #[cfg(test)]
