@@ -180,7 +180,7 @@ fn reads_of_data_in_memory_that_the_device_did_are_told() {
     );
 }
 
-/// The same rule says whether data fit into memory, for a finding and for the regime.
+/// A finding and the regime say by one rule whether data fit into memory.
 #[test]
 fn memory_that_the_asking_server_takes_holds_no_data() {
     let state = state("best", &["ext4", "btrfs"], ("tps", None));
