@@ -18,7 +18,7 @@ pub fn behind(verdict: &str, has_searched: bool) -> String {
     format!("{verdict}{why}")
 }
 
-/// What is said of a target, and the promises of its commits and of those of the other target.
+/// The words on a target, with the promises of its commits and of those of the other target.
 pub fn unlike_in_durability(says: &str, own: &str, other: &str) -> String {
     format!("{says}, NOT equally durable ({own}; the other one: {other})")
 }

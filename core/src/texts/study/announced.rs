@@ -38,7 +38,7 @@ pub struct Hint<'a> {
     pub study: &'a str,
     /// Devices that each run erases.
     pub erased: Vec<&'a str>,
-    /// What is not tested, each with the reason.
+    /// Parts that are not tested, each with the reason.
     pub left: &'a [(String, String)],
     /// Questions that take no duration.
     pub without_duration: Vec<&'a str>,
