@@ -18,7 +18,7 @@ use std::{
 use pgfsbench_core::{
     board::{ClientSlot, Sample},
     checkpoint::Window,
-    run::plan::Course,
+    run::plan::PlanCursor,
     spec::{Bound, Spec},
 };
 use serde_json::Value;
@@ -58,14 +58,14 @@ pub struct Run {
     pub started_ns: u64,
     pub phases: Vec<PhaseTime>,
     /// Its plan, and how far it is.
-    pub course: Course,
+    pub cursor: PlanCursor,
     pub entry: Option<Entry>,
     /// The request to the helper and its result, for a run on a filesystem of its own.
     pub storage: Option<Value>,
     /// The phases of a run that has failed on another server, as that server has stored them.
-    pub phases_there: Option<Value>,
+    pub remote_phases: Option<Value>,
     /// Whether another server has said how the run ended, which nothing here knows better.
-    pub ended_there: bool,
+    pub remote_has_ended: bool,
     /// Phases of a run on a target outside the run of the server there.
     pub spans: Vec<Span>,
     pub looked_at_room: Instant,
@@ -118,11 +118,11 @@ impl Run {
             crew: Crew::new(board, serial, slots),
             started_ns: clock::now_ns(),
             phases: Vec::new(),
-            course: Course::default(),
+            cursor: PlanCursor::default(),
             entry: None,
             storage: None,
-            phases_there: None,
-            ended_there: false,
+            remote_phases: None,
+            remote_has_ended: false,
             spans: Vec::new(),
             looked_at_room: Instant::now(),
             next_second: None,
@@ -210,7 +210,7 @@ impl Run {
         mut ready: impl FnMut(&mut Self) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         loop {
-            self.look_around()?;
+            self.check_interrupts()?;
             if ready(self)? {
                 return Ok(());
             }
@@ -222,9 +222,9 @@ impl Run {
         }
     }
 
-    pub fn look_around(&mut self) -> Result<(), Fault> {
+    pub fn check_interrupts(&mut self) -> Result<(), Fault> {
         self.take_samples();
-        self.checkpoints.look(&self.board.checkpoints);
+        self.checkpoints.poll(&self.board.checkpoints);
         if cancellation::is_cancelled(self.request) {
             return Err(cancellation::fault(self.request));
         }
@@ -252,7 +252,7 @@ impl Run {
         }
     }
 
-    /// The window has begun: from now on, [`Run::look_around`] looks in each second of it.
+    /// The window has begun: from now on, [`Run::check_interrupts`] looks in each second of it.
     pub fn watch_seconds(&mut self) {
         self.next_second = Some(Instant::now() + SECOND);
     }

@@ -21,7 +21,7 @@ use pgfsbench_core::board::{CheckpointRing, ExperimentSlots, SampleRing, TextCel
 pub use for_experiment::{start_for_experiment, starts_for_experiment};
 pub use pgfsbench_core::run::{
     phase::Phase,
-    request::{Cancel, Errand, RequestState},
+    request::{Cancel, CoordinatorTask, RequestState},
 };
 pub use request::Request;
 pub use request_texts::RequestTexts;
@@ -62,7 +62,7 @@ pub struct Board {
     /// is none. Written by that worker, under the lock; one that was killed leaves it as it is.
     pub queue_worker: AtomicI32,
     /// That database. Written as the pid.
-    pub queue_worker_home: AtomicU32,
+    pub queue_worker_database: AtomicU32,
     /// 1 while there is no worker slot for one, so that the coordinator of the run that is on has to do it. Written by the janitor.
     pub no_slot: AtomicU32,
     /// The last ticket given out; a ticket orders requests. Written by callers under the lock.
@@ -130,7 +130,7 @@ pub struct RunArea {
     pub scanning: AtomicU32,
     /// Bytes that the parallel workers of the run's scans have asked the kernel for, and had it read from storage. Each of them adds
     /// its own.
-    pub workers_asked_bytes: AtomicU64,
+    pub workers_requested_bytes: AtomicU64,
     pub workers_read_bytes: AtomicU64,
     /// How many parallel workers have added theirs.
     pub workers_told: AtomicU32,
@@ -226,7 +226,7 @@ impl RunArea {
             &self.end_ns,
             &self.latency_p99_ns,
             &self.phase_tps_bits,
-            &self.workers_asked_bytes,
+            &self.workers_requested_bytes,
             &self.workers_read_bytes,
             &self.read_bytes,
             &self.next_read,

@@ -23,8 +23,8 @@ pub extern "C-unwind" fn _PG_init() {
         checkpoint_hook::install_hook();
         own_reads::install_hook();
         object_access::install_hook();
-        extension_statements::install_hook(extension_statements::Called {
-            look: uninstall::look,
+        extension_statements::install_hook(extension_statements::StatementHooks {
+            before_drop: uninstall::before_drop,
             before_update: install::before_update,
             check_report: install::check_report,
         });

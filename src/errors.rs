@@ -8,7 +8,7 @@ use std::{
 
 pub use pgfsbench_core::sqlstate::{self, pack, unpack};
 use pgfsbench_core::{
-    board::{TextCell, cut_for_json},
+    board::{TextCell, truncate_for_json},
     escape::blanked,
     refusal::Refusal,
 };
@@ -104,12 +104,15 @@ impl Fault {
         let quarter = bytes.saturating_sub(FRAME) / 4;
         Self {
             sqlstate: unpack(pack(&self.sqlstate)),
-            message: cut_for_json(&self.message, quarter),
+            message: truncate_for_json(&self.message, quarter),
             detail: self
                 .detail
                 .as_deref()
-                .map(|text| cut_for_json(text, 2 * quarter)),
-            hint: self.hint.as_deref().map(|text| cut_for_json(text, quarter)),
+                .map(|text| truncate_for_json(text, 2 * quarter)),
+            hint: self
+                .hint
+                .as_deref()
+                .map(|text| truncate_for_json(text, quarter)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 pub mod definition;
 pub mod experiment;
-mod experiment_beside;
+mod experiment_facts;
 mod experiment_log;
 mod experiment_runs;
 mod experiment_state;
@@ -18,7 +18,7 @@ use pgfsbench_core::{
     hist::{Histogram, Measure},
     recovery_log::Recovery,
     rows::Row,
-    run::row::{Asked, Done},
+    run::row::{Done, RequestedRun},
     spec::Spec,
     verification::{self, Check, Moment},
     work_database,
@@ -45,15 +45,18 @@ pub fn insert_run(
     use pgfsbench_core::spec::Bound;
     let (duration_ms, transactions) = match spec.bound {
         // How long a checkpoint cycle is there is not known here.
-        Bound::DurationMs(ms) => (Some(ms).filter(|_| !spec.is_chosen_there("duration")), None),
+        Bound::DurationMs(ms) => (
+            Some(ms).filter(|_| !spec.is_chosen_remotely("duration")),
+            None,
+        ),
         Bound::Transactions(n) => (None, Some(n)),
     };
     let workload = spec.workload;
-    let has_scale = spec.has_tables() && !spec.is_chosen_there("scale");
+    let has_scale = spec.has_tables() && !spec.is_chosen_remotely("scale");
     // If another machine chooses them, their number is not known yet.
     let clients = workload.clients_come_from();
-    let clients = clients.filter(|name| !spec.is_chosen_there(name));
-    let row = Asked {
+    let clients = clients.filter(|name| !spec.is_chosen_remotely(name));
+    let row = RequestedRun {
         status: status.into(),
         target: spec.target.clone(),
         workload: workload.as_str(),

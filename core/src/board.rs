@@ -6,12 +6,12 @@
 //! A slot belongs to one client for one run; the coordinator resets it before it starts the client and reads it to the end.
 
 mod checkpoint_ring;
-mod cut;
 mod experiment_slots;
 mod figures;
 pub mod place;
 mod ring;
 mod text;
+mod truncate;
 mod waits;
 mod work;
 
@@ -23,11 +23,11 @@ use std::sync::atomic::{
 use crate::hist::AtomicHistogram;
 
 pub use checkpoint_ring::{CheckpointRing, Found};
-pub use cut::cut_for_json;
 pub use experiment_slots::{EXPERIMENT_SLOTS, ExperimentSlot, ExperimentSlots};
 pub use figures::{Figure, Figures, Kind, OF_WORK};
 pub use ring::{Sample, SampleCell, SampleRing, second_after};
 pub use text::TextCell;
+pub use truncate::truncate_for_json;
 pub use waits::Waits;
 pub use work::{AtomicWork, Counts, Work};
 

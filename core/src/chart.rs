@@ -185,7 +185,7 @@ fn cell(cell: usize, spread: Spread, filled: &[char; 9], glyphs: &Glyphs) -> cha
 }
 
 /// A text cut to so many characters, which ends in `...` if it was.
-fn cut(text: &str, most: usize) -> String {
+fn truncate(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -200,12 +200,12 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
         let line = lines.last_mut().expect("there is a line from the start");
         let used = line.chars().count();
         if used > 0 && used + 1 + word.chars().count() > width {
-            lines.push(cut(word, width));
+            lines.push(truncate(word, width));
         } else {
             if used > 0 {
                 line.push(' ');
             }
-            line.push_str(&cut(word, width));
+            line.push_str(&truncate(word, width));
         }
     }
     lines

@@ -56,7 +56,7 @@ pub struct Checkpoint {
 
 /// A checkpoint that has begun and not ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Going {
+pub struct OpenCheckpoint {
     /// True for a restartpoint.
     pub is_restartpoint: bool,
     /// Bits of its cause.
@@ -69,8 +69,12 @@ pub struct Going {
 
 /// The checkpoint that still goes on. None if its end was reported since, or if it began before `over_ns`: then it has ended, though
 /// its end was never reported (log_checkpoints was turned off meanwhile).
-pub fn still_going(going: Option<Going>, ended: &[Checkpoint], over_ns: u64) -> Option<Going> {
-    let has_ended = |going: &Going| ended.iter().any(|c| c.started_us == going.started_us);
+pub fn still_going(
+    going: Option<OpenCheckpoint>,
+    ended: &[Checkpoint],
+    over_ns: u64,
+) -> Option<OpenCheckpoint> {
+    let has_ended = |going: &OpenCheckpoint| ended.iter().any(|c| c.started_us == going.started_us);
     going.filter(|going| going.start_ns >= over_ns && !has_ended(going))
 }
 
@@ -128,7 +132,7 @@ pub struct OfWindow {
 
 impl Window {
     /// The checkpoints that touch the window, in the order in which they began.
-    pub fn of(self, ended: &[Checkpoint], going: Option<Going>) -> OfWindow {
+    pub fn of(self, ended: &[Checkpoint], going: Option<OpenCheckpoint>) -> OfWindow {
         let mut of_window = OfWindow::default();
         let touching = ended
             .iter()
@@ -151,7 +155,7 @@ impl Window {
             .div_euclid(1_000_000_000)
     }
 
-    fn row_of_going(self, going: Going) -> Row {
+    fn row_of_going(self, going: OpenCheckpoint) -> Row {
         Row {
             kind: kind(going.is_restartpoint),
             cause: words(going.cause),

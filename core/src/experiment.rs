@@ -5,7 +5,7 @@
 //! stand, and what [`answer`] says of it can be said again at any time.
 
 pub mod answer;
-pub mod asked;
+pub mod arguments;
 pub mod conditions;
 pub mod devices;
 pub mod factors;

@@ -90,8 +90,8 @@ pub struct Knee {
     pub text: String,
 }
 
-/// Looks for the knee. The seed makes the bootstrap repeatable. `look_around` is called in each resample: many take long.
-pub fn find(points: &[Point], seed: u64, mut look_around: impl FnMut()) -> Knee {
+/// Looks for the knee. The seed makes the bootstrap repeatable. `check_interrupts` is called in each resample: many take long.
+pub fn find(points: &[Point], seed: u64, mut check_interrupts: impl FnMut()) -> Knee {
     let points = sorted(points);
     let degrees: Vec<f64> = points.iter().map(|p| f64::from(p.degree)).collect();
     let tolerance = tolerance(&points);
@@ -106,18 +106,18 @@ pub fn find(points: &[Point], seed: u64, mut look_around: impl FnMut()) -> Knee 
         };
     }
     let speeds: Vec<f64> = points.iter().map(|p| speed(&p.times_ms)).collect();
-    let seen = look(&degrees, &speeds, tolerance);
+    let seen = plateau(&degrees, &speeds, tolerance);
     let mut random = Stream::new(seed, 0, Purpose::Resample);
     let (mut lows, mut highs) = (Vec::new(), Vec::new());
     for _ in 0..RESAMPLES {
-        look_around();
+        check_interrupts();
         let speeds: Vec<f64> = points
             .iter()
             .map(|point| speed(&resampled(&point.times_ms, &mut random)))
             .collect();
-        let look = look(&degrees, &speeds, tolerance);
-        lows.push(look.low);
-        highs.push(look.high);
+        let plateau = plateau(&degrees, &speeds, tolerance);
+        lows.push(plateau.low);
+        highs.push(plateau.high);
     }
     let low = percentile(&mut lows, TAIL).min(seen.low);
     let high = percentile(&mut highs, 1.0 - TAIL).max(seen.high);
@@ -125,7 +125,7 @@ pub fn find(points: &[Point], seed: u64, mut look_around: impl FnMut()) -> Knee 
 }
 
 /// The look at one curve.
-struct Look {
+struct Plateau {
     /// Index of the smallest degree on the plateau.
     first: usize,
     /// True if every degree is on it.
@@ -136,7 +136,7 @@ struct Look {
     high: f64,
 }
 
-fn look(degrees: &[f64], speeds: &[f64], tolerance: f64) -> Look {
+fn plateau(degrees: &[f64], speeds: &[f64], tolerance: f64) -> Plateau {
     let best = speeds.iter().copied().fold(0.0, f64::max);
     let on_plateau = |speed: f64| speed >= best * (1.0 - tolerance);
     let first = speeds.iter().position(|&s| on_plateau(s)).unwrap_or(0);
@@ -168,7 +168,7 @@ fn look(degrees: &[f64], speeds: &[f64], tolerance: f64) -> Look {
         };
         (low, high)
     };
-    Look {
+    Plateau {
         first,
         all,
         low,
@@ -176,7 +176,7 @@ fn look(degrees: &[f64], speeds: &[f64], tolerance: f64) -> Look {
     }
 }
 
-fn conclude(points: &[&Point], seen: &Look, low: f64, high: f64, tolerance: f64) -> Knee {
+fn conclude(points: &[&Point], seen: &Plateau, low: f64, high: f64, tolerance: f64) -> Knee {
     let last = points[points.len() - 1].degree;
     let knee = |verdict, degree, text| Knee {
         verdict,

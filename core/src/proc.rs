@@ -38,7 +38,9 @@ pub use process::parse_cpu_ticks;
 pub use snapshot::{CpuOfProcesses, Snapshot};
 pub use stat::{CpuShares, CpuTimes, parse_cpu_times, parse_each_cpu};
 pub use swaps::{Swap, parse_swaps};
-pub use virtualization::{CLOCKS, Clues, DEVICE_TREE, DMI, HYPERVISOR, virtualization};
+pub use virtualization::{
+    CLOCKS, DEVICE_TREE, DMI, HYPERVISOR, VirtualizationSigns, virtualization,
+};
 
 pub const MOUNTINFO: &str = "/proc/self/mountinfo";
 /// This process's own reads and writes.

@@ -1,10 +1,10 @@
 //! The specification of a run: what the caller asked for, checked once at the edge, with everything left open chosen.
 //!
-//! `workload::resolve` turns [`Asked`] (arguments as they were given) and [`Facts`] (this server, now) into a [`Spec`], or refuses.
+//! `workload::resolve` turns [`RunArguments`] (arguments as they were given) and [`Facts`] (this server, now) into a [`Spec`], or refuses.
 //! A resolved [`Spec`] holds only values that can be run; nothing further inside checks them again.
 
 mod act;
-mod asked;
+mod arguments;
 pub(crate) mod check;
 mod definition;
 pub(crate) mod json;
@@ -18,9 +18,9 @@ use serde_json::{Map, Value};
 
 use crate::{units, verdict::rate::search};
 
-pub use act::{Act, Errand, Step, Who};
-pub(crate) use asked::any_float;
-pub use asked::{Arguments, Asked, Facts};
+pub use act::{Act, Actor, HelperTask, Step};
+pub(crate) use arguments::any_float;
+pub use arguments::{Arguments, Facts, RunArguments};
 pub use definition::{
     Chosen, ClientsDo, Definition, Estimate, Given, Limit, Names, OwnOption, Parameters, Plan,
     Remark, ResultTable, Results, Workload,
@@ -381,7 +381,7 @@ impl Spec {
     }
 
     /// Whether the server of the target chooses this parameter.
-    pub fn is_chosen_there(&self, parameter: &str) -> bool {
+    pub fn is_chosen_remotely(&self, parameter: &str) -> bool {
         self.chosen_there.iter().any(|name| name == parameter)
     }
 
@@ -394,10 +394,10 @@ impl Spec {
     pub fn plan_text(&self) -> String {
         let workload = self.workload;
         let mut parts = vec![self.workload.as_str().to_owned()];
-        if workload.takes("scale") && !self.is_chosen_there("scale") {
+        if workload.takes("scale") && !self.is_chosen_remotely("scale") {
             parts.push(format!("scale {}", self.scale));
         }
-        if workload.takes("clients") && !self.is_chosen_there("clients") {
+        if workload.takes("clients") && !self.is_chosen_remotely("clients") {
             parts.push(units::format_count(self.clients.into(), "client"));
         }
         if workload.takes("warmup") {
@@ -411,7 +411,7 @@ impl Spec {
             _ if !workload.takes("duration") => {}
             Bound::DurationMs(ms) if self.searched_percentile().is_some() => {
                 let (fewest, most) = (self.fewest_cycles(), self.most_cycles());
-                parts.push(match self.is_chosen_there("duration") {
+                parts.push(match self.is_chosen_remotely("duration") {
                     true => format!("{fewest} to {most} checkpoint cycles measured"),
                     false => format!("{fewest} to {most} cycles of {} measured", seconds(ms)),
                 });
@@ -436,7 +436,7 @@ impl Spec {
                 }),
         );
         parts.push(format!("seed {}", self.seed));
-        let chosen_here = |name: &&String| !self.is_chosen_there(name);
+        let chosen_here = |name: &&String| !self.is_chosen_remotely(name);
         let chosen: Vec<&str> = self
             .chosen
             .iter()

@@ -4,7 +4,8 @@
 //! becomes one experiment), and the published figures. [`plan`] turns it into targets and experiments for this machine, and
 //! says what is left out and why; [`said`] tells that beforehand; [`claims`], [`report`] and [`pairs`] say what came out. All of it is a pure function of what is stored.
 
-pub mod asked;
+pub mod announcement;
+pub mod arguments;
 pub mod builtin;
 pub mod check;
 pub mod claims;
@@ -15,4 +16,3 @@ pub mod not_tested;
 pub mod pairs;
 pub mod plan;
 pub mod report;
-pub mod said;

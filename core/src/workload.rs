@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
     refusal::{Refusal, quoted},
-    spec::{Asked, Workload},
+    spec::{RunArguments, Workload},
 };
 
 pub use resolve::resolve;
@@ -55,8 +55,8 @@ impl<'de> Deserialize<'de> for Workload {
 }
 
 /// The document that travels with a run of these arguments, as JSON. Each workload is asked, since an experiment may vary the workload.
-pub fn document(asked: &Asked) -> Result<Option<String>, Refusal> {
-    let documents = ALL.iter().map(|workload| workload.document(asked));
+pub fn document(arguments: &RunArguments) -> Result<Option<String>, Refusal> {
+    let documents = ALL.iter().map(|workload| workload.document(arguments));
     documents.filter_map(Result::transpose).next().transpose()
 }
 
@@ -86,19 +86,19 @@ fn named(name: Option<&str>) -> Result<Workload, Refusal> {
 }
 
 /// Refuses parameters that mean nothing for a workload.
-fn check_parameters(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
-    let script = &asked.script;
+fn check_parameters(workload: Workload, arguments: &RunArguments) -> Result<(), Refusal> {
+    let script = &arguments.script;
     let given = [
-        ("scale", asked.scale.is_some()),
-        ("size", asked.size.is_some()),
-        ("clients", asked.clients.is_some()),
-        ("duration", asked.duration_us.is_some()),
-        ("transactions", asked.transactions.is_some()),
-        ("warmup", asked.warmup_us.is_some()),
-        ("rate", asked.rate.is_some()),
-        ("latency_limit_ms", asked.latency_limit_ms.is_some()),
-        ("settings", asked.settings.is_some()),
-        ("keep", asked.keep),
+        ("scale", arguments.scale.is_some()),
+        ("size", arguments.size.is_some()),
+        ("clients", arguments.clients.is_some()),
+        ("duration", arguments.duration_us.is_some()),
+        ("transactions", arguments.transactions.is_some()),
+        ("warmup", arguments.warmup_us.is_some()),
+        ("rate", arguments.rate.is_some()),
+        ("latency_limit_ms", arguments.latency_limit_ms.is_some()),
+        ("settings", arguments.settings.is_some()),
+        ("keep", arguments.keep),
         ("scripts", script.scripts.is_some()),
         ("variables", script.variables.is_some()),
         ("init_script", script.init_script.is_some()),
@@ -123,8 +123,8 @@ fn check_parameters(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
 }
 
 /// Only what runs transactions can be given a rate, which a search tries.
-fn check_rate(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
-    let options = asked.options.as_ref();
+fn check_rate(workload: Workload, arguments: &RunArguments) -> Result<(), Refusal> {
+    let options = arguments.options.as_ref();
     let searches = options.is_some_and(|options| options.get("sustain").is_some());
     if !searches || workload.takes("rate") {
         return Ok(());

@@ -214,7 +214,7 @@ fn rows() -> Vec<(&'static str, Value)> {
 
 /// The row of a run, in two structs: what is asked for, and what is done.
 fn rows_of_run() -> [(&'static str, Value); 2] {
-    [row(row::Asked::default()), row(row::Done::default())]
+    [row(row::RequestedRun::default()), row(row::Done::default())]
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Figures of the authors, copied by hand: the files of `studies/` have each of them, and no others.
 
 use pgfsbench_core::study::{
-    asked::Asked,
+    arguments::StudyArguments,
     builtin,
     definition::Study,
-    not_tested::{Facts, Here},
+    not_tested::{Facts, StudyContext},
     report,
 };
 
@@ -70,14 +70,14 @@ fn of_heron() {
 
     // Figures that follow from others are not stored: the report computes them.
     let study = study("heron-2010");
-    let asked = Asked {
+    let arguments = StudyArguments {
         image_size: Some("4GB".into()),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
     let facts = Facts::default();
-    let here = Here {
+    let here = StudyContext {
         study: &study,
-        asked: &asked,
+        arguments: &arguments,
         facts: &facts,
     };
     let rows = report::report(&here, &Default::default());

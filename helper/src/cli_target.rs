@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 #[derive(Args)]
-pub struct Which {
+pub struct TargetName {
     /// Name of the target
     #[arg(long)]
     target: String,
@@ -22,7 +22,7 @@ pub struct Which {
 #[derive(Args)]
 pub struct CliTarget {
     #[command(flatten)]
-    pub which: Which,
+    pub target_name: TargetName,
     #[arg(long)]
     filesystem: String,
     /// Size of an image, such as 8GB
@@ -66,7 +66,7 @@ pub struct CliTarget {
     kernel_setting: Vec<String>,
 }
 
-impl Which {
+impl TargetName {
     pub fn place(&self, engine: &Engine) -> Result<Place, Refusal> {
         Ok(Place {
             database: engine

@@ -48,7 +48,7 @@ pub fn main() -> Result<(), Refusal> {
     let Some(hello) = read::<Hello>(&mut from).map_err(|e| failed(e.into()))? else {
         return Ok(());
     };
-    let mut servant = Servant {
+    let mut worker = Worker {
         root,
         from,
         unrecorded: None,
@@ -56,10 +56,10 @@ pub fn main() -> Result<(), Refusal> {
         backoff: Backoff::default(),
         has_served: false,
     };
-    servant.serve(&hello).map_err(failed)
+    worker.serve(&hello).map_err(failed)
 }
 
-struct Servant {
+struct Worker {
     root: UnixStream,
     from: BufReader<UnixStream>,
     /// The outcome of a job that ended while the database could not be reached.
@@ -83,7 +83,7 @@ enum Ended {
     Queue,
 }
 
-impl Servant {
+impl Worker {
     fn serve(&mut self, hello: &Hello) -> Result<(), Failure> {
         let mut last = String::new();
         loop {

@@ -366,16 +366,16 @@ fn place_of(database: &Name, target: &Name) -> Place {
 
 /// The properties of a zfs pool that were asked for and are not in force.
 fn properties_not_in_force(request: &Prepare, now: &BTreeMap<String, String>) -> Vec<String> {
-    let asked = [&request.pool_properties, &request.dataset_properties];
-    let texts = asked.into_iter().flatten();
-    let asked = texts
+    let requested = [&request.pool_properties, &request.dataset_properties];
+    let texts = requested.into_iter().flatten();
+    let requested = texts
         .flat_map(|text| text.split([',', ' ']))
         .filter(|p| !p.is_empty());
     let is_missing = |property: &&str| {
         let (name, value) = property.split_once('=').unwrap_or((property, ""));
         !now.get(name).is_some_and(|now| is_same_value(value, now))
     };
-    asked.filter(is_missing).map(str::to_owned).collect()
+    requested.filter(is_missing).map(str::to_owned).collect()
 }
 
 /// The storage of a filesystem or of its log, as JSON.

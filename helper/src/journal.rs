@@ -168,8 +168,8 @@ impl Entry {
     }
 }
 
-type Believed = (Place, Entry);
-type Unbelieved = (Place, Refusal);
+type Trusted = (Place, Entry);
+type Untrusted = (Place, Refusal);
 
 pub struct Journal {
     path: PathBuf,
@@ -273,7 +273,7 @@ impl Journal {
     }
 
     /// All entries that are believed, and why the others are not.
-    pub fn entries(&self, config: &Config) -> Result<(Vec<Believed>, Vec<Unbelieved>), Refusal> {
+    pub fn entries(&self, config: &Config) -> Result<(Vec<Trusted>, Vec<Untrusted>), Refusal> {
         let (mut believed, mut unbelieved) = (Vec::new(), Vec::new());
         for place in self.places()?.0 {
             match self.read(&place, config) {
@@ -297,7 +297,7 @@ impl Journal {
     /// On disk when this returns.
     pub fn write(&self, entry: &Entry) -> Result<(), Refusal> {
         let name = format!("{}.json", entry.place);
-        self.put(&self.entries, &self.path.join("journal"), &name, entry)
+        self.write_file(&self.entries, &self.path.join("journal"), &name, entry)
     }
 
     pub fn remove(&self, place: &Place) -> Result<(), Refusal> {
@@ -310,7 +310,7 @@ impl Journal {
         fsync(&self.entries).map_err(|e| failed("sync", &path, e))
     }
 
-    fn put(
+    fn write_file(
         &self,
         directory: &OwnedFd,
         path: &Path,

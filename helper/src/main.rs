@@ -48,7 +48,7 @@ mod setup;
 
 use child::Part;
 use clap::{Parser, Subcommand};
-use cli_target::{CliTarget, Which};
+use cli_target::{CliTarget, TargetName};
 use config::Config;
 use engine::{Cleared, Engine, Hook};
 use output::{note, say};
@@ -89,14 +89,14 @@ enum Action {
     /// Unmount a target and remove what was made for it
     Release {
         #[command(flatten)]
-        which: Which,
+        target_name: TargetName,
         #[command(flatten)]
         hook: Hook,
     },
     /// Unmount a target and mount it again as it was
     Remount {
         #[command(flatten)]
-        which: Which,
+        target_name: TargetName,
         #[command(flatten)]
         hook: Hook,
     },
@@ -161,7 +161,10 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         Action::RunOnce(options) => serve::serve(engine(options.hook.clone())?, true, &options),
         Action::Plan(cli_target) => {
             let engine = engine(Hook::default())?;
-            let plan = engine.plan(&cli_target.which.place(&engine)?, &cli_target.request()?)?;
+            let plan = engine.plan(
+                &cli_target.target_name.place(&engine)?,
+                &cli_target.request()?,
+            )?;
             let devices = plan.devices();
             for step in &plan.steps {
                 match step.argv(&devices) {
@@ -173,21 +176,21 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         }
         Action::Prepare { cli_target, hook } => {
             let engine = engine(hook)?;
-            let place = cli_target.which.place(&engine)?;
+            let place = cli_target.target_name.place(&engine)?;
             let result = engine.prepare(&place, None, &cli_target.request()?, &mut show)?;
             engine.keep(&place.database, &place.target)?;
             say!("{result:#}");
             Ok(())
         }
-        Action::Release { which, hook } => {
+        Action::Release { target_name, hook } => {
             let engine = engine(hook)?;
-            let result = engine.release(&which.place(&engine)?, &mut show)?;
+            let result = engine.release(&target_name.place(&engine)?, &mut show)?;
             say!("{result:#}");
             Ok(())
         }
-        Action::Remount { which, hook } => {
+        Action::Remount { target_name, hook } => {
             let engine = engine(hook)?;
-            let result = engine.remount(&which.place(&engine)?, &mut show)?;
+            let result = engine.remount(&target_name.place(&engine)?, &mut show)?;
             say!("{result:#}");
             Ok(())
         }

@@ -155,7 +155,7 @@ pub enum On {
     Device {
         path: String,
         /// Serial number and the like when the target was created.
-        asked: Marks,
+        requested: Marks,
         facts: Box<DeviceFacts>,
     },
 }
@@ -230,8 +230,8 @@ pub fn prepare(
 
 /// The options of mkfs without those that the request gives; None if it gives none.
 fn plain_options_of_mkfs(request: &Prepare, uuid: &str) -> Result<Option<Vec<String>>, Refusal> {
-    let asked = request.mkfs_options.as_deref().unwrap_or_default();
-    if asked.trim().is_empty() {
+    let requested = request.mkfs_options.as_deref().unwrap_or_default();
+    if requested.trim().is_empty() {
         return Ok(None);
     }
     let plain = Prepare {
@@ -250,16 +250,16 @@ fn storage(
 ) -> Result<(On, Vec<Step>), Refusal> {
     match &request.storage {
         Storage::Image { bytes, sparse } => {
-            let wanted = images::Wanted {
+            let new_image = images::NewImage {
                 part: Part::Filesystem,
                 name: place.image_name(),
                 bytes: *bytes,
                 sparse: *sparse,
                 partitions: request.filesystem == Filesystem::Zfs,
             };
-            images::image(config, &wanted, facts, None)
+            images::image(config, &new_image, facts, None)
         }
-        Storage::Device(asked) => device(config, asked, facts, Part::Filesystem),
+        Storage::Device(requested) => device(config, requested, facts, Part::Filesystem),
     }
 }
 
@@ -299,9 +299,9 @@ fn mounting(config: &Config, mount_point: &Path, mount: Step) -> [Step; 4] {
 /// Those that are asked for, and what of our own they leave.
 fn options_of_mkfs(request: &Prepare, uuid: &str) -> Result<Vec<String>, Refusal> {
     let fs = request.filesystem;
-    let asked = request.mkfs_options.as_deref().unwrap_or("");
+    let requested = request.mkfs_options.as_deref().unwrap_or("");
     let mut options = fs.own_arguments(uuid);
-    options.extend(mkfs_arguments(fs, asked)?);
+    options.extend(mkfs_arguments(fs, requested)?);
     discard::spare(request, &mut options)?;
     extended::write_at_once(fs, &mut options);
     Ok(options)
@@ -345,11 +345,11 @@ fn check_kernel(fs: Filesystem, facts: &Facts) -> Result<(), Refusal> {
 
 fn device(
     config: &Config,
-    asked: &DeviceRequest,
+    requested: &DeviceRequest,
     facts: &Facts,
     part: Part,
 ) -> Result<(On, Vec<Step>), Refusal> {
-    let path = asked.path.as_str();
+    let path = requested.path.as_str();
     let found = match part {
         Part::Filesystem => &facts.device,
         Part::Log => &facts.log_device,
@@ -359,9 +359,9 @@ fn device(
             .detail("Only devices that it names, with the same path, are erased.")
             .hint(format!("Add to it: [[device]] and, on the next line, path = \"{path}\"; then restart pgfsbench-helper.")));
     };
-    let asked = asked.marks();
+    let requested = requested.marks();
     let device = &found.facts;
-    check_identity(allowed, &asked, &device.identity.marks())?;
+    check_identity(allowed, &requested, &device.identity.marks())?;
     check_free(path, found)?;
     check_device(path, allowed.wipe, found.is_ours, device)?;
     let steps = vec![
@@ -377,7 +377,7 @@ fn device(
     ];
     let on = On::Device {
         path: path.to_owned(),
-        asked,
+        requested,
         facts: Box::new(device.clone()),
     };
     Ok((on, steps))

@@ -160,7 +160,7 @@ pub fn check_file(path: &Path) -> Result<(), Refusal> {
         .zip(path.file_name().and_then(|name| name.to_str()))
         .ok_or_else(|| Refusal::argument(format!("invalid path {}", shown(path))))?;
     let directory = open_directory(parent)?;
-    let stat = look(&directory, name)
+    let stat = stat_entry(&directory, name)
         .and_then(|stat| stat.ok_or(Errno::NOENT))
         .map_err(|e| failed("stat", path, e))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -170,7 +170,7 @@ pub fn check_file(path: &Path) -> Result<(), Refusal> {
 }
 
 /// The status of a name in a directory; a symbolic link is not followed. None if there is nothing.
-pub fn look(directory: impl AsFd, name: &str) -> Result<Option<Stat>, Errno> {
+pub fn stat_entry(directory: impl AsFd, name: &str) -> Result<Option<Stat>, Errno> {
     match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
         Err(Errno::NOENT) => Ok(None),

@@ -129,12 +129,12 @@ pub fn write(of: &Of, value: &Value) -> Result<(), Refusal> {
 }
 
 /// The values to write to a disk's queue, in order.
-pub fn of_block(asked: &BlockSettings) -> Vec<Value> {
+pub fn of_block(requested: &BlockSettings) -> Vec<Value> {
     let number = |n: Option<u64>| n.map(|n| n.to_string());
     [
-        ("scheduler", asked.scheduler.clone()),
-        ("nr_requests", number(asked.nr_requests)),
-        ("read_ahead_kb", number(asked.read_ahead_kb)),
+        ("scheduler", requested.scheduler.clone()),
+        ("nr_requests", number(requested.nr_requests)),
+        ("read_ahead_kb", number(requested.read_ahead_kb)),
     ]
     .into_iter()
     .filter_map(|(file, value)| {
@@ -147,21 +147,21 @@ pub fn of_block(asked: &BlockSettings) -> Vec<Value> {
 }
 
 /// The values to write to the kernel's settings.
-pub fn of_kernel(asked: &KernelSettings) -> Vec<Value> {
+pub fn of_kernel(requested: &KernelSettings) -> Vec<Value> {
     let value = |(file, value): (&str, u64)| Value {
         file: file.into(),
         value: value.to_string(),
     };
-    asked.asked().into_iter().map(value).collect()
+    requested.requested().into_iter().map(value).collect()
 }
 
 /// The present values of everything that writing these would change. A new scheduler resets its own settings and some of the queue's.
-pub fn before(of: &Of, asked: &[Value]) -> Vec<Changed> {
+pub fn before(of: &Of, requested: &[Value]) -> Vec<Changed> {
     let Some(directory) = of.directory() else {
         return Vec::new();
     };
-    let mut files: Vec<String> = asked.iter().map(|value| value.file.clone()).collect();
-    let changes_scheduler = asked
+    let mut files: Vec<String> = requested.iter().map(|value| value.file.clone()).collect();
+    let changes_scheduler = requested
         .iter()
         .any(|v| v.file == "scheduler" && read(&directory, "scheduler").as_ref() != Some(v));
     if changes_scheduler {

@@ -146,10 +146,10 @@ fn write(path: &Path, old: Option<&(Config, String)>, new: &Config) -> Result<bo
     }
     if let Some((_, before)) = before.filter(|(_, before)| !text.contains(before)) {
         let kept = path.with_extension("toml.old");
-        put(&kept, before, 0o600)?;
+        write_file(&kept, before, 0o600)?;
         say!("kept what it was in {}", kept.display());
     }
-    put(path, &text, 0o600)?;
+    write_file(path, &text, 0o600)?;
     say!("wrote {}", path.display());
     Ok(true)
 }
@@ -188,7 +188,7 @@ fn see_to_databases(arguments: &Arguments, config: &Config) -> Result<(), Refusa
     let mut lacking = Vec::new();
     for name in &arguments.databases {
         let connection = &config.database(Some(name))?.connection;
-        let found = visit::look(ids, connection, None).map_err(|refusal| of(name, refusal))?;
+        let found = visit::inspect(ids, connection, None).map_err(|refusal| of(name, refusal))?;
         check(name, &found)?;
         match found.has_rights {
             true => say!(
@@ -203,7 +203,7 @@ fn see_to_databases(arguments: &Arguments, config: &Config) -> Result<(), Refusa
             connection(arguments, name, &config.server_user)?,
             arguments.role(),
         );
-        visit::look(ids, &own, Some(role)).map_err(|refusal| of(name, refusal))?;
+        visit::inspect(ids, &own, Some(role)).map_err(|refusal| of(name, refusal))?;
         say!(
             "database {name}: granted {}, the owner of the extension, to role {}",
             quoted(&owner),
@@ -282,7 +282,7 @@ fn mount_point_of(directory: &Path) -> Result<Option<PathBuf>, Refusal> {
 }
 
 /// Writes a file as a whole, in a directory that is root's.
-fn put(path: &Path, text: &str, mode: u32) -> Result<(), Refusal> {
+fn write_file(path: &Path, text: &str, mode: u32) -> Result<(), Refusal> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     let name = path
         .file_name()

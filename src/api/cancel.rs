@@ -21,7 +21,7 @@ fn fsbench_cancel(run_id: i64) -> Result<bool, ErrorReport> {
         tell_why_not(&ready, run_id)?;
         return Ok(false);
     };
-    request.set_cancel(Cancel::Asked, &session::role_name(session::role()));
+    request.set_cancel(Cancel::Requested, &session::role_name(session::role()));
     process::wake(request.coordinator.load(Acquire));
     janitor::wake(ready.board);
     Ok(true)

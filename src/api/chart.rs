@@ -33,13 +33,15 @@ fn fsbench_chart(
 }
 
 fn within(name: &str, value: i32, bounds: std::ops::RangeInclusive<usize>) -> Result<usize, Fault> {
-    let asked = usize::try_from(value).ok();
-    asked.filter(|value| bounds.contains(value)).ok_or_else(|| {
-        Fault::new(
-            sqlstate::INVALID_PARAMETER,
-            format!("{name} must be from {} to {}", bounds.start(), bounds.end()),
-        )
-        .detail(format!("It is {value}."))
-        .hint("Leave it out for what fits a terminal.")
-    })
+    let arguments = usize::try_from(value).ok();
+    arguments
+        .filter(|value| bounds.contains(value))
+        .ok_or_else(|| {
+            Fault::new(
+                sqlstate::INVALID_PARAMETER,
+                format!("{name} must be from {} to {}", bounds.start(), bounds.end()),
+            )
+            .detail(format!("It is {value}."))
+            .hint("Leave it out for what fits a terminal.")
+        })
 }

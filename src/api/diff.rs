@@ -6,7 +6,7 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use super::guard;
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{session, text::Said},
+    pg::{session, text::ReturnedText},
     store,
 };
 
@@ -19,12 +19,12 @@ fn fsbench_diff(
     TableIterator<
         'static,
         (
-            name!(area, Said),
-            name!(name, Said),
-            name!(a, Option<Said>),
-            name!(b, Option<Said>),
-            name!(matters, Said),
-            name!(why, Said),
+            name!(area, ReturnedText),
+            name!(name, ReturnedText),
+            name!(a, Option<ReturnedText>),
+            name!(b, Option<ReturnedText>),
+            name!(matters, ReturnedText),
+            name!(why, ReturnedText),
         ),
     >,
     ErrorReport,
@@ -33,8 +33,8 @@ fn fsbench_diff(
         (
             d.area.as_str().into(),
             d.name.into(),
-            d.a.map(Said),
-            d.b.map(Said),
+            d.a.map(ReturnedText),
+            d.b.map(ReturnedText),
             d.matters.as_str().into(),
             d.why.into(),
         )

@@ -12,7 +12,7 @@ use pgfsbench_core::doctor::{helper::Description, report::Line};
 
 use crate::{
     errors::Fault,
-    pg::{session, text::Said},
+    pg::{session, text::ReturnedText},
 };
 
 use super::guard;
@@ -22,18 +22,18 @@ pub use helper::{description, place};
 /// The state of each filesystem here, with the helper's report on it.
 pub fn filesystems(description: Option<&Description>) -> Vec<Line> {
     let seen = description.map(|seen| seen.filesystems.as_slice());
-    filesystems::look(seen.unwrap_or_default())
+    filesystems::check(seen.unwrap_or_default())
 }
 
 /// The whole report. In a transaction; reads with the rights of the extension's owner.
-fn look() -> Result<Vec<Line>, Fault> {
+fn check() -> Result<Vec<Line>, Fault> {
     let extension = guard::extension()?;
     session::with_rights_of(extension.owner, || {
         let description = helper::description()?;
-        let mut lines = server::look(&extension.version)?;
-        lines.extend(machine::look());
+        let mut lines = server::check(&extension.version)?;
+        lines.extend(machine::check());
         let filesystems = filesystems(description.as_ref().map(|(seen, _)| seen));
-        lines.extend(helper::look(description)?);
+        lines.extend(helper::check(description)?);
         lines.extend(filesystems);
         Ok(lines)
     })
@@ -45,23 +45,23 @@ fn fsbench_doctor() -> Result<
     TableIterator<
         'static,
         (
-            name!(subject, Said),
-            name!(item, Said),
-            name!(state, Said),
-            name!(detail, Option<Said>),
-            name!(hint, Option<Said>),
+            name!(subject, ReturnedText),
+            name!(item, ReturnedText),
+            name!(state, ReturnedText),
+            name!(detail, Option<ReturnedText>),
+            name!(hint, Option<ReturnedText>),
         ),
     >,
     ErrorReport,
 > {
-    let rows = look()?.into_iter();
+    let rows = check()?.into_iter();
     Ok(TableIterator::new(rows.map(|r| {
         (
             r.subject.into(),
             r.item.into(),
             r.state.into(),
-            r.detail.map(Said),
-            r.hint.map(Said),
+            r.detail.map(ReturnedText),
+            r.hint.map(ReturnedText),
         )
     })))
 }

@@ -22,7 +22,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         process, report, session, shmem,
-        text::{Said, Text},
+        text::{ReturnedText, Text},
         xact,
     },
     process::janitor,
@@ -66,7 +66,7 @@ pub fn unknown(name: &str) -> Fault {
 }
 
 /// The experiment of this name.
-fn named(owner: u32, name: Option<Text>) -> Result<store::Steered, Fault> {
+fn named(owner: u32, name: Option<Text>) -> Result<store::ExperimentControl, Fault> {
     let name: String = name.map(Into::into).ok_or_else(|| {
         Fault::new(sqlstate::INVALID_PARAMETER, "experiment must not be null")
             .detail("It is the name of an experiment.")
@@ -84,17 +84,17 @@ fn fsbench_compare(
     TableIterator<
         'static,
         (
-            name!(target, Said),
+            name!(target, ReturnedText),
             name!(ratio, Option<f64>),
             name!(low, Option<f64>),
             name!(high, Option<f64>),
-            name!(verdict, Said),
-            name!(says, Said),
+            name!(verdict, ReturnedText),
+            name!(says, ReturnedText),
             name!(blocks, Option<i32>),
-            name!(durability, Option<Said>),
+            name!(durability, Option<ReturnedText>),
             name!(same_durability, Option<bool>),
             name!(further_time, Option<Interval>),
-            name!(warnings, Option<Said>),
+            name!(warnings, Option<ReturnedText>),
         ),
     >,
     ErrorReport,
@@ -110,10 +110,11 @@ fn fsbench_compare(
             row.verdict.into(),
             row.says.into(),
             row.blocks.map(|n| n as i32),
-            row.durability.map(|durability| Said(durability.sentence())),
+            row.durability
+                .map(|durability| ReturnedText(durability.sentence())),
             row.same_durability,
             further,
-            warning::in_words(&row.warnings).map(Said),
+            warning::in_words(&row.warnings).map(ReturnedText),
         )
     });
     Ok(TableIterator::new(rows))
@@ -136,14 +137,17 @@ fn compare(experiment: Option<Text>, metric: Option<String>) -> Result<Vec<answe
             metric.is_among(&store::transactions(found.experiment_id)?)?;
         }
         let metric = metric.unwrap_or_else(|| steps::declared(&state));
-        experiment::said(&state, metric)
+        experiment::answers(&state, metric)
     })
 }
 
 #[pg_extern(sql = false)]
 fn fsbench_recommend(
     experiment: Option<Text>,
-) -> Result<TableIterator<'static, (name!(part, Said), name!(says, Said))>, ErrorReport> {
+) -> Result<
+    TableIterator<'static, (name!(part, ReturnedText), name!(says, ReturnedText))>,
+    ErrorReport,
+> {
     let rows = recommended(experiment)?;
     Ok(TableIterator::new(
         rows.into_iter()
@@ -159,11 +163,11 @@ fn fsbench_advice(
     TableIterator<
         'static,
         (
-            name!(part, Said),
-            name!(says, Said),
-            name!(topic, Option<Said>),
-            name!(setting, Option<Said>),
-            name!(value, Option<Said>),
+            name!(part, ReturnedText),
+            name!(says, ReturnedText),
+            name!(topic, Option<ReturnedText>),
+            name!(setting, Option<ReturnedText>),
+            name!(value, Option<ReturnedText>),
         ),
     >,
     ErrorReport,
@@ -174,9 +178,9 @@ fn fsbench_advice(
         (
             row.part.into(),
             row.says.into(),
-            row.topic.map(Said),
-            setting.map(Said),
-            value.map(Said),
+            row.topic.map(ReturnedText),
+            setting.map(ReturnedText),
+            value.map(ReturnedText),
         )
     })))
 }
@@ -187,7 +191,7 @@ fn recommended(experiment: Option<Text>) -> Result<Vec<Advice>, Fault> {
     session::with_rights_of(owner, || {
         let state =
             store::state(found.experiment_id, None)?.ok_or_else(|| unknown(&found.experiment))?;
-        let said = experiment::said(&state, steps::declared(&state))?;
+        let said = experiment::answers(&state, steps::declared(&state))?;
         let facts = experiment::facts(&state)?;
         let rows = recommend::rows(&state, &said, &facts, &experiment::here()?);
         Ok(match store::imported_from(found.experiment_id)? {
@@ -205,7 +209,9 @@ fn fsbench_experiment_ended(
     let ready = guard::ready()?;
     let name: Option<String> = experiment.map(Into::into);
     let patience = std::time::Duration::from_millis(timeout_ms.unwrap_or(0).clamp(0, 1000) as u64);
-    let status = || -> Result<store::Steered, Fault> { named(ready.owner, name.clone().map(Text)) };
+    let status = || -> Result<store::ExperimentControl, Fault> {
+        named(ready.owner, name.clone().map(Text))
+    };
     let found = is_over(&status()?)?;
     if found {
         return Ok(true);
@@ -235,7 +241,7 @@ fn fsbench_experiment_ended(
 static TOLD: Mutex<String> = Mutex::new(String::new());
 
 /// Tells the session that waits of each run.
-fn tell_progress(owner: u32, found: &store::Steered) -> Result<(), Fault> {
+fn tell_progress(owner: u32, found: &store::ExperimentControl) -> Result<(), Fault> {
     let on = session::with_rights_of(owner, || store::on_now(found.experiment_id))?;
     let Some(on) = on else { return Ok(()) };
     let text = format!("experiment {}: {on}", quoted(&found.experiment));
@@ -249,7 +255,7 @@ fn tell_progress(owner: u32, found: &store::Steered) -> Result<(), Fault> {
     Ok(())
 }
 
-fn is_over(found: &store::Steered) -> Result<bool, Fault> {
+fn is_over(found: &store::ExperimentControl) -> Result<bool, Fault> {
     match found.status.as_str() {
         "done" | "cancelled" => Ok(true),
         status @ ("paused" | "recorded") => Err(Fault::new(

@@ -9,7 +9,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         report, session, sql,
-        text::{Said, Text},
+        text::{ReturnedText, Text},
         xact,
     },
     process::helper_worker,
@@ -108,15 +108,15 @@ fn fsbench_prepare_target(
     TableIterator<
         'static,
         (
-            name!(target, Said),
-            name!(directory, Option<Said>),
-            name!(mount_point, Option<Said>),
-            name!(device, Option<Said>),
-            name!(filesystem, Option<Said>),
-            name!(mount_options, Option<Said>),
-            name!(mount_options_not_shown, Option<Vec<Said>>),
-            name!(mkfs_options, Option<Said>),
-            name!(mkfs_version, Option<Said>),
+            name!(target, ReturnedText),
+            name!(directory, Option<ReturnedText>),
+            name!(mount_point, Option<ReturnedText>),
+            name!(device, Option<ReturnedText>),
+            name!(filesystem, Option<ReturnedText>),
+            name!(mount_options, Option<ReturnedText>),
+            name!(mount_options_not_shown, Option<Vec<ReturnedText>>),
+            name!(mkfs_options, Option<ReturnedText>),
+            name!(mkfs_version, Option<ReturnedText>),
         ),
     >,
     ErrorReport,
@@ -126,10 +126,10 @@ fn fsbench_prepare_target(
     let row = made(ready.owner, &in_use::named(target.map(Into::into))?)?;
     in_use::check_unused(ready.board, &row.target)?;
     let result = helper_worker::ask(ready.owner, "prepare", &row.target)?;
-    let text = |name: &str| result[name].as_str().map(Said::from);
+    let text = |name: &str| result[name].as_str().map(ReturnedText::from);
     let not_shown = result["mount_options_not_shown"].as_array().map(|options| {
         let texts = options.iter().filter_map(Value::as_str);
-        texts.map(Said::from).collect()
+        texts.map(ReturnedText::from).collect()
     });
     Ok(TableIterator::once((
         row.target.into(),
@@ -170,16 +170,16 @@ fn fsbench_plan(
         'static,
         (
             name!(step, i32),
-            name!(who, Said),
-            name!(action, Said),
-            name!(command, Option<Said>),
+            name!(who, ReturnedText),
+            name!(action, ReturnedText),
+            name!(command, Option<ReturnedText>),
         ),
     >,
     ErrorReport,
 > {
     let ready = may_ask("fsbench.plan()")?;
-    let asked = request::asked(call)?;
-    let name = asked.target.clone().unwrap_or_default();
+    let arguments = request::arguments(call)?;
+    let name = arguments.target.clone().unwrap_or_default();
     let row = session::with_rights_of(ready.owner, || target::read(&name))?;
     let is_made = match &row {
         Some(row) => row.kind().map_err(Fault::from)?.is_made(),
@@ -188,7 +188,7 @@ fn fsbench_plan(
             return Err(made(ready.owner, &name).map(|_| ()).unwrap_err().into());
         }
     };
-    let planned = request::planned(&ready, &asked)?;
+    let planned = request::planned(&ready, &arguments)?;
     let by_helper = match is_made {
         true => Some(helper_worker::ask(ready.owner, "plan", &name)?),
         false => None,
@@ -200,7 +200,7 @@ fn fsbench_plan(
             number,
             step.who.into(),
             step.action.into(),
-            step.command.map(Said),
+            step.command.map(ReturnedText),
         )
     })))
 }
@@ -210,13 +210,13 @@ fn fsbench_plan(
 fn fsbench_block_devices() -> TableIterator<
     'static,
     (
-        name!(path, Said),
-        name!(node, Said),
-        name!(model, Option<Said>),
-        name!(serial, Option<Said>),
-        name!(wwn, Option<Said>),
+        name!(path, ReturnedText),
+        name!(node, ReturnedText),
+        name!(model, Option<ReturnedText>),
+        name!(serial, Option<ReturnedText>),
+        name!(wwn, Option<ReturnedText>),
         name!(size_bytes, i64),
-        name!(in_use, Option<Said>),
+        name!(in_use, Option<ReturnedText>),
     ),
 > {
     let blocks = devices::blocks().into_iter();
@@ -225,11 +225,11 @@ fn fsbench_block_devices() -> TableIterator<
         (
             b.path.into(),
             b.node.into(),
-            b.model.map(Said),
-            b.serial.map(Said),
-            b.wwn.map(Said),
+            b.model.map(ReturnedText),
+            b.serial.map(ReturnedText),
+            b.wwn.map(ReturnedText),
             bytes,
-            b.in_use.map(Said),
+            b.in_use.map(ReturnedText),
         )
     }))
 }

@@ -5,7 +5,7 @@ use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 use super::guard;
 use crate::pg::{
     session, sql,
-    text::{Said, Text},
+    text::{ReturnedText, Text},
     xact,
 };
 
@@ -18,7 +18,7 @@ fn fsbench_change_imported(
     verb: Option<Text>,
     file: Option<&[u8]>,
     host: Option<&[u8]>,
-) -> Result<Said, ErrorReport> {
+) -> Result<ReturnedText, ErrorReport> {
     let owner = guard::extension()?.owner;
     xact::check_may_write(c"this function");
     let caller = session::role().to_string();

@@ -51,8 +51,10 @@ fn check_no_experiment(name: &str) -> Result<(), Fault> {
 /// A run of this database that is on the target, or waits for it.
 fn user_of(board: &Board, name: &str) -> Result<Option<i64>, Fault> {
     let of_this_database = || {
-        let home = session::database();
-        let is_open = move |r: &&Request| r.is_open() && r.home.load(Acquire) == home;
+        let extension_database = session::database();
+        let is_open = move |r: &&Request| {
+            r.is_open() && r.extension_database.load(Acquire) == extension_database
+        };
         board.requests.iter().filter(is_open)
     };
     let is_on_it = |request: &&Request| {

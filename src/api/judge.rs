@@ -5,7 +5,7 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use super::guard;
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{session, text::Said},
+    pg::{session, text::ReturnedText},
     run::judgement,
 };
 
@@ -17,10 +17,10 @@ fn fsbench_judge(
     TableIterator<
         'static,
         (
-            name!(code, Said),
-            name!(severity, Said),
-            name!(message, Said),
-            name!(hint, Said),
+            name!(code, ReturnedText),
+            name!(severity, ReturnedText),
+            name!(message, ReturnedText),
+            name!(hint, ReturnedText),
         ),
     >,
     ErrorReport,
@@ -28,7 +28,9 @@ fn fsbench_judge(
     Ok(TableIterator::new(judge(run_id)?))
 }
 
-fn judge(run_id: i64) -> Result<Vec<(Said, Said, Said, Said)>, Fault> {
+fn judge(
+    run_id: i64,
+) -> Result<Vec<(ReturnedText, ReturnedText, ReturnedText, ReturnedText)>, Fault> {
     let extension = guard::extension()?;
     let findings = session::with_rights_of(extension.owner, || judgement::judge(run_id))?;
     let findings = findings.ok_or_else(|| {

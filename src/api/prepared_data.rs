@@ -8,7 +8,7 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use super::guard::{self, Ready};
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{session, sql, text::Said},
+    pg::{session, sql, text::ReturnedText},
     run::marker,
     store::experiment as store,
     target::prepared_data::{self, Place},
@@ -20,16 +20,16 @@ fn fsbench_prepared_data() -> Result<
     TableIterator<
         'static,
         (
-            name!(contents, Said),
+            name!(contents, ReturnedText),
             name!(scale, i32),
             name!(fillfactor, i32),
             name!(unlogged, bool),
             name!(data_checksums, bool),
-            name!(postgres, Said),
+            name!(postgres, ReturnedText),
             name!(bytes, i64),
             name!(created_epoch, i64),
             name!(used_epoch, i64),
-            name!(directory, Said),
+            name!(directory, ReturnedText),
         ),
     >,
     ErrorReport,
@@ -39,12 +39,12 @@ fn fsbench_prepared_data() -> Result<
         .into_iter()
         .map(|(path, note)| {
             (
-                note.wanted.contents.into(),
-                note.wanted.scale as i32,
-                i32::from(note.wanted.fillfactor),
-                note.wanted.unlogged,
-                note.wanted.cluster.data_checksums,
-                note.wanted.postgres.display().to_string().into(),
+                note.data_key.contents.into(),
+                note.data_key.scale as i32,
+                i32::from(note.data_key.fillfactor),
+                note.data_key.unlogged,
+                note.data_key.cluster.data_checksums,
+                note.data_key.postgres.display().to_string().into(),
                 note.bytes as i64,
                 note.created_at as i64,
                 note.used_at as i64,
@@ -77,8 +77,9 @@ fn check_not_needed(ready: &Ready, mark: &Path) -> Result<(), Fault> {
     let whose = match marker::of_path(mark) {
         Some((database, id)) if database == session::database() => {
             let found = session::with_rights_of(ready.owner, || store::steered(id))?;
-            let is_on =
-                |found: &store::Steered| !["done", "cancelled"].contains(&found.status.as_str());
+            let is_on = |found: &store::ExperimentControl| {
+                !["done", "cancelled"].contains(&found.status.as_str())
+            };
             match found.filter(is_on) {
                 Some(found) => format!("Experiment {}", quoted(&found.experiment)),
                 None => return Ok(()),

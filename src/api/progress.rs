@@ -40,7 +40,7 @@ fn now(board: &Board, request: &Request) -> Progress {
             .as_ref()
             .is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))),
         is_sampled: spec.is_some_and(|spec| spec.options.sample),
-        tps_there: remote.then(|| f64::from_bits(run.phase_tps_bits.load(Relaxed))),
+        remote_tps: remote.then(|| f64::from_bits(run.phase_tps_bits.load(Relaxed))),
         committed: sum(|slot| slot.committed.load(Relaxed)),
         measured: sum(|slot| slot.measured.load(Relaxed)),
         missed: sum(|slot| slot.skipped.load(Relaxed) + slot.failed.load(Relaxed)),
@@ -103,13 +103,13 @@ fn fsbench_progress() -> Result<
 > {
     let ready = guard::ready()?;
     let board = ready.board;
-    let home = session::database();
+    let extension_database = session::database();
     let mut rows = Vec::new();
     let mut open: Vec<&Request> = board.requests.iter().filter(|r| r.is_open()).collect();
     open.sort_by_key(|request| request.ticket.load(Acquire));
     for (before, request) in (0..).zip(open) {
         let run_id = request.run_id.load(Acquire);
-        let ours = request.home.load(Acquire) == home
+        let ours = request.extension_database.load(Acquire) == extension_database
             && request.extension.load(Acquire) == ready.extension;
         if run_id == 0 || !ours {
             continue;

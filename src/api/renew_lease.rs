@@ -15,11 +15,11 @@ fn fsbench_renew_lease(run_id: i64) -> Result<bool, ErrorReport> {
         guard::ready()?;
         return Ok(false);
     };
-    let home = session::database();
+    let extension_database = session::database();
     let request = board.requests.iter().find(|request| {
         request.is_open()
             && request.run_id.load(Acquire) == run_id
-            && request.home.load(Acquire) == home
+            && request.extension_database.load(Acquire) == extension_database
             && request.lease_ms.load(Acquire) != 0
     });
     if let Some(request) = request {

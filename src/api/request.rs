@@ -3,7 +3,7 @@
 mod submit;
 
 use pgfsbench_core::{
-    spec::{Arguments, Asked, Bound, DEFAULT_TARGET, Facts, Spec, Stage},
+    spec::{Arguments, Bound, DEFAULT_TARGET, Facts, RunArguments, Spec, Stage},
     units::whole_number,
     workload,
 };
@@ -92,13 +92,13 @@ fn checkpoint_timeout_ms() -> Result<u64, Fault> {
 }
 
 /// Checks the arguments and the server; nothing is made. Gives what would be run.
-pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
+pub fn specify(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
     // Before anything that depends on the server: a wrong argument is wrong everywhere.
-    let facts = session::with_rights_of(ready.owner, || facts(asked.target.as_deref()))?;
-    let spec = workload::resolve(asked, &facts)?;
+    let facts = session::with_rights_of(ready.owner, || facts(arguments.target.as_deref()))?;
+    let spec = workload::resolve(arguments, &facts)?;
     check_keep(&spec, ready.owner)?;
-    check_session(&spec, asked)?;
-    check_scripts_by_connection(asked, facts.by_connection, ready.owner)?;
+    check_session(&spec, arguments)?;
+    check_scripts_by_connection(arguments, facts.by_connection, ready.owner)?;
     // Settings that only a whole server can have are set where the server is made.
     let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
@@ -114,12 +114,12 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
 }
 
 /// The request that the arguments of a call describe.
-pub fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
+pub fn arguments(call: pg_sys::FunctionCallInfo) -> Result<RunArguments, Fault> {
     of_arguments(arguments::named(call)?)
 }
 
 /// The request that these arguments describe.
-pub fn of_arguments(given: Map<String, Value>) -> Result<Asked, Fault> {
+pub fn of_arguments(given: Map<String, Value>) -> Result<RunArguments, Fault> {
     let mut given: Arguments = serde_json::from_value(Value::Object(given))
         .map_err(|e| wrong_arguments("an argument", e))?;
     given.target = Some(in_use::named(given.target)?);
@@ -127,10 +127,10 @@ pub fn of_arguments(given: Map<String, Value>) -> Result<Asked, Fault> {
 }
 
 /// The request in the document of another server, whose run this one carries out.
-pub fn asked_by_server(document: &str) -> Result<Asked, Fault> {
-    let mut asked: Asked =
+pub fn arguments_by_server(document: &str) -> Result<RunArguments, Fault> {
+    let mut arguments: RunArguments =
         serde_json::from_str(document).map_err(|e| wrong_arguments("the document of a run", e))?;
-    if asked.stage != Stage::Whole && !session::is_superuser() {
+    if arguments.stage != Stage::Whole && !session::is_superuser() {
         return Err(Fault::new(
             sqlstate::NOT_ALLOWED,
             "permission denied to do a part of a run",
@@ -138,10 +138,13 @@ pub fn asked_by_server(document: &str) -> Result<Asked, Fault> {
         .detail("Only superusers may load data without a run, or run on data that are loaded.")
         .hint("Use fsbench.start()."));
     }
-    asked.target = Some(DEFAULT_TARGET.into());
-    asked.script.sha256 = None;
-    let asked = with_hash(asked)?;
-    if asked.stage == Stage::Whole && asked.script.sha256.is_some() && session::is_superuser() {
+    arguments.target = Some(DEFAULT_TARGET.into());
+    arguments.script.sha256 = None;
+    let arguments = with_hash(arguments)?;
+    if arguments.stage == Stage::Whole
+        && arguments.script.sha256.is_some()
+        && session::is_superuser()
+    {
         return Err(Fault::new(
             sqlstate::NOT_ALLOWED,
             "scripts of another server cannot be run as a superuser",
@@ -149,33 +152,33 @@ pub fn asked_by_server(document: &str) -> Result<Asked, Fault> {
         .detail("Scripts are run in sessions of the role of the connection, and a superuser's script could act as the operating system's user.")
         .hint("Name a role in the connection of the target that is no superuser, and grant it fsbench_operator."));
     }
-    Ok(asked)
+    Ok(arguments)
 }
 
 /// The specification with the hash of its document, if that can be made.
-pub fn with_hash(mut asked: Asked) -> Result<Asked, Fault> {
-    if let Ok(Some(document)) = workload::document(&asked) {
-        asked.script.sha256 = Some(store::script::sha256(&document)?);
+pub fn with_hash(mut arguments: RunArguments) -> Result<RunArguments, Fault> {
+    if let Ok(Some(document)) = workload::document(&arguments) {
+        arguments.script.sha256 = Some(store::script::sha256(&document)?);
     }
-    Ok(asked)
+    Ok(arguments)
 }
 
 /// The specification by the arguments alone; nothing is started for it.
-pub fn planned(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
-    let target = asked.target.as_deref();
+pub fn planned(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
+    let target = arguments.target.as_deref();
     let mut facts = session::with_rights_of(ready.owner, || facts(target))?;
     facts.free_worker_slots = u32::from(u16::MAX);
-    let spec = workload::resolve(asked, &facts)?;
+    let spec = workload::resolve(arguments, &facts)?;
     check_keep(&spec, ready.owner)?;
-    check_scripts_by_connection(asked, facts.by_connection, ready.owner)?;
+    check_scripts_by_connection(arguments, facts.by_connection, ready.owner)?;
     let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
     Ok(spec)
 }
 
 /// Scripts are run in sessions of the role that asks, which it has to be allowed to have.
-fn check_session(spec: &Spec, asked: &Asked) -> Result<(), Fault> {
-    if asked.script.sha256.is_none() || !spec.is_here() || asked.stage != Stage::Whole {
+fn check_session(spec: &Spec, arguments: &RunArguments) -> Result<(), Fault> {
+    if arguments.script.sha256.is_none() || !spec.is_here() || arguments.stage != Stage::Whole {
         return Ok(());
     }
     let role = session::role();
@@ -197,11 +200,11 @@ fn check_session(spec: &Spec, asked: &Asked) -> Result<(), Fault> {
 
 /// Scripts on a target with a connection are run in sessions of the role of that connection, whose rights the asking role may not have.
 fn check_scripts_by_connection(
-    asked: &Asked,
+    arguments: &RunArguments,
     by_connection: bool,
     owner: u32,
 ) -> Result<(), Fault> {
-    if asked.script.sha256.is_none() || !by_connection || has_rights_of(owner)? {
+    if arguments.script.sha256.is_none() || !by_connection || has_rights_of(owner)? {
         return Ok(());
     }
     Err(

@@ -7,7 +7,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    spec::{Asked, Workload},
+    spec::{RunArguments, Workload},
     units::format_count,
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
@@ -43,38 +43,44 @@ fn fsbench_run(
     >,
     ErrorReport,
 > {
-    Ok(wait::narrow(run(c"fsbench.run()", &request::asked(call)?)?))
+    Ok(wait::narrow(run(
+        c"fsbench.run()",
+        &request::arguments(call)?,
+    )?))
 }
 
 #[pg_extern(sql = false)]
 fn fsbench_start(call: pg_sys::FunctionCallInfo) -> Result<i64, ErrorReport> {
-    Ok(start_told(&request::asked(call)?)?)
+    Ok(start_told(&request::arguments(call)?)?)
 }
 
 /// For a server whose run is carried out here.
 #[pg_extern(sql = false)]
-fn fsbench_start_asked(asked: Text) -> Result<i64, ErrorReport> {
-    Ok(start_told(&request::asked_by_server(&asked.0)?)?)
+fn fsbench_start_asked(arguments: Text) -> Result<i64, ErrorReport> {
+    Ok(start_told(&request::arguments_by_server(&arguments.0)?)?)
 }
 
-fn start_told(asked: &Asked) -> Result<i64, Fault> {
+fn start_told(arguments: &RunArguments) -> Result<i64, Fault> {
     // Also a cancel and a timeout tell which runs stay.
-    let result = xact::catch(|| start(asked)).and_then(|result| result);
+    let result = xact::catch(|| start(arguments)).and_then(|result| result);
     result.map_err(started::told)
 }
 
 /// Makes a run, and waits for it; `function` is what was called for it.
-pub fn run(function: &'static CStr, asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
+pub fn run(
+    function: &'static CStr,
+    arguments: &RunArguments,
+) -> Result<crate::board::outcome::Row, Fault> {
     let ready = guard::ready()?;
     xact::check_may_write(function);
     request::check_can_wait(&function.to_string_lossy())?;
-    let spec = request::specify(&ready, asked)?;
+    let spec = request::specify(&ready, arguments)?;
     request::check_timeout(&spec)?;
     guard::janitor_is_there(ready.board)?;
-    let ticket = request::submit(&ready, asked, &spec, spec.options.wait_turn)?;
+    let ticket = request::submit(&ready, arguments, &spec, spec.options.wait_turn)?;
     let guard = CancelOnDrop(&ticket);
     let run_id = await_id(ready.board, &ticket)?;
-    tell_remarks(spec.workload, asked);
+    tell_remarks(spec.workload, arguments);
     report::notice(
         format!(
             "run {run_id} on target \"{}\": {}",
@@ -109,8 +115,8 @@ pub fn run(function: &'static CStr, asked: &Asked) -> Result<crate::board::outco
 }
 
 /// Tells the session what its arguments may do against its expectation.
-pub fn tell_remarks(workload: Workload, asked: &Asked) {
-    for remark in workload.remarks(asked) {
+pub fn tell_remarks(workload: Workload, arguments: &RunArguments) {
+    for remark in workload.remarks(arguments) {
         report::notice(remark.message, Some(remark.hint.into()));
     }
 }
@@ -127,16 +133,16 @@ fn tell_turn(board: &Board, ticket: &Ticket, run_id: i64) {
     );
 }
 
-fn start(asked: &Asked) -> Result<i64, Fault> {
+fn start(arguments: &RunArguments) -> Result<i64, Fault> {
     let ready = guard::ready()?;
     xact::check_may_write(c"fsbench.start()");
-    let spec = request::specify(&ready, asked)?;
+    let spec = request::specify(&ready, arguments)?;
     guard::janitor_is_there(ready.board)?;
-    let ticket = request::submit(&ready, asked, &spec, true)?;
+    let ticket = request::submit(&ready, arguments, &spec, true)?;
     let guard = CancelOnDrop(&ticket);
     let run_id = await_id(ready.board, &ticket)?;
     std::mem::forget(guard);
-    tell_remarks(spec.workload, asked);
+    tell_remarks(spec.workload, arguments);
     started::remember(run_id);
     // From here on no session waits for it.
     ticket.request.renew_lease();

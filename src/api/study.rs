@@ -8,7 +8,7 @@ mod starting;
 use pgfsbench_core::{
     experiment::state::State,
     refusal::quoted,
-    study::{asked, builtin, claims, definition::Study, not_tested::Here, report},
+    study::{arguments, builtin, claims, definition::Study, not_tested::StudyContext, report},
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
@@ -17,7 +17,7 @@ use crate::{
     errors::{Fault, sqlstate, to_json_text},
     pg::{
         session,
-        text::{Said, Text},
+        text::{ReturnedText, Text},
     },
     store::study as store,
 };
@@ -35,7 +35,7 @@ fn definition(owner: u32, name: Option<&str>) -> Result<Study, Fault> {
     }
     let mut known: Vec<String> = built_in.into_iter().map(|study| study.study).collect();
     known.extend(session::with_rights_of(owner, store::names)?);
-    Err(asked::unknown(name, &known).into())
+    Err(arguments::unknown(name, &known).into())
 }
 
 /// The study of this name that was started.
@@ -57,12 +57,14 @@ fn started(owner: u32, name: Option<&str>) -> Result<store::Started, Fault> {
 }
 
 #[pg_extern(sql = false)]
-fn fsbench_builtin_studies()
--> Result<TableIterator<'static, (name!(study, Said), name!(definition, Said))>, ErrorReport> {
+fn fsbench_builtin_studies() -> Result<
+    TableIterator<'static, (name!(study, ReturnedText), name!(definition, ReturnedText))>,
+    ErrorReport,
+> {
     let mut rows = Vec::new();
     for study in builtin::all().map_err(Fault::from)? {
         let text = to_json_text(&study)?;
-        rows.push((Said(study.study), Said(text)));
+        rows.push((ReturnedText(study.study), ReturnedText(text)));
     }
     Ok(TableIterator::new(rows))
 }
@@ -70,14 +72,14 @@ fn fsbench_builtin_studies()
 /// Gives what `f` makes of a started study and of what its experiments say.
 fn with_evidence<R>(
     study: Option<Text>,
-    f: impl FnOnce(&Here<'_>, &evidence::ByQuestion) -> Vec<R>,
+    f: impl FnOnce(&StudyContext<'_>, &evidence::ByQuestion) -> Vec<R>,
 ) -> Result<Vec<R>, Fault> {
     let owner = guard::extension()?.owner;
     let name: Option<String> = study.map(Into::into);
     let found = started(owner, name.as_deref())?;
-    let here = Here {
+    let here = StudyContext {
         study: &found.definition,
-        asked: &found.asked,
+        arguments: &found.asked,
         facts: &found.facts,
     };
     let evidence = session::with_rights_of(owner, || evidence::gather(&here))?;
@@ -92,15 +94,15 @@ fn fsbench_study_claims(
     TableIterator<
         'static,
         (
-            name!(claim, Said),
-            name!(says, Said),
-            name!(seen, Said),
-            name!(decided_by, Said),
-            name!(here, Said),
+            name!(claim, ReturnedText),
+            name!(says, ReturnedText),
+            name!(seen, ReturnedText),
+            name!(decided_by, ReturnedText),
+            name!(here, ReturnedText),
             name!(estimate, Option<f64>),
             name!(low, Option<f64>),
             name!(high, Option<f64>),
-            name!(why, Said),
+            name!(why, ReturnedText),
         ),
     >,
     ErrorReport,
@@ -129,11 +131,11 @@ fn fsbench_study_report(
     TableIterator<
         'static,
         (
-            name!(question, Option<Said>),
-            name!(variant, Said),
-            name!(metric, Said),
+            name!(question, Option<ReturnedText>),
+            name!(variant, ReturnedText),
+            name!(metric, ReturnedText),
             name!(published, Option<f64>),
-            name!(unit, Option<Said>),
+            name!(unit, Option<ReturnedText>),
             name!(published_percent, Option<f64>),
             name!(measured, Option<f64>),
             name!(measured_percent, Option<f64>),
@@ -141,9 +143,9 @@ fn fsbench_study_report(
             name!(ratio, Option<f64>),
             name!(low, Option<f64>),
             name!(high, Option<f64>),
-            name!(compared, Option<Said>),
-            name!(remark, Option<Said>),
-            name!(not_tested, Option<Said>),
+            name!(compared, Option<ReturnedText>),
+            name!(remark, Option<ReturnedText>),
+            name!(not_tested, Option<ReturnedText>),
         ),
     >,
     ErrorReport,
@@ -151,11 +153,11 @@ fn fsbench_study_report(
     let rows = with_evidence(study, report::report)?;
     Ok(TableIterator::new(rows.into_iter().map(|row| {
         (
-            row.question.map(Said),
+            row.question.map(ReturnedText),
             row.variant.into(),
             row.metric.into(),
             row.published,
-            row.unit.map(Said),
+            row.unit.map(ReturnedText),
             row.published_percent,
             row.measured,
             row.measured_percent,
@@ -163,9 +165,9 @@ fn fsbench_study_report(
             row.ratio,
             row.low,
             row.high,
-            row.order.map(Said::from),
-            row.remark.map(Said),
-            row.not_tested.map(Said),
+            row.order.map(ReturnedText::from),
+            row.remark.map(ReturnedText),
+            row.not_tested.map(ReturnedText),
         )
     })))
 }

@@ -1,6 +1,6 @@
 //! `sustainable_rate`: a run that searches for the highest rate under a limit of latency.
 
-use pgfsbench_core::{run::rate_search, spec::Asked};
+use pgfsbench_core::{run::rate_search, spec::RunArguments};
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -42,7 +42,7 @@ fn fsbench_sustainable_rate(
     >,
     ErrorReport,
 > {
-    let found = search(&asked(call)?)?;
+    let found = search(&arguments(call)?)?;
     let round = |rate: Option<f64>| rate.map(|rate| (rate * 10.0).round() / 10.0);
     Ok(TableIterator::once((
         found.run_id,
@@ -56,7 +56,7 @@ fn fsbench_sustainable_rate(
 }
 
 /// The arguments of a run, with the percentile among its options.
-fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
+fn arguments(call: pg_sys::FunctionCallInfo) -> Result<RunArguments, Fault> {
     let mut given = arguments::named(call)?;
     let percentile = rate_search::percentile(given.remove("percentile").as_ref())?;
     let options = given
@@ -69,8 +69,8 @@ fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     request::of_arguments(given)
 }
 
-fn search(asked: &Asked) -> Result<Found, Fault> {
-    let run_id = run::run(c"fsbench.sustainable_rate()", asked)?.run_id;
+fn search(arguments: &RunArguments) -> Result<Found, Fault> {
+    let run_id = run::run(c"fsbench.sustainable_rate()", arguments)?.run_id;
     let owner = guard::ready()?.owner;
     let text = session::with_rights_of(owner, || {
         xact::without_keeping_locks(|| {

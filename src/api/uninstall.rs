@@ -13,12 +13,12 @@ use crate::{
 
 /// Things that are left, and advice on them.
 #[derive(Default)]
-struct Left {
+struct Leftovers {
     detail: Vec<String>,
     hint: Vec<String>,
 }
 
-impl Left {
+impl Leftovers {
     fn add(&mut self, detail: String, hint: String) {
         self.detail.push(detail);
         self.hint.push(hint);
@@ -27,16 +27,16 @@ impl Left {
 
 /// Looks before the extension is dropped, whose tables tell a part of it. None for whom may not drop it anyway. In a
 /// transaction; nothing in it keeps DROP EXTENSION from going on.
-pub fn look() -> Option<Box<dyn FnOnce()>> {
+pub fn before_drop() -> Option<Box<dyn FnOnce()>> {
     let left = xact::attempt(what_is_left).ok()??;
     Some(Box::new(|| left.tell()))
 }
 
-fn what_is_left() -> Option<Left> {
+fn what_is_left() -> Option<Leftovers> {
     let owner = cleanup::extension().ok()??.owner;
     let may_drop = "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE')";
     sql::read(may_drop, &[Some(&owner.to_string())]).ok()??;
-    let mut left = Left::default();
+    let mut left = Leftovers::default();
     session::with_rights_of(owner, || left.prepared_targets()).ok()?;
     left.work_databases().ok()?;
     left.prepared_data();
@@ -44,7 +44,7 @@ fn what_is_left() -> Option<Left> {
     Some(left)
 }
 
-impl Left {
+impl Leftovers {
     fn tell(self) {
         report::notice_in_full(
             "extension \"pgfsbench\" leaves what is outside of this database",

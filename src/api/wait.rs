@@ -71,7 +71,7 @@ pub fn release(board: &Board, ticket: &Ticket) {
 /// Waits for the end of this session's own request, shows its progress, and cancels it when the client is gone.
 pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Outcome, Fault> {
     let request = ticket.request;
-    let mut teller = Teller::new();
+    let mut reporter = ProgressReporter::new();
     loop {
         let ended = || {
             request.state() == RequestState::Ended
@@ -84,7 +84,7 @@ pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Ou
         if !session::is_connected() {
             request.set_cancel(Cancel::ConnectionLost, "");
         }
-        teller.tell(board, request, run_id);
+        reporter.tell(board, request, run_id);
     }
     if ticket.is_gone() {
         return Err(Fault::new(
@@ -120,13 +120,13 @@ fn clears_up_for_long(board: &Board, request: &Request) -> bool {
 }
 
 /// Tells how far a run is: every 5 s in the first minute, then every 30 s.
-struct Teller {
+struct ProgressReporter {
     started: Instant,
     next: Instant,
     warned: bool,
 }
 
-impl Teller {
+impl ProgressReporter {
     fn new() -> Self {
         let now = Instant::now();
         Self {
@@ -159,9 +159,9 @@ impl Teller {
 
 /// The request of a run of this database, if it is queued or active.
 pub fn request_of(ready: &Ready, run_id: i64) -> Option<&'static Request> {
-    let home = session::database();
+    let extension_database = session::database();
     ready.board.requests.iter().find(|request| {
-        request.home.load(Acquire) == home
+        request.extension_database.load(Acquire) == extension_database
             && request.extension.load(Acquire) == ready.extension
             && request.run_id.load(Acquire) == run_id
             && request.is_open()
@@ -227,7 +227,7 @@ fn wait(run_id: Option<i64>) -> Result<Row, Fault> {
     if outcome(ready.owner, run_id)?.is_none() && request_of(&ready, run_id).is_none() {
         return Err(no_such_run(run_id));
     }
-    let mut teller = Teller::new();
+    let mut reporter = ProgressReporter::new();
     while !is_over(&ready, run_id, Duration::from_secs(1)) {
         if !session::is_connected() {
             return Err(Fault::new(
@@ -236,7 +236,7 @@ fn wait(run_id: Option<i64>) -> Result<Row, Fault> {
             ));
         }
         if let Some(request) = request_of(&ready, run_id) {
-            teller.tell(ready.board, request, run_id);
+            reporter.tell(ready.board, request, run_id);
         }
     }
     match outcome(ready.owner, run_id)? {

@@ -17,20 +17,20 @@ use crate::{
 impl Run {
     /// Makes the plan of what is to come.
     pub fn plan(&mut self, place: Place) {
-        self.course.set(plan::steps(&self.spec, place));
+        self.cursor.set(plan::steps(&self.spec, place));
     }
 
     /// Begins the next step of the plan. The workload, or the coordinator of a run on a target, carries out the steps until the results are stored;
     /// the coordinator carries out the rest.
     pub fn next_step(&mut self) -> Option<Act> {
-        self.course
+        self.cursor
             .begin(clock::ms(self.started_ns, clock::now_ns()))
     }
 
     /// Tells a step of removing what a run has made that has failed: its plan does not hold any more.
     pub fn tell_removal(&mut self, act: Act) {
         let started_ms = clock::ms(self.started_ns, clock::now_ns());
-        self.course.tell_step(act, started_ms);
+        self.cursor.tell_step(act, started_ms);
     }
 
     /// The server on the target has begun these. Its run was begun then.
@@ -39,7 +39,7 @@ impl Run {
         for begun in &mut there {
             begun.started_ms += offset;
         }
-        if !self.course.take_over(there) && !self.ended_there {
+        if !self.cursor.take_over(there) && !self.remote_has_ended {
             // Another server may tell what it likes: no fault of ours.
             self.warn_of_plan();
         }
@@ -74,6 +74,6 @@ impl Run {
 
     /// As they are stored.
     pub fn steps_begun(&self) -> Value {
-        json!(self.course.begun())
+        json!(self.cursor.begun())
     }
 }

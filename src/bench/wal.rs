@@ -44,7 +44,7 @@ impl Run {
         let segments = u64::from(self.spec.options.wal_segments);
         self.enter(Phase::FillWal, segments);
         let directory = session::data_directory().join("pg_wal");
-        let (seen, piece) = (wal_segments::look()?, piece());
+        let (seen, piece) = (wal_segments::read()?, piece());
         if !seen.settings.recycles {
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl Run {
             made.push(self.write_segment(unfinished, piece, bytes)?);
         }
         for (segment, path) in made.into_iter().zip(paths) {
-            self.look_around()?;
+            self.check_interrupts()?;
             segment.sync()?;
             segment.become_one(path)?;
             self.board.run.done.fetch_add(1, Relaxed);
@@ -87,7 +87,7 @@ impl Run {
         let file = create(&path).map_err(|e| of_file("write", &path, &e))?;
         let mut segment = Unfinished { path, file };
         for _ in 0..bytes / PIECE as u64 {
-            self.look_around()?;
+            self.check_interrupts()?;
             segment.append(piece)?;
         }
         page_cache::start_writing(&segment.file);

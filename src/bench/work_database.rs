@@ -23,14 +23,15 @@ impl Run {
         self.observed.before_provision()?;
         let oid = catalog::new_oid();
         let mark = random::mark();
-        let (name, home) = xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
+        let (name, extension_database) =
+            xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
         xact::transaction(|| store::set_work_database(self.run_id, &name, oid, &mark))?;
         // In ASCII: databases of other encodings share the catalog that it stands in.
-        let home = match home.is_ascii() {
-            true => home,
-            false => home.escape_default().to_string(),
+        let extension_database = match extension_database.is_ascii() {
+            true => extension_database,
+            false => extension_database.escape_default().to_string(),
         };
-        let comment = work_database::comment(self.run_id, &home, &mark);
+        let comment = work_database::comment(self.run_id, &extension_database, &mark);
         let entry = Entry {
             work_database: name.clone(),
             work_database_oid: oid,
@@ -74,14 +75,14 @@ impl Run {
                     format!("there are no loaded data in database \"{database}\""),
                 )
             })?;
-        let (run_id, home) = (self.run_id, session::database());
+        let (run_id, extension_database) = (self.run_id, session::database());
         let mark = work_database::mark_in(&comment).unwrap_or_default();
         xact::transaction(|| store::set_work_database(run_id, database, oid, mark))?;
         let entry = Entry {
             work_database: database.to_owned(),
             work_database_oid: oid,
             comment,
-            ..Entry::on_target(home, run_id)
+            ..Entry::on_target(extension_database, run_id)
         };
         journal::write(&entry)?;
         self.entry = Some(entry);

@@ -1,6 +1,6 @@
 //! The outcome of a run: the narrow row that `run` and `wait` return, or the error that they raise.
 
-use pgfsbench_core::{board::cut_for_json, finding::Severity};
+use pgfsbench_core::{board::truncate_for_json, finding::Severity};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -37,12 +37,12 @@ pub struct Row {
 impl Row {
     /// Shortens texts so that they fit into shared memory: another server can have sent texts of any length.
     fn shortened(&self) -> Self {
-        let cut = |text: &str| cut_for_json(text, LONGEST_TEXT);
+        let truncate = |text: &str| truncate_for_json(text, LONGEST_TEXT);
         Self {
-            target: cut(&self.target),
-            filesystem: self.filesystem.as_deref().map(cut),
-            workload: cut(&self.workload),
-            worst_code: cut(&self.worst_code),
+            target: truncate(&self.target),
+            filesystem: self.filesystem.as_deref().map(truncate),
+            workload: truncate(&self.workload),
+            worst_code: truncate(&self.worst_code),
             ..self.clone()
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{
 
 use pgfsbench_core::{
     board::TextCell,
-    run::request::{Cancel, Errand, Lease, RequestState, waits_for_its_turn},
+    run::request::{Cancel, CoordinatorTask, Lease, RequestState, waits_for_its_turn},
 };
 
 /// One asked-for run, from the call to its outcome.
@@ -17,7 +17,7 @@ pub struct Request {
     /// Its place in the order of requests; also tells one use of this cell from the next. Written by the caller, under the lock.
     pub ticket: AtomicU64,
     /// The database of the caller. Written by the caller.
-    pub home: AtomicU32,
+    pub extension_database: AtomicU32,
     /// The role that asked. Written by the caller.
     pub role: AtomicU32,
     /// The owner of the extension there, with whose rights the workers work. Written by the caller.
@@ -37,8 +37,8 @@ pub struct Request {
     pub lease_until_ns: AtomicU64,
     /// [`Cancel`]. Written by the process that cancels; the first one counts.
     cancel: AtomicU32,
-    /// [`Errand`] of the coordinator to come. Written by the janitor.
-    errand: AtomicU32,
+    /// [`CoordinatorTask`] of the coordinator to come. Written by the janitor.
+    task: AtomicU32,
     /// Tells the janitor's launches apart, so that a late worker of an earlier one does nothing. Written by the janitor, under
     /// the lock.
     pub launch: AtomicU32,
@@ -66,7 +66,7 @@ impl Request {
 
     /// Whether it stands in the queue, or is just about to.
     pub fn waits_for_its_turn(&self) -> bool {
-        waits_for_its_turn(self.state(), self.errand())
+        waits_for_its_turn(self.state(), self.task())
     }
 
     /// Sets the state; only by the one whose turn it is.
@@ -87,13 +87,13 @@ impl Request {
     }
 
     /// The errand of the next coordinator.
-    pub fn errand(&self) -> Errand {
-        Errand::from_u32(self.errand.load(Acquire))
+    pub fn task(&self) -> CoordinatorTask {
+        CoordinatorTask::from_u32(self.task.load(Acquire))
     }
 
     /// Says what the next coordinator is for. By the janitor.
-    pub fn set_errand(&self, errand: Errand) {
-        self.errand.store(errand as u32, Release);
+    pub fn set_task(&self, task: CoordinatorTask) {
+        self.task.store(task as u32, Release);
     }
 
     /// Whether and why the run is to be cancelled.
@@ -133,13 +133,13 @@ impl Request {
     /// Clears everything but state, ticket and launch. By the caller that has just claimed it.
     pub fn reset(&self) {
         for word in [
-            &self.home,
+            &self.extension_database,
             &self.role,
             &self.owner,
             &self.script,
             &self.extension,
             &self.cancel,
-            &self.errand,
+            &self.task,
         ] {
             word.store(0, Relaxed);
         }

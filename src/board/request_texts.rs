@@ -16,7 +16,7 @@ pub struct RequestTexts {
     /// The specification, JSON. Written by the caller, or by the coordinator of a run that has waited.
     pub spec: TextCell<8192>,
     /// The arguments as given, JSON. Written as the specification.
-    pub asked: TextCell<8192>,
+    pub arguments: TextCell<8192>,
     /// The outcome, JSON of [`crate::board::outcome::Outcome`]. Written by the coordinator, or by the janitor when it could not start or died.
     pub outcome: TextCell<8192>,
 }
@@ -35,7 +35,7 @@ impl RequestTexts {
             .is_ok();
         if taken {
             self.spec.clear();
-            self.asked.clear();
+            self.arguments.clear();
             self.outcome.clear();
         }
         taken

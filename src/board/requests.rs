@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use pgfsbench_core::spec::Spec;
 
-use super::{AT_HAND, Board, Cancel, Errand, Request, RequestState, RequestTexts};
+use super::{AT_HAND, Board, Cancel, CoordinatorTask, Request, RequestState, RequestTexts};
 use crate::errors::{Fault, read_json, sqlstate};
 
 impl Board {
@@ -80,14 +80,14 @@ impl Board {
 
     /// Takes what can be done for the queue by a process of that database: a new request that has to wait is put into it, the first
     /// one first; then one that was cancelled is taken out. Under the lock, by the process that does it.
-    pub fn take_errand(&self, home: u32, pid: i32) -> Option<&Request> {
-        let (request, errand) = self.errand_of(home)?;
+    pub fn take_task(&self, extension_database: u32, pid: i32) -> Option<&Request> {
+        let (request, task) = self.task_of(extension_database)?;
         // A waiting session reads its outcome.
-        let needs_texts = errand == Errand::Withdraw && request.waiter.load(Acquire) != 0;
+        let needs_texts = task == CoordinatorTask::Withdraw && request.waiter.load(Acquire) != 0;
         if needs_texts && !self.give_texts_to_waiting(request) {
             return None;
         }
-        request.set_errand(errand);
+        request.set_task(task);
         request.launch.fetch_add(1, Relaxed);
         request.coordinator.store(pid, Release);
         request.set_state(RequestState::Working);
@@ -95,10 +95,12 @@ impl Board {
     }
 
     /// Finds the next errand for that database, without taking it.
-    pub fn errand_of(&self, home: u32) -> Option<(&Request, Errand)> {
+    pub fn task_of(&self, extension_database: u32) -> Option<(&Request, CoordinatorTask)> {
         let of_home = || {
             let requests = self.requests.iter();
-            requests.filter(move |request| request.home.load(Acquire) == home)
+            requests.filter(move |request| {
+                request.extension_database.load(Acquire) == extension_database
+            })
         };
         let is_new = |request: &&Request| {
             request.state() == RequestState::Submitted && request.cancel() == Cancel::No
@@ -108,14 +110,14 @@ impl Board {
             .min_by_key(|request| request.ticket.load(Acquire))
             // A request with none before it is left to the janitor, who has it carried out at once.
             .filter(|request| self.before(request) > 0)
-            .map(|request| (request, Errand::Enqueue));
+            .map(|request| (request, CoordinatorTask::Enqueue));
         let cancelled = |request: &&Request| {
             request.state() == RequestState::Queued && request.cancel() != Cancel::No
         };
         first.or_else(|| {
             of_home()
                 .find(cancelled)
-                .map(|request| (request, Errand::Withdraw))
+                .map(|request| (request, CoordinatorTask::Withdraw))
         })
     }
 }

@@ -47,7 +47,7 @@ pub struct Devices {
 
 impl Devices {
     /// Finds out; costs some system calls.
-    pub fn look() -> Self {
+    pub fn find() -> Self {
         let (data, wal) = (location::data_location(), location::wal_location());
         let under = |location: &Option<Location>| location.as_ref().and_then(number_under);
         let (data_number, wal_number) = (under(&data), under(&wal));

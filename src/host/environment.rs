@@ -51,11 +51,11 @@ fn server() -> Result<Server, Fault> {
 }
 
 /// The settings of this database that this database or that one sets, JSON: null for one that has its default here. In a transaction.
-pub fn settings_unlike(home: u32) -> Result<Value, Fault> {
+pub fn settings_unlike(extension_database: u32) -> Result<Value, Fault> {
     let names = sql::read(
         "SELECT coalesce(jsonb_agg(DISTINCT split_part(setting, '=', 1)), '[]') FROM pg_db_role_setting, unnest(setconfig) setting \
          WHERE setdatabase IN ($1::oid, (SELECT oid FROM pg_database WHERE datname = current_database()))",
-        &[Some(&home.to_string())],
+        &[Some(&extension_database.to_string())],
     )?;
     let names: Vec<String> = read_json("settings", &names.unwrap_or_default())?;
     if names.is_empty() {
@@ -96,7 +96,7 @@ pub fn collect() -> Result<Environment, Fault> {
     let space = data.as_ref().and_then(Location::space);
     let lossy = |text: &std::ffi::CStr| Some(text.to_string_lossy().into_owned());
     let hostname = lossy(uname.nodename());
-    let of_machine = machine::look();
+    let of_machine = machine::read();
     let identity = machine::identity(&of_machine);
     let scope = data.as_ref().zip(wal.as_ref()).map(scope_of);
     let mount = |location: &Option<Location>| location.as_ref().and_then(|l| l.mount().cloned());
@@ -149,7 +149,7 @@ pub fn collect() -> Result<Environment, Fault> {
         wal_mount_options: wal_mount.map(|m| m.options),
         wal_st_dev: wal.as_ref().map(Location::st_dev),
         settings: Some(server.settings),
-        of_device: storage::look(data.as_ref(), wal.as_ref()),
+        of_device: storage::read(data.as_ref(), wal.as_ref()),
     })
 }
 

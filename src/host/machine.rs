@@ -12,7 +12,7 @@ use pgfsbench_core::{
 use super::tree::{self, ThisMachine};
 
 /// This machine. Its memory is what the server can use.
-pub fn look() -> Machine {
+pub fn read() -> Machine {
     let (cpu, total) = machine();
     let limits = limits();
     let seen = sys::machine(&ThisMachine);
@@ -74,7 +74,7 @@ fn machine() -> (Option<proc::Cpu>, Option<u64>) {
 /// Whether the machine is a virtual one, and which kind; None where that cannot be known.
 fn virtualization() -> Option<&'static str> {
     let read = tree::text;
-    proc::virtualization(&proc::Clues {
+    proc::virtualization(&proc::VirtualizationSigns {
         cpuinfo: read(proc::CPUINFO),
         dmi: proc::DMI.iter().filter_map(|path| read(path)).collect(),
         hypervisor: read(proc::HYPERVISOR),

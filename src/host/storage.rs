@@ -14,7 +14,7 @@ use super::{
 };
 
 /// The device of the data, and what is below the WAL.
-pub fn look(data: Option<&Location>, wal: Option<&Location>) -> Device {
+pub fn read(data: Option<&Location>, wal: Option<&Location>) -> Device {
     let layers = |location: Option<&Location>| {
         let below = location?.below();
         Some(sys::layers_below(&ThisMachine, &below)).filter(|layers| !layers.is_empty())

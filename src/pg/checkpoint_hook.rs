@@ -6,7 +6,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use pgfsbench_core::checkpoint::{self, Checkpoint, Event, Going};
+use pgfsbench_core::checkpoint::{self, Checkpoint, Event, OpenCheckpoint};
 use pgrx::{PgLogLevel, pg_sys};
 
 use crate::{
@@ -71,7 +71,7 @@ unsafe fn look_at(message: &pg_sys::ErrorData) {
     // SAFETY: a variable of this process, of plain numbers.
     let stats = unsafe { pg_sys::CheckpointStats };
     match event {
-        Event::Starting { is_restartpoint } => ring.begin(&Going {
+        Event::Starting { is_restartpoint } => ring.begin(&OpenCheckpoint {
             is_restartpoint,
             cause: checkpoint::cause(text),
             started_us: stats.ckpt_start_t + EPOCH_US,

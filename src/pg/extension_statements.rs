@@ -14,7 +14,7 @@ use pgrx::{
 };
 
 /// Decides before the statement, in its transaction, what is done after it if it succeeds.
-pub type Look = fn() -> Option<Box<dyn FnOnce()>>;
+pub type BeforeDrop = fn() -> Option<Box<dyn FnOnce()>>;
 
 /// Follows an update of the extension, in its transaction.
 pub type AfterUpdate = Box<dyn FnOnce() -> Result<(), ErrorReport>>;
@@ -26,9 +26,9 @@ pub type BeforeUpdate = fn() -> Result<Option<AfterUpdate>, ErrorReport>;
 pub type Check = fn() -> Result<(), ErrorReport>;
 
 /// Functions that are called around statements about the extension.
-pub struct Called {
+pub struct StatementHooks {
     /// Before each DROP EXTENSION pgfsbench.
-    pub look: Look,
+    pub before_drop: BeforeDrop,
     /// Before each ALTER EXTENSION UPDATE of pgfsbench or pgfsbench_report, and CREATE EXTENSION pgfsbench_report.
     pub before_update: BeforeUpdate,
     /// Before each CREATE EXTENSION pgfsbench_report.
@@ -38,7 +38,7 @@ pub struct Called {
 /// The hook of another library, if there is one. Written by the postmaster alone, before it has children.
 static mut PREVIOUS: pg_sys::ProcessUtility_hook_type = None;
 /// Written once, by the postmaster.
-static CALLED: OnceLock<Called> = OnceLock::new();
+static HOOKS: OnceLock<StatementHooks> = OnceLock::new();
 
 // pgrx's own of this name catches errors, which takes time in each statement.
 unsafe extern "C-unwind" {
@@ -56,8 +56,8 @@ unsafe extern "C-unwind" {
 }
 
 /// Has these called. From `_PG_init`, while shared libraries are preloaded.
-pub fn install_hook(called: Called) {
-    let _ = CALLED.set(called);
+pub fn install_hook(hooks: StatementHooks) {
+    let _ = HOOKS.set(hooks);
     // SAFETY: the postmaster is single-threaded here, and hooks are meant to be chained like this.
     unsafe {
         PREVIOUS = pg_sys::ProcessUtility_hook;
@@ -104,7 +104,7 @@ unsafe extern "C-unwind" fn on_utility(
 
 /// Runs the statement between the look and what follows from it.
 fn dropped(run: impl FnOnce()) {
-    let after = CALLED.get().and_then(|called| (called.look)());
+    let after = HOOKS.get().and_then(|hooks| (hooks.before_drop)());
     // SAFETY: the statement is C code, whose errors are made panics of, so that `after` is dropped.
     unsafe { pg_sys::ffi::pg_guard_ffi_boundary(run) };
     if let Some(after) = after {
@@ -114,9 +114,9 @@ fn dropped(run: impl FnOnce()) {
 
 /// Runs the statement between the look and what follows from it.
 fn updated(run: impl FnOnce()) {
-    let after = CALLED
+    let after = HOOKS
         .get()
-        .and_then(|called| (called.before_update)().unwrap_or_report());
+        .and_then(|hooks| (hooks.before_update)().unwrap_or_report());
     // SAFETY: the statement is C code, whose errors are made panics of, so that `after` is dropped.
     unsafe { pg_sys::ffi::pg_guard_ffi_boundary(run) };
     if let Some(after) = after {
@@ -125,8 +125,8 @@ fn updated(run: impl FnOnce()) {
 }
 
 fn check_report() {
-    if let Some(called) = CALLED.get() {
-        (called.check_report)().unwrap_or_report();
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.check_report)().unwrap_or_report();
     }
 }
 

@@ -85,7 +85,7 @@ pub const IS_IT_PGFSBENCH: &str =
     "See whether the connection leads to a server with pgfsbench of the same version.";
 
 /// A check that is made while waiting; an error ends the wait.
-pub type Look<'a> = &'a mut dyn FnMut() -> Result<(), Fault>;
+pub type CheckInterrupts<'a> = &'a mut dyn FnMut() -> Result<(), Fault>;
 
 pub struct Connection {
     conn: *mut c_void,
@@ -96,10 +96,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects; `parameters` are libpq's keywords and values. How long it may take is for `look` to say: libpq minds its
-    /// connect_timeout only in its blocking calls. The one thing that `look` cannot interrupt is a name that is looked up,
+    /// Connects; `parameters` are libpq's keywords and values. How long it may take is for `check_interrupts` to say: libpq minds its
+    /// connect_timeout only in its blocking calls. The one thing that `check_interrupts` cannot interrupt is a name that is looked up,
     /// since libpq calls getaddrinfo: that ends by the resolver's own timeouts (resolv.conf), or an address is given.
-    pub fn open(parameters: &[(&str, &str)], look: Look) -> Result<Self, Fault> {
+    pub fn open(
+        parameters: &[(&str, &str)],
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Self, Fault> {
         let text = |text: &str| {
             CString::new(text).map_err(|_| {
                 Fault::new(
@@ -147,7 +150,7 @@ impl Connection {
                 _ => {}
             }
             if wanted != POLLING_OK {
-                connection.wait(wanted == POLLING_WRITING, look)?;
+                connection.wait(wanted == POLLING_WRITING, check_interrupts)?;
             }
             // SAFETY: as above.
             wanted = unsafe { PQconnectPoll(conn) };
@@ -160,7 +163,7 @@ impl Connection {
         &mut self,
         sql: &str,
         arguments: &[Option<&str>],
-        look: Look,
+        check_interrupts: CheckInterrupts,
     ) -> Result<Option<String>, Fault> {
         let internal = |_| Fault::new(sqlstate::INTERNAL, "SQL text contains a null byte");
         let sql = CString::new(sql).map_err(internal)?;
@@ -192,7 +195,7 @@ impl Connection {
         loop {
             // SAFETY: the connection is open.
             while unsafe { PQisBusy(self.conn) } != 0 {
-                self.wait(false, look)?;
+                self.wait(false, check_interrupts)?;
                 // SAFETY: the connection is open.
                 if unsafe { PQconsumeInput(self.conn) } == 0 {
                     return Err(self.lost());
@@ -237,8 +240,8 @@ impl Connection {
     }
 
     /// Waits until the socket is ready, this process is woken, or it is time to look around.
-    fn wait(&self, to_write: bool, look: Look) -> Result<(), Fault> {
-        look()?;
+    fn wait(&self, to_write: bool, check_interrupts: CheckInterrupts) -> Result<(), Fault> {
+        check_interrupts()?;
         let direction = if to_write {
             pg_sys::WL_SOCKET_WRITEABLE
         } else {

@@ -70,13 +70,13 @@ fn open_runs(is_of: impl Fn(u32) -> bool) -> Vec<i64> {
     let Some(board) = shmem::board() else {
         return Vec::new();
     };
-    let home = session::database();
+    let extension_database = session::database();
     let mut runs: Vec<i64> = board
         .requests
         .iter()
         .filter(|request| {
             request.is_open()
-                && request.home.load(Acquire) == home
+                && request.extension_database.load(Acquire) == extension_database
                 && is_of(request.extension.load(Acquire))
         })
         .map(|request| request.run_id.load(Acquire))

@@ -56,7 +56,8 @@ unsafe extern "C-unwind" fn on_run(
         && let Some(after) = of_this_process()
     {
         let reads = after.since(before);
-        run.workers_asked_bytes.fetch_add(reads.asked, Release);
+        run.workers_requested_bytes
+            .fetch_add(reads.requested, Release);
         run.workers_read_bytes.fetch_add(reads.storage, Release);
         run.workers_told.fetch_add(1, Release);
     }

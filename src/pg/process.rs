@@ -64,7 +64,7 @@ impl Role {
     }
 }
 
-fn put(field: &mut [c_char], text: &[u8]) {
+fn copy_text(field: &mut [c_char], text: &[u8]) {
     for (to, from) in field.iter_mut().zip(text.iter().take(95)) {
         *to = *from as c_char;
     }
@@ -83,10 +83,10 @@ pub fn split_argument(argument: pg_sys::Datum) -> (i32, u32) {
 
 fn describe(role: Role, name: &str, argument: i32, serial: u32) -> pg_sys::BackgroundWorker {
     let mut worker = pg_sys::BackgroundWorker::default();
-    put(&mut worker.bgw_name, name.as_bytes());
-    put(&mut worker.bgw_type, role.name().as_bytes());
-    put(&mut worker.bgw_library_name, b"pgfsbench");
-    put(&mut worker.bgw_function_name, role.function().to_bytes());
+    copy_text(&mut worker.bgw_name, name.as_bytes());
+    copy_text(&mut worker.bgw_type, role.name().as_bytes());
+    copy_text(&mut worker.bgw_library_name, b"pgfsbench");
+    copy_text(&mut worker.bgw_function_name, role.function().to_bytes());
     worker.bgw_flags =
         (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as i32;
     worker.bgw_start_time = pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished;

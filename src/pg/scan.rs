@@ -162,7 +162,7 @@ pub fn count(table: &str) -> Result<Scanned, Fault> {
     // transaction. The receiver lives until the executor has ended; on errors the abort of the transaction ends it,
     // and its workers.
     unsafe {
-        let (before, read_before) = (pg_sys::pgBufferUsage, version::block_times().0);
+        let (before, read_before) = (pg_sys::pgBufferUsage, version::block_io_times().0);
         let began = clock::now_ns();
         let plan = planned_statement(&text);
         let planned = clock::now_ns();
@@ -185,7 +185,7 @@ pub fn count(table: &str) -> Result<Scanned, Fault> {
             let gather = (*receiver.gather).ps.plan as *const pg_sys::Gather;
             scanned.planned = (*gather).num_workers as u32;
         }
-        let (after, read_after) = (pg_sys::pgBufferUsage, version::block_times().0);
+        let (after, read_after) = (pg_sys::pgBufferUsage, version::block_io_times().0);
         scanned.plan = explain(running);
         let explained = clock::now_ns();
         pg_sys::ExecutorEnd(running);

@@ -352,7 +352,7 @@ impl ScriptSession {
     }
 
     /// Whether a transaction block is open.
-    pub fn is_in_block(&self) -> bool {
+    pub fn is_in_transaction_block(&self) -> bool {
         // SAFETY: reads the state of this backend.
         unsafe { pg_sys::IsTransactionBlock() }
     }
@@ -410,7 +410,7 @@ impl ScriptSession {
             }
             return;
         }
-        match control != Control::None || !self.is_in_block() {
+        match control != Control::None || !self.is_in_transaction_block() {
             true => self.commit(control),
             // Within a block this ends the command only.
             false => {
@@ -426,7 +426,7 @@ impl ScriptSession {
         xact::commit();
         self.is_started = false;
         let is_commit = match control {
-            Control::None => !self.is_in_block(),
+            Control::None => !self.is_in_transaction_block(),
             Control::Commit => true,
             Control::Other => false,
         };

@@ -20,7 +20,7 @@ use crate::errors::{Fault, sqlstate};
 pub struct Text(pub String);
 
 /// A text of a result. A character that the encoding of the database does not have is escaped, and keeps nobody from reading the rest.
-pub struct Said(pub String);
+pub struct ReturnedText(pub String);
 
 /// An argument of type jsonb.
 pub struct Document(pub Value);
@@ -30,7 +30,7 @@ const LONGEST_DOCUMENT: usize = 96 << 20;
 
 impl_sql_translatable!(Text, "text");
 impl_sql_translatable!(Document, "jsonb");
-impl_sql_translatable!(Said, "text");
+impl_sql_translatable!(ReturnedText, "text");
 
 impl From<Text> for String {
     fn from(text: Text) -> Self {
@@ -38,19 +38,19 @@ impl From<Text> for String {
     }
 }
 
-impl From<String> for Said {
+impl From<String> for ReturnedText {
     fn from(text: String) -> Self {
         Self(text)
     }
 }
 
-impl From<&str> for Said {
+impl From<&str> for ReturnedText {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
     }
 }
 
-impl IntoDatum for Said {
+impl IntoDatum for ReturnedText {
     fn into_datum(self) -> Option<pg_sys::Datum> {
         said_to_server(&self.0).into_datum()
     }
@@ -61,7 +61,7 @@ impl IntoDatum for Said {
 }
 
 // SAFETY: gives the datum of a text, or null, as the function is declared.
-unsafe impl BoxRet for Said {
+unsafe impl BoxRet for ReturnedText {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
         match self.into_datum() {
             // SAFETY: a datum of the current memory context, of the type that the function is declared with.

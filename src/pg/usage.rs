@@ -27,7 +27,7 @@ fn wal_io() -> WalIo {
 #[inline]
 pub fn work() -> Work {
     let wal_io = wal_io();
-    let (block_read_ns, block_write_ns) = version::block_times();
+    let (block_read_ns, block_write_ns) = version::block_io_times();
     // SAFETY: counters of this process alone, which only grow.
     unsafe {
         let (wal, blocks) = (

@@ -171,7 +171,7 @@ pub fn wal_io() -> WalIo {
 
 /// Nanoseconds that this process has read and written blocks of shared buffers, while track_io_timing was on.
 #[inline]
-pub fn block_times() -> (u64, u64) {
+pub fn block_io_times() -> (u64, u64) {
     #[cfg(feature = "pg15")]
     let ns = |time: pg_sys::instr_time| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
     #[cfg(not(feature = "pg15"))]

@@ -34,7 +34,7 @@ use crate::{
     run::{
         cleanup, experiment,
         experiment::{boot_id, versions},
-        marker::{self, Whose},
+        marker::{self, Ownership},
     },
     store::{self as results, experiment as store},
 };
@@ -126,7 +126,7 @@ impl Conductor {
     }
 
     /// A step of one experiment.
-    fn go_on(&self, on: &store::Steered, extension: u32) -> Result<After, Fault> {
+    fn go_on(&self, on: &store::ExperimentControl, extension: u32) -> Result<After, Fault> {
         xact::catch(|| {
             if let Some(why) = self.why_not(on, extension)? {
                 self.pause(on, &why)?;
@@ -158,7 +158,11 @@ impl Conductor {
     }
 
     /// Why an experiment does not go on by itself.
-    fn why_not(&self, on: &store::Steered, extension: u32) -> Result<Option<String>, Fault> {
+    fn why_not(
+        &self,
+        on: &store::ExperimentControl,
+        extension: u32,
+    ) -> Result<Option<String>, Fault> {
         let dropped = format!(
             "role \"{}\", which asked for it, was dropped",
             on.requested_by
@@ -167,12 +171,12 @@ impl Conductor {
             return Ok(Some(dropped));
         };
         Ok(
-            match marker::whose(on.experiment_id, &on.mark, extension, role)? {
-                Whose::Ours => None,
-                Whose::OfAnotherRole => {
+            match marker::ownership(on.experiment_id, &on.mark, extension, role)? {
+                Ownership::Ours => None,
+                Ownership::OfAnotherRole => {
                     Some(format!("{dropped}, and there is another one of that name"))
                 }
-                Whose::Copied => Some(
+                Ownership::Copied => Some(
                     "it was not started in this database of this server: its rows were copied"
                         .into(),
                 ),
@@ -181,11 +185,11 @@ impl Conductor {
     }
 
     /// The mark stays: it tells the role that asked from another one that has its name by now.
-    fn pause(&self, on: &store::Steered, why: &str) -> Result<(), Fault> {
+    fn pause(&self, on: &store::ExperimentControl, why: &str) -> Result<(), Fault> {
         xact::transaction(|| set_paused(on.experiment_id, why))
     }
 
-    fn step(&self, on: &store::Steered) -> Result<After, Fault> {
+    fn step(&self, on: &store::ExperimentControl) -> Result<After, Fault> {
         let id = on.experiment_id;
         let Some(state) = xact::transaction(|| store::state(id, None))? else {
             return Ok(After::GoOn);
@@ -230,7 +234,7 @@ impl Conductor {
                 Ok(After::GoOn)
             }
             Next::Start(place) => {
-                self.look(&state, progress.blocks)?;
+                self.log_look(&state, progress.blocks)?;
                 self.start(on, &state, place, &boot_id, &versions)
             }
             Next::End(end) => {
@@ -278,7 +282,7 @@ impl Conductor {
                 let message = format!("{run}{name}: {}", why.unwrap_or_default());
                 store::log(id, outcome.as_str(), Some(made.block), Some(&message), None)?;
             }
-            store::set_aside(id, &steps::aside(&judged))?;
+            store::set_aside(id, &steps::excluded(&judged))?;
             match &pause {
                 Some(why) => set_paused(id, why),
                 None => Ok(()),
@@ -320,7 +324,7 @@ impl Conductor {
     }
 
     /// Notes what is known after a look, once.
-    fn look(&self, state: &State, blocks: u32) -> Result<(), Fault> {
+    fn log_look(&self, state: &State, blocks: u32) -> Result<(), Fault> {
         let id = state.experiment.experiment_id;
         let is_look = state
             .experiment
@@ -341,7 +345,7 @@ impl Conductor {
 
     fn start(
         &self,
-        on: &store::Steered,
+        on: &store::ExperimentControl,
         state: &State,
         place: Place,
         boot_id: &str,
@@ -398,7 +402,12 @@ impl Conductor {
         }
     }
 
-    fn not_started(&self, on: &store::Steered, made: &Made, fault: Fault) -> Result<After, Fault> {
+    fn not_started(
+        &self,
+        on: &store::ExperimentControl,
+        made: &Made,
+        fault: Fault,
+    ) -> Result<After, Fault> {
         let id = on.experiment_id;
         match fault.sqlstate.as_str() {
             sqlstate::NOT_ALLOWED => {

@@ -2,9 +2,9 @@
 //! watches them, stores what they measured, and removes what was made.
 
 mod claim_run;
-mod errand;
 pub mod on_target;
 mod queue_worker;
+mod task;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -15,7 +15,7 @@ use pgfsbench_core::{
 };
 use serde_json::Value;
 
-pub use errand::main;
+pub use task::main;
 
 use crate::{
     bench::{Run, Span, extension_dropped, the_extension},
@@ -25,7 +25,7 @@ use crate::{
     pg::{process, report, segment, session, shmem, xact},
     run::{
         cancellation,
-        cleanup::{self, Left},
+        cleanup::{self, Remainder},
         journal, preflight,
     },
     store::{self, definition},
@@ -40,11 +40,12 @@ fn free_run_area(board: &Board, index: u32) {
 }
 
 fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
-    let asked = board.texts(request).map(|texts| texts.asked.get());
+    let arguments = board.texts(request).map(|texts| texts.arguments.get());
     let run_id = xact::transaction(|| {
         store_document(request, spec)?;
         let requested_by = session::role_name(request.role.load(Acquire));
-        let run_id = store::insert_run(spec, &asked.unwrap_or_default(), &requested_by, status)?;
+        let run_id =
+            store::insert_run(spec, &arguments.unwrap_or_default(), &requested_by, status)?;
         for (cell, half) in request.fingerprint.iter().zip(store::fingerprint(run_id)?) {
             cell.store(half, Release);
         }
@@ -78,7 +79,7 @@ impl Run {
                 xact::abort();
                 let fault = self.explain(fault);
                 let phases = self
-                    .phases_there
+                    .remote_phases
                     .take()
                     .unwrap_or_else(|| self.phase_times());
                 let save = || {
@@ -113,7 +114,7 @@ impl Run {
         if is_done || is_stored_as_failed {
             self.end_phase();
             let is_own = is_done && self.spec.is_here();
-            let is_released = is_done && has_server && left == Left::Nothing;
+            let is_released = is_done && has_server && left == Remainder::Nothing;
             let ended_ns = clock::now_ns();
             let release = is_released.then_some(Span {
                 name: "release",
@@ -197,7 +198,7 @@ impl Run {
         if cancellation::is_cancelled(self.request) {
             return cancellation::fault(self.request);
         }
-        if self.ended_there {
+        if self.remote_has_ended {
             return fault;
         }
         if fault.is_cancel() {
@@ -212,8 +213,8 @@ impl Run {
     }
 
     /// Removes or keeps what was made: by the plan, or if the run has failed, by the journal.
-    fn clean_up(&mut self, done: bool) -> Result<Left, Fault> {
-        let mut left = Left::Nothing;
+    fn clean_up(&mut self, done: bool) -> Result<Remainder, Fault> {
+        let mut left = Remainder::Nothing;
         let Some(entry) = self.entry.take() else {
             return Ok(left);
         };
@@ -233,7 +234,7 @@ impl Run {
             // It was the last step.
             self.tell_errand("release", began_ns);
         }
-        if left != Left::Nothing {
+        if left != Remainder::Nothing {
             let unreleased = match entry.prepared {
                 Some(_) => Unreleased::ByHelper,
                 None => Unreleased::ByServer,
@@ -243,8 +244,8 @@ impl Run {
                 xact::transaction(|| store::insert(self.run_id, &[finding]))
             });
         }
-        if left != Left::Something {
-            journal::remove(entry.home, entry.run_id)?;
+        if left != Remainder::Something {
+            journal::remove(entry.extension_database, entry.run_id)?;
         }
         Ok(left)
     }

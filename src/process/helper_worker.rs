@@ -35,7 +35,7 @@ const IS_AWAITED: &str = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND
     AND classid::bigint = hashtext('pgfsbench helper worker')::bigint & 4294967295 AND objid::bigint = $1::bigint & 2147483647 AND objsubid = 2";
 
 /// The message to the worker: it fits into the few bytes that a worker gets.
-struct Errand {
+struct JobMessage {
     database: u32,
     owner: u32,
     /// Identifies the job: the worker gives it its number, since to take one can give this session's transaction an
@@ -47,7 +47,7 @@ struct Errand {
     shared_text: Option<u32>,
 }
 
-impl Errand {
+impl JobMessage {
     fn to_text(&self) -> String {
         let Self {
             database,
@@ -94,7 +94,7 @@ fn ask_with(
 ) -> Result<Value, Fault> {
     let ticket = random::ticket();
     session::with_rights_of(owner, || sql::read(TAKE, &[Some(&ticket.to_string())]))?;
-    let errand = Errand {
+    let message = JobMessage {
         database: session::database(),
         owner,
         ticket,
@@ -103,7 +103,7 @@ fn ask_with(
         shared_text,
     };
     for _ in 0..ATTEMPTS {
-        let Some(worker) = process::launch_with(Role::HelperWorker, &errand.to_text()) else {
+        let Some(worker) = process::launch_with(Role::HelperWorker, &message.to_text()) else {
             return Err(no_slot());
         };
         while worker.status() != Status::Stopped {
@@ -141,46 +141,46 @@ fn no_slot() -> Fault {
 
 /// Main of the background worker.
 pub fn main(_argument: i32, _serial: u32) {
-    let Some(errand) = Errand::parse(&process::message()) else {
+    let Some(message) = JobMessage::parse(&process::message()) else {
         return;
     };
-    process::connect(Database::Oid(errand.database));
+    process::connect(Database::Oid(message.database));
     process::report_activity("pgfsbench helper worker");
-    report::or_log("asking pgfsbench-helper", || see_to(&errand));
+    report::or_log("asking pgfsbench-helper", || see_to(&message));
 }
 
-fn see_to(errand: &Errand) -> Result<(), Fault> {
-    process::become_undisturbed_owner(errand.owner)?;
+fn see_to(message: &JobMessage) -> Result<(), Fault> {
+    process::become_undisturbed_owner(message.owner)?;
     // The session that waits may hold a lock, and would wait for ever.
     guc::apply("lock_timeout", "2s")?;
-    let mut look = || match xact::transaction(|| is_awaited(errand.ticket))? {
+    let mut check_interrupts = || match xact::transaction(|| is_awaited(message.ticket))? {
         true => Ok(()),
         false => Err(Fault::new(sqlstate::CANCELED, "the request was canceled")
             .detail("The session that asked for it does not wait any more.")),
     };
     // It is there when a worker before this one was terminated.
-    let job = match xact::transaction(|| helper_job::of_ticket(errand.ticket))? {
+    let job = match xact::transaction(|| helper_job::of_ticket(message.ticket))? {
         Some(job) => job,
         None => {
-            let begun = xact::transaction(|| request(errand)).and_then(|request| {
-                helper_job::wait_for_helper(Duration::ZERO, &mut look)?;
-                xact::transaction(|| insert(errand, &request, None))
+            let begun = xact::transaction(|| request(message)).and_then(|request| {
+                helper_job::wait_for_helper(Duration::ZERO, &mut check_interrupts)?;
+                xact::transaction(|| insert(message, &request, None))
             });
             match begun {
                 Ok(job) => job,
                 Err(fault) => {
-                    return xact::transaction(|| insert(errand, &json!({}), Some(&fault)))
+                    return xact::transaction(|| insert(message, &json!({}), Some(&fault)))
                         .map(|_| ());
                 }
             }
         }
     };
     // The session that asked finds the outcome in the row.
-    let _ = helper_job::wait(job, &mut look);
-    if errand.action == "prepare" && look().is_err() {
+    let _ = helper_job::wait(job, &mut check_interrupts);
+    if message.action == "prepare" && check_interrupts().is_err() {
         let status = xact::transaction(|| helper_job::status(job))?;
         if status.is_some_and(|status| status != "failed") {
-            helper_job::queue(None, &errand.target, "release", &json!({}))?;
+            helper_job::queue(None, &message.target, "release", &json!({}))?;
         }
     }
     Ok(())
@@ -193,37 +193,37 @@ fn is_awaited(ticket: i64) -> Result<bool, Fault> {
 }
 
 /// The request to the helper, from what is committed.
-fn request(errand: &Errand) -> Result<Value, Fault> {
-    if let Some(number) = errand.shared_text {
+fn request(message: &JobMessage) -> Result<Value, Fault> {
+    if let Some(number) = message.shared_text {
         let text = shared_text::unpack(number).ok_or_else(|| {
             Fault::new(sqlstate::CANCELED, "the request was canceled")
                 .detail("The session that asked for it does not wait any more.")
         })?;
         return read_json("request", &text);
     }
-    if !["prepare", "plan"].contains(&errand.action.as_str()) {
+    if !["prepare", "plan"].contains(&message.action.as_str()) {
         return Ok(json!({}));
     }
-    match target::find(&errand.target)?.on {
+    match target::find(&message.target)?.on {
         On::Made { request, .. } => Ok(request),
         _ => Err(Fault::new(
             sqlstate::NOT_IN_THIS_STATE,
-            format!("target \"{}\" was changed", errand.target),
+            format!("target \"{}\" was changed", message.target),
         )),
     }
 }
 
 /// Gives its number.
-fn insert(errand: &Errand, request: &Value, fault: Option<&Fault>) -> Result<i64, Fault> {
+fn insert(message: &JobMessage, request: &Value, fault: Option<&Fault>) -> Result<i64, Fault> {
     let result = fault.map(|fault| json!({"sqlstate": fault.sqlstate}).to_string());
     let id = sql::write(
         "INSERT INTO fsbench.helper_job (ticket, target, action, request, status, ended_at, result, error, error_detail, error_hint) \
          VALUES ($1::bigint, $2, $3, $4::jsonb, CASE WHEN $5 IS NULL THEN 'queued' ELSE 'failed' END, \
            CASE WHEN $5 IS NOT NULL THEN clock_timestamp() END, $5::jsonb, $6, $7, $8) RETURNING job_id",
         &[
-            Some(&errand.ticket.to_string()),
-            Some(&errand.target),
-            Some(&errand.action),
+            Some(&message.ticket.to_string()),
+            Some(&message.target),
+            Some(&message.action),
             Some(&request.to_string()),
             result.as_deref(),
             fault.map(|fault| fault.message.as_str()),

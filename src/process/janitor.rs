@@ -16,7 +16,7 @@ use pgfsbench_core::run::{
 };
 
 use crate::{
-    board::{Board, Errand, Request, RequestState, outcome::Outcome},
+    board::{Board, CoordinatorTask, Request, RequestState, outcome::Outcome},
     errors::{Fault, sqlstate},
     host::flush_probe,
     pg::{
@@ -94,7 +94,7 @@ pub fn main(_argument: i32, _serial: u32) {
             board.recovered.store(1, Release);
             shmem::announce();
             report::or_log("could not look after prepared data", || {
-                orphaned_data::look(somebody_has_it)
+                orphaned_data::check(somebody_has_it)
             });
             Ok(())
         });
@@ -104,7 +104,7 @@ pub fn main(_argument: i32, _serial: u32) {
     let mut failures = 0;
     loop {
         let patrolled = report::or_log("error in the janitor", || {
-            janitor.patrol();
+            janitor.check_all();
             Ok(())
         });
         failures = rest_after(patrolled, failures);
@@ -200,7 +200,7 @@ impl Janitor {
         self.board.sweep_done.load(Acquire) == 1
     }
 
-    fn patrol(&mut self) {
+    fn check_all(&mut self) {
         let board = self.board;
         // Thousands of requests may be queued; they are checked together.
         let mut at_hand: Vec<usize> = (0..board.requests.len())
@@ -228,7 +228,7 @@ impl Janitor {
     /// Whether a run is being carried out or cleared up.
     fn is_busy(&self) -> bool {
         let requests = self.board.requests.iter();
-        decide::is_busy(requests.map(|request| (request.state(), request.errand())))
+        decide::is_busy(requests.map(|request| (request.state(), request.task())))
     }
 
     fn launch_new(&mut self, index: usize, request: &Request) {
@@ -245,11 +245,11 @@ impl Janitor {
     /// Whether a worker is there that does the queue's work in the database of this request.
     fn has_queue_worker(&self, request: &Request) -> bool {
         // Another one may just take the place of one that leaves.
-        let (home, pid) = shmem::locked(|| {
-            let home = self.board.queue_worker_home.load(Acquire);
-            (home, self.board.queue_worker.load(Acquire))
+        let (extension_database, pid) = shmem::locked(|| {
+            let extension_database = self.board.queue_worker_database.load(Acquire);
+            (extension_database, self.board.queue_worker.load(Acquire))
         });
-        home == request.home.load(Acquire) && process::is_alive(pid)
+        extension_database == request.extension_database.load(Acquire) && process::is_alive(pid)
     }
 
     fn launch_next(&mut self) {
@@ -259,18 +259,20 @@ impl Janitor {
         let queue = self.board.queue();
         // Requests of a database that allows no connections just now keep their places until it does.
         let databases = (!queue.is_empty()).then(catalog::databases);
-        let is_closed = |home: u32| match &databases {
-            Some(Ok(databases)) => databases.iter().any(|d| d.oid == home && d.is_closed),
+        let is_closed = |extension_database: u32| match &databases {
+            Some(Ok(databases)) => databases
+                .iter()
+                .any(|d| d.oid == extension_database && d.is_closed),
             _ => false,
         };
         let queue = queue.into_iter().map(|(index, request)| {
             let stays = cancellation::is_cancelled(request)
-                || is_closed(request.home.load(Acquire))
+                || is_closed(request.extension_database.load(Acquire))
                 || !experiments::may_begin(self.board, request);
             (request.ticket.load(Acquire), stays, (index, request))
         });
         if let Some((index, request)) = decide::next_in_queue(queue) {
-            self.launch_queued(index, request, Errand::Run);
+            self.launch_queued(index, request, CoordinatorTask::Run);
         }
     }
 
@@ -278,11 +280,11 @@ impl Janitor {
     fn act(&mut self, index: usize, request: &Request, from: RequestState, action: Action) {
         match action {
             Action::Wait => {}
-            Action::Launch(errand) => self.launch(index, request, from, errand),
+            Action::Launch(task) => self.launch(index, request, from, task),
             Action::WaitAgain => self.wait_again(request),
             Action::LeaveToCoordinator => {
-                match request.errand() {
-                    Errand::Enqueue => request.set_state(RequestState::Submitted),
+                match request.task() {
+                    CoordinatorTask::Enqueue => request.set_state(RequestState::Submitted),
                     _ => self.wait_again(request),
                 }
                 self.ask_coordinator();
@@ -301,25 +303,31 @@ impl Janitor {
                 .hint("You may need to increase \"max_worker_processes\", or to wait for the run that is on, which takes the slots; see the server's log."),
             ),
             Action::GiveUp => self.give_up(index, request),
-            Action::EndHomeless => self.end_homeless(index, request, request.errand()),
+            Action::EndHomeless => self.end_homeless(index, request, request.task()),
         }
     }
 
     /// Launches a coordinator for a request that has waited: from now on it has texts again, or it waits on.
-    fn launch_queued(&mut self, index: usize, request: &Request, errand: Errand) {
+    fn launch_queued(&mut self, index: usize, request: &Request, task: CoordinatorTask) {
         if self.board.give_texts_to_waiting(request) {
-            self.launch(index, request, RequestState::Queued, errand);
+            self.launch(index, request, RequestState::Queued, task);
         }
     }
 
     /// Launches a coordinator for a request that stands at `from`.
-    fn launch(&mut self, index: usize, request: &Request, from: RequestState, errand: Errand) {
+    fn launch(
+        &mut self,
+        index: usize,
+        request: &Request,
+        from: RequestState,
+        task: CoordinatorTask,
+    ) {
         let number = shmem::locked(|| {
             // A coordinator that an earlier janitor has launched may just have taken it.
             (request.state() == from).then(|| {
-                request.set_errand(errand);
+                request.set_task(task);
                 request.coordinator.store(0, Release);
-                if errand == Errand::Run {
+                if task == CoordinatorTask::Run {
                     experiments::begin(self.board, request);
                 }
                 request.set_state(RequestState::Starting);
@@ -330,7 +338,7 @@ impl Janitor {
         let handle = process::launch(Role::Coordinator, "", index as i32, number);
         self.launched[index] = handle.map(|handle| (number, handle));
         if self.launched[index].is_none() {
-            return self.could_not_start(index, request, errand);
+            return self.could_not_start(index, request, task);
         }
         self.board.no_slot.store(0, Release);
     }
@@ -357,36 +365,36 @@ impl Janitor {
         if request.state() != RequestState::Starting {
             return;
         }
-        match decide::of_starting(worker, request.errand()) {
+        match decide::of_starting(worker, request.task()) {
             Some(action) => self.act(index, request, RequestState::Starting, action),
             None => {
                 // One that was to clear up is taken for dead, and counted as that.
-                if request.errand() != Errand::Recover {
+                if request.task() != CoordinatorTask::Recover {
                     self.failures[index].count(request);
                 }
-                self.could_not_start(index, request, request.errand());
+                self.could_not_start(index, request, request.task());
             }
         }
     }
 
-    fn could_not_start(&mut self, index: usize, request: &Request, errand: Errand) {
-        let failed = self.failed(index, request, errand);
+    fn could_not_start(&mut self, index: usize, request: &Request, task: CoordinatorTask) {
+        let failed = self.failed(index, request, task);
         self.act(index, request, RequestState::Starting, failed.at_start());
     }
 
     /// The facts on which the next action depends when a coordinator has failed.
-    fn failed(&mut self, index: usize, request: &Request, errand: Errand) -> Failed {
+    fn failed(&mut self, index: usize, request: &Request, task: CoordinatorTask) -> Failed {
         let has_home = home_exists(request);
         let failures = self.failures[index].of(request);
         let slot = if self.launched[index].is_some() {
             Slot::There
-        } else if errand == Errand::Enqueue && self.waits_too_long(index) {
+        } else if task == CoordinatorTask::Enqueue && self.waits_too_long(index) {
             Slot::MissingForLong
         } else {
             Slot::Missing
         };
         Failed {
-            errand,
+            task,
             failures,
             slot,
             has_row: request.run_id.load(Acquire) != 0,
@@ -447,12 +455,12 @@ impl Janitor {
         if worker != Worker::Unknown || pid != 0 {
             self.failures[index].count(request);
         }
-        let failed = self.failed(index, request, request.errand());
+        let failed = self.failed(index, request, request.task());
         self.act(index, request, RequestState::Working, failed.at_work());
     }
 
     fn give_up(&self, index: usize, request: &Request) {
-        if request.errand().takes_the_run_area() {
+        if request.task().takes_the_run_area() {
             cleanup::end_crew(self.board);
             self.free_run_area(index);
         }
@@ -468,8 +476,8 @@ impl Janitor {
     }
 
     /// Ends a request whose database was dropped. What it made is removed from any other database.
-    fn end_homeless(&mut self, index: usize, request: &Request, errand: Errand) {
-        if errand.takes_the_run_area() {
+    fn end_homeless(&mut self, index: usize, request: &Request, task: CoordinatorTask) {
+        if task.takes_the_run_area() {
             cleanup::end_crew(self.board);
             self.sweep();
             self.free_run_area(index);
@@ -497,15 +505,17 @@ impl Janitor {
         };
         let mut withdraws = self.withdraws();
         for (index, request) in queue {
-            let home = request.home.load(Acquire);
-            let is_gone = |databases: &Vec<DatabaseEntry>| databases.iter().all(|d| d.oid != home);
+            let extension_database = request.extension_database.load(Acquire);
+            let is_gone = |databases: &Vec<DatabaseEntry>| {
+                databases.iter().all(|d| d.oid != extension_database)
+            };
             if databases.as_ref().is_ok_and(is_gone) {
-                self.end_homeless(index, request, Errand::Withdraw);
+                self.end_homeless(index, request, CoordinatorTask::Withdraw);
             } else if cancellation::is_cancelled(request)
                 && !withdraws
                 && !self.has_queue_worker(request)
             {
-                self.launch_queued(index, request, Errand::Withdraw);
+                self.launch_queued(index, request, CoordinatorTask::Withdraw);
                 withdraws = true;
             }
         }
@@ -515,7 +525,7 @@ impl Janitor {
     /// run needs the worker slots.
     fn withdraws(&self) -> bool {
         let mut requests = self.board.requests.iter();
-        requests.any(|request| is_withdrawn(request.state(), request.errand()))
+        requests.any(|request| is_withdrawn(request.state(), request.task()))
     }
 
     /// Frees an ended request for which no session waits any more.
@@ -533,9 +543,11 @@ impl Janitor {
 
 /// Whether the database of the caller is still there; true when that cannot be found out.
 fn home_exists(request: &Request) -> bool {
-    let home = request.home.load(Acquire);
+    let extension_database = request.extension_database.load(Acquire);
     catalog::databases().map_or(true, |databases| {
-        databases.iter().any(|database| database.oid == home)
+        databases
+            .iter()
+            .any(|database| database.oid == extension_database)
     })
 }
 

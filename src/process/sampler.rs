@@ -138,7 +138,7 @@ fn sample(run: &RunArea, watched: &Watched) {
     };
     // A run that is over by now has no known start values of the machine.
     if !stopped(run) {
-        before.machine = machine.look();
+        before.machine = machine.snapshot();
         before.io = IoBytes::now();
     }
     let mut next_look = start;
@@ -148,14 +148,14 @@ fn sample(run: &RunArea, watched: &Watched) {
         let mut waits = Waits::new();
         let until = start + (u64::from(second) + 1) * SECOND_NS;
         while clock::now_ns() < until && !stopped(run) {
-            watched.look(&mut waits);
+            watched.sample(&mut waits);
             next_look = (next_look + LOOK_NS).max(clock::now_ns());
             sleep_until(run, next_look.min(until));
         }
         // Read before counting: what is counted after the stop is complete.
         let last = stopped(run);
         let mut now = Counted::now(slots);
-        now.machine = machine.look();
+        now.machine = machine.snapshot();
         now.io = IoBytes::now();
         let mut record = difference(second, start, &before, &now, slots);
         record.waits = waits;

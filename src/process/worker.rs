@@ -54,7 +54,7 @@ fn work(task: Task, job: &Job) -> Result<(), Fault> {
     }
     work_alone_where_no_parallel_worker_starts()?;
     if task == Task::CHECKPOINT {
-        return checkpoint(job.board, job.request.home.load(Acquire));
+        return checkpoint(job.board, job.request.extension_database.load(Acquire));
     }
     let context = WorkerContext {
         board: job.board,
@@ -78,7 +78,7 @@ fn work_alone_where_no_parallel_worker_starts() -> Result<(), Fault> {
     Ok(())
 }
 
-fn checkpoint(board: &Board, home: u32) -> Result<(), Fault> {
+fn checkpoint(board: &Board, extension_database: u32) -> Result<(), Fault> {
     utility::run(&["CHECKPOINT"])?;
     table_files::check()?;
     for directory in ["", "base", "pg_wal"] {
@@ -95,7 +95,7 @@ fn checkpoint(board: &Board, home: u32) -> Result<(), Fault> {
         })?;
     }
     // Here is the database whose settings hold for the clients.
-    let report = xact::transaction(|| report_before_clients(home))?;
+    let report = xact::transaction(|| report_before_clients(extension_database))?;
     let cell = &board.run.worker.report;
     let (report, is_cut) = report_within(report, cell.capacity());
     if is_cut {
@@ -113,10 +113,10 @@ const LARGEST: &str = "SELECT pg_relation_filepath(relid) FROM pg_stat_user_tabl
 
 /// The worker's report before the clients: the promises of a COMMIT, the tables of the run, the file of the largest one, and
 /// the settings that are unlike those of the home database.
-fn report_before_clients(home: u32) -> Result<Value, Fault> {
+fn report_before_clients(extension_database: u32) -> Result<Value, Fault> {
     let promises: Value = read_json("answer", &promises::read()?)?;
     let tables: Value = read_json("answer", &surroundings::tables()?)?;
     let file = sql::read(LARGEST, &[])?;
-    let settings = environment::settings_unlike(home)?;
+    let settings = environment::settings_unlike(extension_database)?;
     Ok(json!({"promises": promises, "tables": tables, "file": file, "settings": settings}))
 }

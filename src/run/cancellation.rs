@@ -44,8 +44,8 @@ pub fn fault(request: &Request) -> Fault {
     let by = request.cancelled_by.get();
     let reason = request.cancel().reason();
     fault.detail(match request.cancel() {
-        Cancel::Asked if by.is_empty() => format!("It was {reason}."),
-        Cancel::Asked => format!("It was {reason} of role \"{by}\"."),
+        Cancel::Requested if by.is_empty() => format!("It was {reason}."),
+        Cancel::Requested => format!("It was {reason} of role \"{by}\"."),
         _ => format!("It was canceled because {reason}."),
     })
 }

@@ -12,7 +12,7 @@ use std::{
 use pgfsbench_core::{
     board::EXPERIMENT_SLOTS,
     quoting,
-    spec::{Act, Errand},
+    spec::{Act, HelperTask},
     target::server_log,
     work_database::Recorded,
 };
@@ -83,7 +83,7 @@ enum Found {
 
 /// The rest of the things of a journal entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Left {
+pub enum Remainder {
     /// Nothing.
     Nothing,
     /// A filesystem, which the helper removes by itself: it knows which run it has made it for, and sees that this is over.
@@ -94,8 +94,11 @@ pub enum Left {
 
 /// Removes the things of a journal entry that are there: a work database, a file next to the WAL, a server on a target and its filesystem, or a run
 /// on another server. It reports each step to `begins`.
-pub fn remove_what_was_made(entry: &Entry, begins: &mut dyn FnMut(Act)) -> Result<Left, Fault> {
-    let mut left = Left::Nothing;
+pub fn remove_what_was_made(
+    entry: &Entry,
+    begins: &mut dyn FnMut(Act),
+) -> Result<Remainder, Fault> {
+    let mut left = Remainder::Nothing;
     for act in entry.made().removal() {
         begins(act);
         left = left.max(carry_out(entry, act)?);
@@ -107,7 +110,7 @@ pub fn remove_what_was_made(entry: &Entry, begins: &mut dyn FnMut(Act)) -> Resul
 }
 
 /// A step at the end of a run, on what its journal entry speaks of.
-pub fn carry_out(entry: &Entry, act: Act) -> Result<Left, Fault> {
+pub fn carry_out(entry: &Entry, act: Act) -> Result<Remainder, Fault> {
     let not_made = || plan::nothing_carries_out(act);
     let server = || entry.server.as_ref().ok_or_else(not_made);
     match act {
@@ -123,34 +126,34 @@ pub fn carry_out(entry: &Entry, act: Act) -> Result<Left, Fault> {
         Act::StopServer => server()?.stop()?,
         Act::RemoveServer => {
             if !server()?.remove(entry.prepared.is_some())? {
-                return Ok(Left::Something);
+                return Ok(Remainder::Something);
             }
         }
-        Act::Job(Errand::Release) => {
+        Act::Job(HelperTask::Release) => {
             let target = entry.prepared.as_ref().ok_or_else(not_made)?;
             return Ok(release(entry, target));
         }
         _ => return Err(not_made()),
     }
-    Ok(Left::Nothing)
+    Ok(Remainder::Nothing)
 }
 
 /// Has the filesystem of a target unmounted and removed. Without the database or the extension the helper cannot be asked here.
-fn release(entry: &Entry, target: &str) -> Left {
-    if entry.home != session::database() {
-        return Left::ForHelper;
+fn release(entry: &Entry, target: &str) -> Remainder {
+    if entry.extension_database != session::database() {
+        return Remainder::ForHelper;
     }
     let asked = xact::transaction(extension).and_then(|extension| match extension {
         Some(_) => helper_job::ask_release(entry.run_id, target),
         None => Ok(None),
     });
     let (fault, left) = match asked {
-        Ok(None) => return Left::Nothing,
+        Ok(None) => return Remainder::Nothing,
         Ok(Some(job)) => match helper_job::wait_for_release(job) {
-            Ok(()) => return Left::Nothing,
-            Err(fault) => (fault, Left::ForHelper),
+            Ok(()) => return Remainder::Nothing,
+            Err(fault) => (fault, Remainder::ForHelper),
         },
-        Err(fault) => (fault, Left::Something),
+        Err(fault) => (fault, Remainder::Something),
     };
     report::log_warning(&fault.context(&format!("target \"{target}\" is not released")));
     left
@@ -271,12 +274,18 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
         "the coordinator of the run was terminated",
     )
     .detail("Somebody called pg_terminate_backend(), or its database is being dropped.");
-    let (home, run_id) = (request.home.load(Acquire), request.run_id.load(Acquire));
+    let (extension_database, run_id) = (
+        request.extension_database.load(Acquire),
+        request.run_id.load(Acquire),
+    );
     end_crew(board);
     let of_run = Some(request.extension.load(Acquire));
-    mark_and_remove(home, &|_| fault.clone(), of_run, |unfinished| {
-        unfinished == run_id
-    })?;
+    mark_and_remove(
+        extension_database,
+        &|_| fault.clone(),
+        of_run,
+        |unfinished| unfinished == run_id,
+    )?;
     // The coordinator may have come far enough to say how the run ended, or to store it.
     if board.outcome(request).is_empty() {
         let stored = xact::transaction(|| match extension()? {
@@ -327,7 +336,7 @@ pub fn end_crew(board: &Board) {
 /// Marks the unfinished rows of this database that `concerns` names, and removes what the journal has of these runs. `fault` is the reason, by
 /// whether the server has crashed and recovered under the run: the postmaster is older than it. `of_run` is the extension of a run: the rows of another one are not its.
 fn mark_and_remove(
-    home: u32,
+    extension_database: u32,
     fault: &dyn Fn(bool) -> Fault,
     of_run: Option<u32>,
     concerns: impl Fn(i64) -> bool,
@@ -340,7 +349,7 @@ fn mark_and_remove(
     let is_ours = |run_id| {
         entries
             .iter()
-            .any(|entry| (entry.home, entry.run_id) == (home, run_id))
+            .any(|entry| (entry.extension_database, entry.run_id) == (extension_database, run_id))
     };
     if let Some(extension) = extension {
         process::become_undisturbed_owner(extension.owner)?;
@@ -353,16 +362,16 @@ fn mark_and_remove(
         })?;
     }
     for entry in entries {
-        if entry.home != home || !concerns(entry.run_id) {
+        if entry.extension_database != extension_database || !concerns(entry.run_id) {
             continue;
         }
         // One that came to its end and was just to be opened is as good as kept.
         if has_extension && xact::transaction(|| store::is_kept(entry.run_id))? {
             open_work_database(&entry)?;
-        } else if remove_what_was_made(&entry, &mut |_| ())? == Left::Something {
+        } else if remove_what_was_made(&entry, &mut |_| ())? == Remainder::Something {
             continue;
         }
-        journal::remove(entry.home, entry.run_id)?;
+        journal::remove(entry.extension_database, entry.run_id)?;
     }
     Ok(())
 }
@@ -370,8 +379,8 @@ fn mark_and_remove(
 /// Removes at the start of the janitor what earlier runs of this server left in one database, and what is left of databases that
 /// are gone.
 pub fn sweep(board: &Board) {
-    let home = board.sweep_database.load(Acquire);
-    process::connect(Database::Oid(home));
+    let extension_database = board.sweep_database.load(Acquire);
+    process::connect(Database::Oid(extension_database));
     if !matches!(xact::transaction(extension), Ok(None)) {
         board.sweep_extension.store(1, Release);
     }
@@ -382,12 +391,12 @@ pub fn sweep(board: &Board) {
                 true => server_recovered(log.as_deref()),
                 false => server_stopped(),
             };
-            mark_and_remove(home, &of_row, None, |_| true)
+            mark_and_remove(extension_database, &of_row, None, |_| true)
         })
     } else {
         Ok(())
     };
-    let rows = rows.and_then(|()| tell_experiments(board, home));
+    let rows = rows.and_then(|()| tell_experiments(board, extension_database));
     let swept = rows.and_then(|()| {
         if board.sweep_orphans.load(Acquire) == 1 {
             sweep_orphans()
@@ -427,17 +436,19 @@ pub fn pause_experiments() -> Option<bool> {
 }
 
 /// Announces a database with experiments to go on with, or records there why they do not go on. Without the extension no experiments are left.
-fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
+fn tell_experiments(board: &Board, extension_database: u32) -> Result<(), Fault> {
     let Some(extension) = xact::transaction(extension)? else {
         // Later, a session may just be creating the extension, and experiments with it.
         let is_start = board.recovered.load(Acquire) == 0;
-        return marker::remove_of(|database| database == home && is_start);
+        return marker::remove_of(|database| database == extension_database && is_start);
     };
     process::become_undisturbed_owner(extension.owner)?;
     if extension.version != VERSION && pause_experiments() != Some(false) {
         return Ok(());
     }
-    if xact::transaction(store::experiment::any_is_on)? && !board.experiment_slots.tell(home) {
+    if xact::transaction(store::experiment::any_is_on)?
+        && !board.experiment_slots.tell(extension_database)
+    {
         let why = format!(
             "{EXPERIMENT_SLOTS} databases have experiments that are on or queued, and no more are gone on with; when those of another one are over, resume_experiment \
              goes on with it"
@@ -445,7 +456,7 @@ fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
         xact::transaction(|| {
             let on = store::experiment::lock_all()?;
             // A place may have become free, and a session may have been given it.
-            if board.experiment_slots.tell(home) {
+            if board.experiment_slots.tell(extension_database) {
                 return Ok(());
             }
             store::experiment::keep_time_on()?;
@@ -457,11 +468,17 @@ fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
 
 fn sweep_orphans() -> Result<(), Fault> {
     let databases = catalog::databases()?;
-    marker::remove_of(|home| databases.iter().all(|database| database.oid != home))?;
+    marker::remove_of(|extension_database| {
+        databases
+            .iter()
+            .all(|database| database.oid != extension_database)
+    })?;
     for entry in journal::entries()? {
-        let is_orphan = !databases.iter().any(|database| database.oid == entry.home);
-        if is_orphan && remove_what_was_made(&entry, &mut |_| ())? != Left::Something {
-            journal::remove(entry.home, entry.run_id)?;
+        let is_orphan = !databases
+            .iter()
+            .any(|database| database.oid == entry.extension_database);
+        if is_orphan && remove_what_was_made(&entry, &mut |_| ())? != Remainder::Something {
+            journal::remove(entry.extension_database, entry.run_id)?;
         }
     }
     Ok(())

@@ -80,8 +80,8 @@ pub fn end(
 
 /// The answer in one line, and what is open.
 fn line(state: &State) -> Result<(String, Open), Fault> {
-    let said = said(state, steps::declared(state))?;
-    Ok((answer::line(state, &said), open::of(state, &said)))
+    let answers = answers(state, steps::declared(state))?;
+    Ok((answer::line(state, &answers), open::of(state, &answers)))
 }
 
 /// Stores the answer after so many blocks, in one line, with where max_duration will end it; gives the line. In a transaction.
@@ -95,48 +95,52 @@ pub fn answer_while_on(state: &State, blocks: u32) -> Result<String, Fault> {
 }
 
 /// The answer for each target, with confirmations by other experiments. In a transaction.
-pub fn said(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
-    said_with(state, metric, &beside(state)?)
+pub fn answers(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
+    answers_with(state, metric, &target_facts(state)?)
 }
 
 /// The answer for each target, from facts that were read already.
-pub fn said_with(
+pub fn answers_with(
     state: &State,
     metric: Metric,
-    beside: &[TargetFacts],
+    target_facts: &[TargetFacts],
 ) -> Result<Vec<answer::Row>, Fault> {
-    let mut said = answer::rows(state, metric, beside);
+    let mut answers = answer::rows(state, metric, target_facts);
     for id in rows::sessions_of(state.experiment.experiment_id)? {
         let Some(other) = rows::state(id, None)? else {
             continue;
         };
         if metric.name == state.experiment.metric && answer::is_another_session(state, &other) {
-            let theirs = answer::rows(&other, steps::declared(&other), &self::beside(&other)?);
-            answer::confirm(&mut said, state, &other, &theirs);
+            let theirs = answer::rows(
+                &other,
+                steps::declared(&other),
+                &self::target_facts(&other)?,
+            );
+            answer::confirm(&mut answers, state, &other, &theirs);
         }
     }
     let is_declared = metric.name == state.experiment.metric;
-    if is_declared && said.iter().any(answer::Row::is_equivalent) {
+    if is_declared && answers.iter().any(answer::Row::is_equivalent) {
         let mut found = vec![None; state.targets.len()];
         for used in rows::used(state.experiment.experiment_id)? {
             if let Some(found) = found.get_mut(used.number) {
                 *found = limits::limit(&used, state.experiment.has_rate);
             }
         }
-        answer::name_limits(&mut said, state, &found);
+        answer::name_limits(&mut answers, state, &found);
     }
-    Ok(said)
+    Ok(answers)
 }
 
 /// Facts of the targets beside their metric, by number. In a transaction.
-pub fn beside(state: &State) -> Result<Vec<TargetFacts>, Fault> {
-    let known = rows::beside(state.experiment.experiment_id)?;
+pub fn target_facts(state: &State) -> Result<Vec<TargetFacts>, Fault> {
+    let known = rows::target_facts(state.experiment.experiment_id)?;
     let differences = differences::of(state)?;
     // The disk has changed once more since its blocks were made again.
     let throttled = throttled::step(state);
-    let mut beside = vec![TargetFacts::default(); state.targets.len()];
+    let mut target_facts = vec![TargetFacts::default(); state.targets.len()];
     for row in &known {
-        let Some(target) = beside.get_mut(row.number) else {
+        let Some(target) = target_facts.get_mut(row.number) else {
             continue;
         };
         let changed = differences.changed.get(&row.number);
@@ -147,12 +151,12 @@ pub fn beside(state: &State) -> Result<Vec<TargetFacts>, Fault> {
         let checkpoints = row.forced_checkpoints.zip(row.checkpoints);
         target.checkpoints = checkpoints.map(|(forced, all)| Checkpoints { forced, all });
     }
-    Ok(beside)
+    Ok(target_facts)
 }
 
 /// Findings of a target's runs, and what has changed between them.
 fn warnings(
-    row: &rows::BesideRow,
+    row: &rows::TargetFactsRow,
     changed: Option<&String>,
     throttled: Option<&Step>,
 ) -> Vec<Warning> {
@@ -168,8 +172,8 @@ fn warnings(
 }
 
 /// The machine and the server that lines are to be pasted on. In a transaction.
-pub fn here() -> Result<recommend::Here, Fault> {
-    Ok(recommend::Here {
+pub fn here() -> Result<recommend::ThisServer, Fault> {
+    Ok(recommend::ThisServer {
         kernel: kernel(),
         // As sd_booted(3) finds out.
         has_systemd: Path::new("/run/systemd/system").is_dir(),

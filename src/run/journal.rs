@@ -1,7 +1,7 @@
 //! The journal: one small file per run in the data directory, on disk before anything is made, so that whatever happens to the
 //! server, the next janitor knows what to remove.
 //!
-//! `PGDATA/pgfsbench/<home database>-<run id>.json`. A base backup takes it along with what it speaks of.
+//! `PGDATA/pgfsbench/<extension_database database>-<run id>.json`. A base backup takes it along with what it speaks of.
 
 use std::{
     fs::{self, File},
@@ -23,7 +23,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// OID of the database whose tables have the run's row.
-    pub home: u32,
+    #[serde(rename = "home")]
+    pub extension_database: u32,
     pub run_id: i64,
     /// Name of the work database.
     pub work_database: String,
@@ -53,9 +54,9 @@ pub struct Entry {
 
 impl Entry {
     /// The entry of a run on a target, for which nothing is made yet.
-    pub fn on_target(home: u32, run_id: i64) -> Self {
+    pub fn on_target(extension_database: u32, run_id: i64) -> Self {
         Self {
-            home,
+            extension_database,
             run_id,
             work_database: String::new(),
             work_database_oid: 0,
@@ -85,8 +86,8 @@ pub fn directory() -> PathBuf {
     session::data_directory().join("pgfsbench")
 }
 
-fn path(home: u32, run_id: i64) -> PathBuf {
-    directory().join(format!("{home}-{run_id}.json"))
+fn path(extension_database: u32, run_id: i64) -> PathBuf {
+    directory().join(format!("{extension_database}-{run_id}.json"))
 }
 
 fn fault(what: &str, error: &io::Error) -> Fault {
@@ -106,7 +107,8 @@ fn sync_directory() -> io::Result<()> {
 
 /// Writes an entry; when this returns it is on disk.
 pub fn write(entry: &Entry) -> Result<(), Fault> {
-    write_file(&path(entry.home, entry.run_id), entry).map_err(|error| fault("write", &error))
+    write_file(&path(entry.extension_database, entry.run_id), entry)
+        .map_err(|error| fault("write", &error))
 }
 
 /// Writes a file of the journal's directory; when this returns it is on disk.
@@ -125,9 +127,9 @@ pub fn write_file(path: &Path, contents: &impl Serialize) -> io::Result<()> {
 }
 
 /// Removes an entry; nothing is wrong when there is none.
-pub fn remove(home: u32, run_id: i64) -> Result<(), Fault> {
+pub fn remove(extension_database: u32, run_id: i64) -> Result<(), Fault> {
     let remove = || -> io::Result<()> {
-        match fs::remove_file(path(home, run_id)) {
+        match fs::remove_file(path(extension_database, run_id)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
             Ok(()) => sync_directory(),

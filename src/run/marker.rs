@@ -16,7 +16,7 @@ use super::journal;
 use crate::{
     errors::{Fault, of_file},
     pg::{session, sql, xact},
-    store::experiment::{Steered, is_no_more},
+    store::experiment::{ExperimentControl, is_no_more},
     target::server::Owner,
 };
 
@@ -36,7 +36,7 @@ struct Marker {
 
 /// Whose an experiment is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Whose {
+pub enum Ownership {
     /// This server's, and its role is the one that asked.
     Ours,
     /// This server's, and its role was dropped; there is another one of that name.
@@ -109,34 +109,39 @@ pub fn write(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Resul
 }
 
 /// Whether this server goes on with an experiment by itself.
-pub fn whose(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Result<Whose, Fault> {
-    let wanted = of(experiment_id, mark, extension, role)?;
+pub fn ownership(
+    experiment_id: i64,
+    mark: &str,
+    extension: u32,
+    role: u32,
+) -> Result<Ownership, Fault> {
+    let expected = of(experiment_id, mark, extension, role)?;
     let found = read(&path(experiment_id)).map(|found| {
-        let asked = found.role;
+        let recorded_role = found.role;
         let alike = Marker {
             role,
             transaction: 0,
             ..found
         };
-        (asked, alike)
+        (recorded_role, alike)
     });
     Ok(match found {
-        Some((asked, found)) if found == wanted => match asked {
-            0 => Whose::Ours,
-            asked if asked == role => Whose::Ours,
-            _ => Whose::OfAnotherRole,
+        Some((recorded_role, found)) if found == expected => match recorded_role {
+            0 => Ownership::Ours,
+            recorded_role if recorded_role == role => Ownership::Ours,
+            _ => Ownership::OfAnotherRole,
         },
-        _ => Whose::Copied,
+        _ => Ownership::Copied,
     })
 }
 
 /// The role that asked for an experiment; None when it was dropped, also where another one has its name now.
-pub fn role_that_asked(found: &Steered, extension: u32) -> Result<Option<u32>, Fault> {
+pub fn role_that_asked(found: &ExperimentControl, extension: u32) -> Result<Option<u32>, Fault> {
     let Some(role) = found.role else {
         return Ok(None);
     };
-    let whose = whose(found.experiment_id, &found.mark, extension, role)?;
-    Ok((whose != Whose::OfAnotherRole).then_some(role))
+    let ownership = ownership(found.experiment_id, &found.mark, extension, role)?;
+    Ok((ownership != Ownership::OfAnotherRole).then_some(role))
 }
 
 /// Removes the marks of this database whose experiments are over, or were dropped. With the rights of the extension's owner.

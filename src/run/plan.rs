@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use pgfsbench_core::{
     quoting,
-    run::plan::{self, Near, Place, Source},
-    spec::{Act, Data, Errand, Spec, Step as Planned},
+    run::plan::{self, Place, Source, TargetState},
+    spec::{Act, Data, HelperTask, Spec, Step as Planned},
     target::commands,
 };
 use serde_json::Value;
@@ -45,13 +45,13 @@ pub fn nothing_carries_out(act: Act) -> Fault {
 }
 
 /// Facts about a target on which a server is set up. In a transaction, with the owner's rights.
-pub fn near(target: &Target, data: Source) -> Result<Near, Fault> {
+pub fn target_state(target: &Target, data: Source) -> Result<TargetState, Fault> {
     let is_made = matches!(target.on, On::Made { .. });
     let left = match is_made {
         true => helper_job::prepared_by(&target.name)?,
         false => None,
     };
-    Ok(Near {
+    Ok(TargetState {
         is_made,
         is_left: matches!(left, Some(Some(_))),
         drops_caches: target.drop_caches,
@@ -66,7 +66,7 @@ pub fn near(target: &Target, data: Source) -> Result<Near, Fault> {
 
 /// Key of the data that a run would have loaded once, and copied, with the bytes to load; None for a run that does not copy. In a transaction, with
 /// the owner's rights.
-pub fn to_prepare(spec: &Spec) -> Result<Option<(prepared_data::Wanted, u64)>, Fault> {
+pub fn to_prepare(spec: &Spec) -> Result<Option<(prepared_data::DataKey, u64)>, Fault> {
     if spec.is_here() || plan::source(spec, false, true) == Source::Loaded {
         return Ok(None);
     }
@@ -75,9 +75,9 @@ pub fn to_prepare(spec: &Spec) -> Result<Option<(prepared_data::Wanted, u64)>, F
         return Ok(None);
     }
     let Programs { bindir, user } = Programs::of(&target)?;
-    let wanted = prepared_data::wanted(spec, &target, &bindir, &user)?;
+    let data_key = prepared_data::data_key(spec, &target, &bindir, &user)?;
     let bytes = prepared_data::bytes_to_load(spec, target.cluster);
-    Ok(Some((wanted, bytes)))
+    Ok(Some((data_key, bytes)))
 }
 
 /// The steps of a run. `by_helper` is what the helper says of its own. In a transaction, with the owner's rights.
@@ -97,10 +97,10 @@ pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault>
         }
     };
     let Programs { bindir, user } = Programs::of(&target)?;
-    let wanted = prepared_data::wanted(spec, &target, &bindir, &user)?;
+    let data_key = prepared_data::data_key(spec, &target, &bindir, &user)?;
     let bytes = prepared_data::bytes_to_load(spec, target.cluster);
-    let (is_there, has_room) = prepared_data::look_for(&wanted, bytes)?;
-    let near = near(&target, plan::source(spec, is_there, has_room))?;
+    let (is_there, has_room) = prepared_data::look_for(&data_key, bytes)?;
+    let target_state = target_state(&target, plan::source(spec, is_there, has_room))?;
     let commands = Commands {
         spec,
         server: TargetServer::at(&directory, RANDOM)?,
@@ -110,9 +110,9 @@ pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault>
         by_helper: by_helper.cloned().unwrap_or_default(),
     };
     let mut shown = Vec::new();
-    for step in plan::steps(spec, Place::Near(near)) {
+    for step in plan::steps(spec, Place::TargetState(target_state)) {
         match step.act {
-            Act::Job(errand) => shown.extend(commands.of_helper(errand)),
+            Act::Job(task) => shown.extend(commands.of_helper(task)),
             act if step.how.is_empty() => shown.push(show(&step, commands.of(act)?)),
             _ => shown.push(show(&step, step.how.to_owned())),
         }
@@ -122,7 +122,7 @@ pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault>
 
 fn show(step: &Planned, command: String) -> Step {
     Step {
-        who: step.act.who().as_str(),
+        who: step.act.actor().as_str(),
         action: step.act.action().to_owned(),
         command: Some(command),
     }
@@ -233,7 +233,7 @@ impl Commands<'_> {
     }
 
     /// Steps of the helper for an errand, as it reports them.
-    fn of_helper(&self, errand: Errand) -> Vec<Step> {
+    fn of_helper(&self, task: HelperTask) -> Vec<Step> {
         let listed = |name: &str| {
             let steps = self.by_helper[name].as_array().cloned().unwrap_or_default();
             steps.into_iter().map(|step| {
@@ -245,15 +245,15 @@ impl Commands<'_> {
                 }
             })
         };
-        match errand {
-            Errand::Prepare => listed("prepare").collect(),
-            Errand::Release | Errand::ReleaseEarlier => listed("release").collect(),
+        match task {
+            HelperTask::Prepare => listed("prepare").collect(),
+            HelperTask::Release | HelperTask::ReleaseEarlier => listed("release").collect(),
             // As at the end and at the beginning.
-            Errand::Remount => listed("release")
+            HelperTask::Remount => listed("release")
                 .filter(|step| step.action == "unmount")
                 .chain(listed("prepare").filter(|step| step.action == "mount"))
                 .collect(),
-            Errand::DropCaches => vec![Step {
+            HelperTask::DropCaches => vec![Step {
                 who: "helper",
                 action: "drop caches".into(),
                 command: Some("write 3 to /proc/sys/vm/drop_caches".into()),
@@ -265,7 +265,7 @@ impl Commands<'_> {
 /// Description of a step that has no command and does not depend on the target.
 fn words(act: Act) -> &'static str {
     match act {
-        Act::Look => "whether pgfsbench of this version is there, and may be used",
+        Act::CheckServer => "whether pgfsbench of this version is there, and may be used",
         Act::Start => {
             "SELECT fsbench.start(...): what follows is done by that server, in its own data directory"
         }

@@ -77,7 +77,7 @@ fn check_cache_at(spec: &Spec, place: Option<&Location>) -> Result<(), Fault> {
     let Some(mount) = place.and_then(Location::mount) else {
         return Ok(());
     };
-    let layers = storage::look(place, None).layers;
+    let layers = storage::read(place, None).layers;
     let is_cached_below = layers
         .iter()
         .flatten()

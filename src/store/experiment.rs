@@ -4,7 +4,7 @@ use pgfsbench_core::{
     experiment::{
         answer::open::Open,
         row::{OfTarget, Recorded},
-        steps::Aside,
+        steps::ExcludedTarget,
         wal::Fixed,
     },
     units::format_seconds,
@@ -14,7 +14,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub use super::{
-    experiment_beside::{BesideRow, Surrounding, beside, contexts, facts, surroundings, used},
+    experiment_facts::{
+        Surrounding, TargetFactsRow, contexts, facts, surroundings, target_facts, used,
+    },
     experiment_log::log,
     experiment_runs::{
         cancelled_or_dropped, close_runs, find_run, forget_run, own_parameters, record_intent,
@@ -32,7 +34,7 @@ const MOVED_SECONDS: f64 = 60.0;
 
 /// The columns that steer an experiment.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Steered {
+pub struct ExperimentControl {
     pub experiment_id: i64,
     pub experiment: String,
     pub status: String,
@@ -45,7 +47,7 @@ pub struct Steered {
     parameters: String,
 }
 
-impl Steered {
+impl ExperimentControl {
     /// The parameters of all of its runs.
     pub fn parameters(&self) -> Result<Value, Fault> {
         read_stored("parameters of an experiment", &self.parameters)
@@ -58,7 +60,7 @@ const STEERED: &str = "SELECT jsonb_build_object('experiment_id', e.experiment_i
      FROM fsbench.experiment e LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by";
 
 /// The experiment that is on or is next; None when there is none.
-pub fn on() -> Result<Option<Steered>, Fault> {
+pub fn on() -> Result<Option<ExperimentControl>, Fault> {
     let text = sql::read_latest(
         &format!(
             "{STEERED} WHERE e.status IN ('running', 'queued') ORDER BY e.status = 'queued', e.experiment_id LIMIT 1"
@@ -78,14 +80,14 @@ pub fn imported_from(experiment_id: i64) -> Result<Option<String>, Fault> {
 }
 
 /// The experiment of this name; None when there is none.
-pub fn find(name: &str) -> Result<Option<Steered>, Fault> {
+pub fn find(name: &str) -> Result<Option<ExperimentControl>, Fault> {
     let text = sql::read_latest(&format!("{STEERED} WHERE e.experiment = $1"), &[Some(name)])?;
     text.map(|text| read_stored("experiment", &text))
         .transpose()
 }
 
 /// The experiment of this number; None when there is none.
-pub fn steered(experiment_id: i64) -> Result<Option<Steered>, Fault> {
+pub fn steered(experiment_id: i64) -> Result<Option<ExperimentControl>, Fault> {
     let text = sql::read_latest(
         &format!("{STEERED} WHERE e.experiment_id = $1::bigint"),
         &[Some(&experiment_id.to_string())],
@@ -406,15 +408,15 @@ pub fn set_answer(experiment_id: i64, answer: &str, open: &Open) -> Result<(), F
 }
 
 /// Stores which targets are not run any more.
-pub fn set_aside(experiment_id: i64, aside: &[Aside]) -> Result<(), Fault> {
-    for aside in aside {
+pub fn set_aside(experiment_id: i64, excluded: &[ExcludedTarget]) -> Result<(), Fault> {
+    for excluded in excluded {
         let newly = sql::write(
             "UPDATE fsbench.experiment_target SET set_aside = $3 WHERE experiment_id = $1::bigint AND target_number = $2::integer \
                AND set_aside IS NULL RETURNING target",
             &[
                 Some(&experiment_id.to_string()),
-                Some(&aside.number.to_string()),
-                Some(&aside.why),
+                Some(&excluded.number.to_string()),
+                Some(&excluded.why),
             ],
         )?;
         if let Some(name) = newly {
@@ -422,7 +424,7 @@ pub fn set_aside(experiment_id: i64, aside: &[Aside]) -> Result<(), Fault> {
                 experiment_id,
                 "set_aside",
                 None,
-                Some(&format!("{name}: {}", aside.why)),
+                Some(&format!("{name}: {}", excluded.why)),
                 None,
             )?;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgfsbench_core::study::{
-    asked::Asked,
+    arguments::StudyArguments,
     definition::Study,
     evidence::Knee,
     not_tested::{Facts, OnImage},
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug, Deserialize)]
 pub struct Started {
     pub definition: Study,
-    pub asked: Asked,
+    pub asked: StudyArguments,
     pub facts: Facts,
     pub requested_by: String,
     /// OID of the role of that name; None when there is none any more.
@@ -64,14 +64,19 @@ pub fn started(name: &str) -> Result<Option<Started>, Fault> {
 }
 
 /// Stores that a study is started.
-pub fn insert(study: &Study, asked: &Asked, facts: &Facts, by: &str) -> Result<(), Fault> {
+pub fn insert(
+    study: &Study,
+    arguments: &StudyArguments,
+    facts: &Facts,
+    by: &str,
+) -> Result<(), Fault> {
     sql::write(
         "INSERT INTO fsbench.study (study, definition, asked, facts, requested_by) \
          VALUES ($1, $2::jsonb, jsonb_strip_nulls($3::jsonb), $4::jsonb, $5)",
         &[
             Some(&study.study),
             Some(&to_json_text(study)?),
-            Some(&to_json_text(asked)?),
+            Some(&to_json_text(arguments)?),
             Some(&to_json_text(facts)?),
             Some(by),
         ],

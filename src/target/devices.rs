@@ -72,7 +72,7 @@ pub struct Block {
 pub fn blocks() -> Vec<Block> {
     let names = entries(Path::new("/sys/class/block"));
     let links = links();
-    let users = Users::look();
+    let users = Users::read();
     let mut blocks: Vec<Block> = names
         .iter()
         .filter(|name| !is_no_disk(name))
@@ -157,7 +157,7 @@ struct Users {
 }
 
 impl Users {
-    fn look() -> Self {
+    fn read() -> Self {
         Self {
             mounts: proc::understood_mounts(&fs::read(proc::MOUNTINFO).unwrap_or_default()),
             swaps: proc::parse_swaps(&tree::text(proc::SWAPS).unwrap_or_default()),

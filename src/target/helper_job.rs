@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     errors::{Fault, read_json, sqlstate},
-    pg::{libpq::Look, process, sql, xact},
+    pg::{libpq::CheckInterrupts, process, sql, xact},
 };
 
 /// How long a helper may be away before it counts as not running: it may just be starting again.
@@ -33,18 +33,18 @@ struct Row {
 }
 
 /// Asks the helper for something and waits until it is done; gives the result. `patience` is how long it may take until a
-/// helper is there. An error of `look` ends the wait: a job that was not begun is withdrawn then.
+/// helper is there. An error of `check_interrupts` ends the wait: a job that was not begun is withdrawn then.
 pub fn ask(
     run_id: Option<i64>,
     target: &str,
     action: &str,
     request: &Value,
     patience: Duration,
-    look: Look,
+    check_interrupts: CheckInterrupts,
 ) -> Result<Value, Fault> {
-    wait_for_helper(patience, look)?;
+    wait_for_helper(patience, check_interrupts)?;
     let id = queue(run_id, target, action, request)?;
-    wait(id, look)
+    wait(id, check_interrupts)
 }
 
 /// Queues a job for when there is a helper. In no transaction.
@@ -97,7 +97,7 @@ pub fn has_served() -> Result<bool, Fault> {
 }
 
 /// Waits until a helper of this version serves this database.
-pub fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
+pub fn wait_for_helper(patience: Duration, check_interrupts: CheckInterrupts) -> Result<(), Fault> {
     let began = Instant::now();
     loop {
         match xact::transaction(helper_version)? {
@@ -108,7 +108,7 @@ pub fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
             }
             None => {}
         }
-        look()?;
+        check_interrupts()?;
         process::wait(POLL);
     }
 }
@@ -139,7 +139,7 @@ fn other_version(version: &str) -> Fault {
 }
 
 /// Waits until a job is over.
-pub fn wait(id: i64, look: Look) -> Result<Value, Fault> {
+pub fn wait(id: i64, check_interrupts: CheckInterrupts) -> Result<Value, Fault> {
     let mut seen = Instant::now();
     loop {
         let (row, there) = xact::transaction(|| Ok((read(id)?, helper_version()?.is_some())))?;
@@ -162,7 +162,7 @@ pub fn wait(id: i64, look: Look) -> Result<Value, Fault> {
                 .hint("See its log, and start it again: it clears up what it has begun."),
             });
         }
-        if let Err(fault) = look() {
+        if let Err(fault) = check_interrupts() {
             withdraw(id, "queued", &fault.message)?;
             return Err(fault);
         }

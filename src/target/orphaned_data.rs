@@ -27,7 +27,7 @@ fn since_file() -> PathBuf {
 }
 
 /// At the start of the server: notes that no database has the extension, or removes the data when it was noted a day ago.
-pub fn look(somebody_has_it: bool) -> Result<(), Fault> {
+pub fn check(somebody_has_it: bool) -> Result<(), Fault> {
     if somebody_has_it || !prepared_data::has_own()? {
         return forget();
     }

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-pub use pgfsbench_core::target::prepared_data::{Note, Wanted, bytes_to_load};
+pub use pgfsbench_core::target::prepared_data::{DataKey, Note, bytes_to_load};
 use pgfsbench_core::{
     spec::Spec,
     target::prepared_data::{
@@ -25,7 +25,7 @@ use rustix::fs::{FlockOperation, flock};
 use crate::{
     errors::{Fault, of_file, sqlstate, to_json_text},
     host::location,
-    pg::{libpq::Look, process, session, settings},
+    pg::{libpq::CheckInterrupts, process, session, settings},
     target::{self, Target},
 };
 
@@ -44,7 +44,7 @@ const IN_DATA_DIRECTORY: &str = "pgfsbench/pgsql_tmp_prepared_data";
 const PLACES: &str = "pgfsbench/pgsql_tmp_prepared_data_places";
 
 /// Properties that the data of a run on a target must have, made by the programs in `bindir`.
-pub fn wanted(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result<Wanted, Fault> {
+pub fn data_key(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result<DataKey, Fault> {
     let postgres = bindir.join("postgres");
     let by = MadeBy {
         postgres_file: identity_of(&postgres)?,
@@ -52,7 +52,7 @@ pub fn wanted(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result
         pgfsbench_version: env!("CARGO_PKG_VERSION"),
         server_user: user.into(),
     };
-    Ok(Wanted::of(spec, target.cluster, by))
+    Ok(DataKey::of(spec, target.cluster, by))
 }
 
 /// Length and modification time of the program `postgres`, which identify it.
@@ -175,24 +175,32 @@ fn directories() -> Result<Vec<Directory>, Fault> {
 
 impl Place {
     /// Makes the directory if it is not there, and waits until no other server uses it.
-    pub fn open(look: Look) -> Result<Self, Fault> {
+    pub fn open(check_interrupts: CheckInterrupts) -> Result<Self, Fault> {
         let directory = directory()?;
         remember(&directory)?;
-        Self::open_at(directory, Role::Named, look)
+        Self::open_at(directory, Role::Named, check_interrupts)
     }
 
     /// Opens each directory that may hold data.
-    pub fn open_all(look: Look) -> Result<Vec<Self>, Fault> {
+    pub fn open_all(check_interrupts: CheckInterrupts) -> Result<Vec<Self>, Fault> {
         let mut places = Vec::new();
         for directory in directories()? {
             if directory.identity.is_some() {
-                places.push(Self::open_at(directory.path, directory.role, look)?);
+                places.push(Self::open_at(
+                    directory.path,
+                    directory.role,
+                    check_interrupts,
+                )?);
             }
         }
         Ok(places)
     }
 
-    fn open_at(directory: PathBuf, role: Role, look: Look) -> Result<Self, Fault> {
+    fn open_at(
+        directory: PathBuf,
+        role: Role,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Self, Fault> {
         DirBuilder::new()
             .mode(0o700)
             .recursive(true)
@@ -206,7 +214,7 @@ impl Place {
             .open(&lock)
             .map_err(|e| of_file("open", &lock, &e))?;
         while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            look()?;
+            check_interrupts()?;
             process::wait(Duration::from_millis(100));
         }
         Ok(Self {
@@ -234,13 +242,13 @@ impl Place {
     /// that file.
     pub fn find(
         &self,
-        wanted: &Wanted,
+        data_key: &DataKey,
         needed_by: Option<PathBuf>,
     ) -> Result<Option<(PathBuf, Note)>, Fault> {
         let found = self
             .all()?
             .into_iter()
-            .find(|(_, note)| note.wanted == *wanted);
+            .find(|(_, note)| note.data_key == *data_key);
         let Some((path, mut note)) = found else {
             return Ok(None);
         };
@@ -251,7 +259,11 @@ impl Place {
 
     /// Removes what was not used for the longest time and no experiment needs, until so many bytes more are within the limit and have room on the
     /// filesystem, beyond the reserve; else says why they have not.
-    pub fn make_room(&self, bytes: u64, look: Look) -> Result<Result<(), String>, Fault> {
+    pub fn make_room(
+        &self,
+        bytes: u64,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Result<(), String>, Fault> {
         let mut all = self.all()?;
         let mut room = room(&self.directory, &all);
         // Nothing is removed if all of it would not be enough.
@@ -265,7 +277,7 @@ impl Place {
             if room.has(bytes) {
                 break;
             }
-            look()?;
+            check_interrupts()?;
             remove(&path)?;
             room.taken -= note.bytes;
         }
@@ -273,7 +285,7 @@ impl Place {
     }
 
     /// Keeps the data directory `data` of a server that was shut down and synced; the directory above it goes with it. `loaded` is what it has loaded.
-    pub fn keep(&self, data: &Path, wanted: Wanted, loaded: Loaded) -> Result<(), Fault> {
+    pub fn keep(&self, data: &Path, data_key: DataKey, loaded: Loaded) -> Result<(), Fault> {
         let Some(from) = data.parent() else {
             return Err(Fault::new(
                 sqlstate::INTERNAL,
@@ -281,7 +293,7 @@ impl Place {
             ));
         };
         let note = Note {
-            wanted,
+            data_key,
             database: loaded.database,
             script: loaded.script,
             made_by: Some(session::system_identifier()),
@@ -342,21 +354,21 @@ fn room(directory: &Path, all: &[(PathBuf, Note)]) -> Room {
 }
 
 /// Whether data are there, and whether they could be loaded now; nothing is waited for or removed.
-pub fn look_for(wanted: &Wanted, bytes: u64) -> Result<(bool, bool), Fault> {
+pub fn look_for(data_key: &DataKey, bytes: u64) -> Result<(bool, bool), Fault> {
     let directory = directory()?;
     let all = list_in(&directory)?;
     let why_not = room_below(&directory, &all).why_not(bytes, &directory);
-    let is_there = all.iter().any(|(_, note)| note.wanted == *wanted);
+    let is_there = all.iter().any(|(_, note)| note.data_key == *data_key);
     Ok((is_there, why_not.is_none()))
 }
 
 /// How all data come to be there that runs of an experiment want, each with the bytes to load it; None if they want none.
-pub fn look_for_all(wanted: Vec<(Wanted, u64)>) -> Result<Option<Copied>, Fault> {
+pub fn look_for_all(data_keys: Vec<(DataKey, u64)>) -> Result<Option<Copied>, Fault> {
     let directory = directory()?;
     let all = list_in(&directory)?;
-    let there: Vec<&Wanted> = all.iter().map(|(_, note)| &note.wanted).collect();
+    let there: Vec<&DataKey> = all.iter().map(|(_, note)| &note.data_key).collect();
     let room = room_below(&directory, &all);
-    Ok(Copied::of(wanted, &there, &room, &directory))
+    Ok(Copied::of(data_keys, &there, &room, &directory))
 }
 
 /// The room at a place that the first run may have to make.

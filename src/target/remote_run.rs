@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     errors::{Fault, sqlstate},
     pg::{
-        libpq::{Connection, Look},
+        libpq::{CheckInterrupts, Connection},
         process,
     },
     target,
@@ -63,7 +63,11 @@ const CANCEL: &str = "SELECT (SELECT count(pg_cancel_backend(pid)) FROM pg_stat_
 
 impl RemoteRun {
     /// Connects, within a time.
-    pub fn connect(&self, application_name: &str, look: Look) -> Result<Connection, Fault> {
+    pub fn connect(
+        &self,
+        application_name: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Connection, Fault> {
         let given = target::check_connection(&self.connection)?;
         let value = |keyword: &str| {
             given
@@ -92,7 +96,7 @@ impl RemoteRun {
         ]);
         let deadline = Instant::now() + timeout;
         let mut in_time = || {
-            look()?;
+            check_interrupts()?;
             if Instant::now() > deadline {
                 return Err(
                     Fault::new(sqlstate::CONNECTION_LOST, "timeout expired").detail(format!(

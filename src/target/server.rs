@@ -38,7 +38,7 @@ use crate::{
     errors::{Fault, of_file, sqlstate},
     host::{files, location::Location},
     pg::{
-        libpq::{Connection, Look},
+        libpq::{CheckInterrupts, Connection},
         process, session,
     },
     target::{self, remote_run},
@@ -156,21 +156,26 @@ impl TargetServer {
         bindir: &Path,
         user: &str,
         cluster: Cluster,
-        look: Look,
+        check_interrupts: CheckInterrupts,
     ) -> Result<(), Fault> {
         let argv = self.initdb(bindir, user, cluster);
         let mut command = self.command(Path::new(&argv[0]), "initdb")?;
         command.args(&argv[1..]);
-        self.run(command, "initdb", look)
+        self.run(command, "initdb", check_interrupts)
     }
 
     /// Copies the data directory of a server that was shut down; see [`Self::sync`]. No blocks are shared with it, and none left
     /// out: a filesystem would have to part or to allocate them in the measured window.
-    pub fn copy_cluster(&self, from: &Path, shares_blocks: bool, look: Look) -> Result<(), Fault> {
+    pub fn copy_cluster(
+        &self,
+        from: &Path,
+        shares_blocks: bool,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<(), Fault> {
         let argv = self.copy(from, shares_blocks);
         let mut command = self.command(Path::new(&argv[0]), "cp")?;
         command.args(&argv[1..]);
-        self.run(command, "cp", look)
+        self.run(command, "cp", check_interrupts)
     }
 
     /// Has the kernel forget the files of the cluster, which are on disk: the server begins with a cold page cache.
@@ -180,16 +185,16 @@ impl TargetServer {
 
     /// Has everything on its filesystem on disk: all at once is faster than file by file, and nothing of it is to be written
     /// back in the measured window. By a program, which can be ended while it waits for the disk. Once in a server's life.
-    pub fn sync(&self, look: Look) -> Result<(), Fault> {
-        self.run_sync("sync", look)
+    pub fn sync(&self, check_interrupts: CheckInterrupts) -> Result<(), Fault> {
+        self.run_sync("sync", check_interrupts)
     }
 
     /// Syncs, with the program's output in new files of this name.
-    fn run_sync(&self, name: &str, look: Look) -> Result<(), Fault> {
+    fn run_sync(&self, name: &str, check_interrupts: CheckInterrupts) -> Result<(), Fault> {
         let argv = self.sync_command();
         let mut command = self.command(Path::new(&argv[0]), name)?;
         command.args(&argv[1..]);
-        self.run(command, "sync", look)
+        self.run(command, "sync", check_interrupts)
     }
 
     /// The command for it.
@@ -203,23 +208,32 @@ impl TargetServer {
     }
 
     /// Which settings these programs know.
-    pub fn known_settings(&self, bindir: &Path, look: Look) -> Result<Vec<String>, Fault> {
+    pub fn known_settings(
+        &self,
+        bindir: &Path,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Vec<String>, Fault> {
         let argv = commands::describe(bindir);
         let mut command = self.command(Path::new(&argv[0]), "describe")?;
         command.args(&argv[1..]);
-        self.run(command, "describe", look)?;
+        self.run(command, "describe", check_interrupts)?;
         let path = self.directory.join("describe.out");
         let text = fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
         Ok(commands::described(&text))
     }
 
     /// Whether these programs come with an extension that is also a library to be preloaded. Where they do not tell: no.
-    pub fn offers(&self, bindir: &Path, extension: &str, look: Look) -> Result<bool, Fault> {
+    pub fn offers(
+        &self,
+        bindir: &Path,
+        extension: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<bool, Fault> {
         let argv = commands::config(bindir);
         let mut command = self.command(Path::new(&argv[0]), "config")?;
         command.args(&argv[1..]);
-        let told = self.run(command, "pg_config", look);
-        look()?;
+        let told = self.run(command, "pg_config", check_interrupts);
+        check_interrupts()?;
         let text = fs::read_to_string(self.directory.join("config.out")).unwrap_or_default();
         let Some([libraries, share]) = commands::configured(&text) else {
             return Ok(false);
@@ -228,14 +242,22 @@ impl TargetServer {
     }
 
     /// Shared memory that it will take with its settings; None where its programs do not tell.
-    pub fn shared_memory_bytes(&self, bindir: &Path, look: Look) -> Result<Option<u64>, Fault> {
-        let text = self.value_of(bindir, commands::MEMORY, "memory", look)?;
+    pub fn shared_memory_bytes(
+        &self,
+        bindir: &Path,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Option<u64>, Fault> {
+        let text = self.value_of(bindir, commands::MEMORY, "memory", check_interrupts)?;
         Ok(text.and_then(|text| commands::memory_bytes(&text)))
     }
 
     /// Huge pages without which it will not start; None where it does not need any, or its programs do not tell.
-    pub fn huge_pages(&self, bindir: &Path, look: Look) -> Result<Option<HugePages>, Fault> {
-        let mut ask = |name: &str| self.value_of(bindir, name, name, &mut *look);
+    pub fn huge_pages(
+        &self,
+        bindir: &Path,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Option<HugePages>, Fault> {
+        let mut ask = |name: &str| self.value_of(bindir, name, name, &mut *check_interrupts);
         if ask("huge_pages")?.is_none_or(|value| value.trim() != "on") {
             return Ok(None);
         }
@@ -253,14 +275,14 @@ impl TargetServer {
         bindir: &Path,
         name: &str,
         output: &str,
-        look: Look,
+        check_interrupts: CheckInterrupts,
     ) -> Result<Option<String>, Fault> {
         let argv = commands::value_of(bindir, &self.data(), name);
         let mut command = self.command(Path::new(&argv[0]), output)?;
         command.args(&argv[1..]);
         // With wrong settings it fails, and the start will say why.
-        let told = self.run(command, "postgres -C", look);
-        look()?;
+        let told = self.run(command, "postgres -C", check_interrupts);
+        check_interrupts()?;
         let answer = self.directory.join(format!("{output}.out"));
         let text = fs::read_to_string(answer).unwrap_or_default();
         Ok(told.ok().map(|()| text))
@@ -273,7 +295,12 @@ impl TargetServer {
     }
 
     /// Starts it, and waits until it takes a connection. It ends with this process.
-    pub fn start(&self, bindir: &Path, user: &str, look: Look) -> Result<Connection, Fault> {
+    pub fn start(
+        &self,
+        bindir: &Path,
+        user: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Connection, Fault> {
         let argv = self.postgres(bindir);
         let program = PathBuf::from(&argv[0]);
         let mut command = self.command(&program, "server")?;
@@ -283,7 +310,7 @@ impl TargetServer {
         let deadline = Instant::now() + START;
         loop {
             let mut in_time = || {
-                look()?;
+                check_interrupts()?;
                 if Instant::now() > deadline {
                     return Err(Fault::new(
                         sqlstate::CONNECTION_LOST,
@@ -303,16 +330,16 @@ impl TargetServer {
                 other => return other,
             }
             process::wait(Duration::from_millis(50));
-            look()?;
+            check_interrupts()?;
         }
     }
 
     /// Shuts it down, so that its data directory can be copied.
-    pub fn shut_down(&self, bindir: &Path, look: Look) -> Result<(), Fault> {
-        self.end(Signal::INT, SHUT_DOWN, look)?;
+    pub fn shut_down(&self, bindir: &Path, check_interrupts: CheckInterrupts) -> Result<(), Fault> {
+        self.end(Signal::INT, SHUT_DOWN, check_interrupts)?;
         let mut command = self.command(&bindir.join("pg_controldata"), "controldata")?;
         command.arg("-D").arg(self.data());
-        self.run(command, "pg_controldata", look)?;
+        self.run(command, "pg_controldata", check_interrupts)?;
         let said = end_of(&self.directory.join("controldata.out"));
         if commands::is_shut_down(&said) {
             return Ok(());
@@ -325,7 +352,12 @@ impl TargetServer {
     }
 
     /// Has the postmaster end everything, and waits until all of it has ended.
-    fn end(&self, signal: Signal, patience: Duration, look: Look) -> Result<(), Fault> {
+    fn end(
+        &self,
+        signal: Signal,
+        patience: Duration,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<(), Fault> {
         let began = Instant::now();
         let file = self.data().join("postmaster.pid");
         let text = fs::read_to_string(&file).map_err(|e| of_file("read", &file, &e))?;
@@ -335,7 +367,7 @@ impl TargetServer {
             let _ = kill_process(postmaster, signal);
         }
         while !self.processes()?.is_empty() {
-            look()?;
+            check_interrupts()?;
             if began.elapsed() > patience {
                 return Err(Fault::new(
                     sqlstate::SYSTEM,
@@ -347,7 +379,12 @@ impl TargetServer {
         Ok(())
     }
 
-    fn connect(&self, user: &str, database: &str, look: Look) -> Result<Connection, Fault> {
+    fn connect(
+        &self,
+        user: &str,
+        database: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Connection, Fault> {
         let socket = self.socket_directory().to_string_lossy().into_owned();
         Connection::open(
             &[
@@ -360,7 +397,7 @@ impl TargetServer {
                 ("client_encoding", "UTF8"),
                 ("options", &remote_run::session()),
             ],
-            look,
+            check_interrupts,
         )
     }
 

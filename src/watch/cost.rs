@@ -33,7 +33,7 @@ pub struct Window<'a> {
 }
 
 fn wal() -> Wal {
-    match Devices::look().wal {
+    match Devices::find().wal {
         WalDevice::Same => Wal::SameDevice,
         WalDevice::Other(_) => Wal::Elsewhere,
         WalDevice::Unknown => Wal::Unknown,

@@ -161,7 +161,7 @@ impl Observations {
     pub fn mark_start(&mut self, checkpoints: &mut checkpoint_watch::Watch) -> Result<(), Fault> {
         let position = position()?;
         self.start_lsn = position.lsn;
-        self.wal_at_start = Some(wal_segments::look()?);
+        self.wal_at_start = Some(wal_segments::read()?);
         checkpoints.at_start(position);
         Ok(())
     }
@@ -170,7 +170,7 @@ impl Observations {
     /// nothing for a second only. All processes and the machine are [`Surroundings::at_start`].
     pub fn at_start(&mut self) -> Result<(), Fault> {
         self.blocks_at_start = cost::blocks_written()?;
-        self.old_xmin.look(self.work_database)
+        self.old_xmin.poll(self.work_database)
     }
 
     /// In each second of the window.
@@ -187,7 +187,7 @@ impl Observations {
         })?;
         self.surroundings
             .each_second(vacuums.and_then(|n| n.parse().ok()).unwrap_or(0));
-        self.old_xmin.look(self.work_database)
+        self.old_xmin.poll(self.work_database)
     }
 
     /// At the end of the window.
@@ -195,11 +195,11 @@ impl Observations {
         let position = position()?;
         self.see_promises()?;
         self.end_lsn = position.lsn;
-        self.wal_at_end = Some(wal_segments::look()?);
+        self.wal_at_end = Some(wal_segments::read()?);
         checkpoints.see(position);
         self.blocks_at_end = cost::blocks_written()?;
         self.surroundings.at_end();
-        self.old_xmin.look(self.work_database)
+        self.old_xmin.poll(self.work_database)
     }
 
     /// Segments of WAL in the window; checkpoints have renamed so many files in it.

@@ -81,11 +81,11 @@ fn processors(processes: &Processes) -> Processors {
 }
 
 /// The machine now.
-fn look() -> Machine {
+fn read() -> Machine {
     let seen = sys::machine(&ThisMachine);
     let processes = processes();
     let data = location::data_location();
-    let layers = storage::look(data.as_ref(), None).layers;
+    let layers = storage::read(data.as_ref(), None).layers;
     let text = tree::text(proc::DISKSTATS);
     let of_disks = || Some((layers.as_deref()?, text.as_deref()?));
     Machine {
@@ -197,13 +197,13 @@ impl Surroundings {
     /// Before the clients begin; `of_target` on a server that a target has been given.
     pub fn before_clients(&mut self, of_target: bool) {
         self.flush.before_us = flush_probe::median_us();
-        self.fill[0] = fill::look_if(of_target);
+        self.fill[0] = fill::read_if(of_target);
     }
 
     /// At the start of the window.
     pub fn at_start(&mut self) {
         self.server = server().map(|server| (server, None));
-        self.machine = Some((look(), None));
+        self.machine = Some((read(), None));
         self.cgroups = Cgroups::find(&ThisMachine);
         self.look_at_io();
         self.look_at_dirty();
@@ -234,7 +234,7 @@ impl Surroundings {
     pub fn at_end(&mut self) {
         self.look_at_io();
         if let Some((_, end)) = &mut self.machine {
-            *end = Some(look());
+            *end = Some(read());
         }
         if let Some((_, end)) = &mut self.server {
             *end = server();
@@ -249,7 +249,7 @@ impl Surroundings {
         let is_quiet = was_quiet && is_quiet();
         self.flush.quiet_after = Some(is_quiet);
         self.flush.after_us = after_us.filter(|_| is_quiet);
-        self.fill[1] = fill::look_if(self.fill[0].is_some());
+        self.fill[1] = fill::read_if(self.fill[0].is_some());
     }
 
     /// All that was seen.

@@ -31,7 +31,7 @@ pub struct Settings {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct WalState {
     name: String,
     #[serde(flatten)]
     settings: Settings,
@@ -42,9 +42,9 @@ const ASK: &str = "SELECT jsonb_build_object('name', pg_walfile_name(pg_current_
       'completion', current_setting('checkpoint_completion_target')::float8, 'recycles', current_setting('wal_recycle')::boolean)";
 
 /// Reads the segments that are there now.
-pub fn look() -> Result<Snapshot, Fault> {
+pub fn read() -> Result<Snapshot, Fault> {
     let text = xact::transaction(|| sql::read(ASK, &[]))?;
-    let Told { name, settings } = read_json("answer", &text.unwrap_or_default())?;
+    let WalState { name, settings } = read_json("answer", &text.unwrap_or_default())?;
     let now = Segments::now(&name, settings.segment_bytes).ok_or_else(|| {
         Fault::new(sqlstate::INTERNAL, "could not read the name of a segment")
             .detail(format!("It is \"{name}\"."))

@@ -13,7 +13,7 @@ mod shown;
 mod small;
 
 use lab::Lab;
-use manual::{Beside, READERS, reader};
+use manual::{READERS, Requirement, reader};
 use page::{Page, all_pages};
 use pgfsbench_tests::skip;
 use scene::Scene;
@@ -25,13 +25,13 @@ fn assert_none(faults: &[String]) {
 /// Reads a page as somebody would who types everything.
 fn read(name: &str) {
     let reader = reader(name);
-    let has = |beside| reader.beside.contains(&beside);
-    if has(Beside::Helper)
+    let has = |requires| reader.requires.contains(&requires);
+    if has(Requirement::Helper)
         && let Some(reason) = pgfsbench_tests::lacks_loop_devices()
     {
         return skip(name, reason);
     }
-    if has(Beside::Xfs)
+    if has(Requirement::Xfs)
         && let Err(reason) = Lab::new("host=/nowhere").can("xfs")
     {
         return skip(name, &format!("of xfs: {reason}"));

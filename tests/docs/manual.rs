@@ -7,7 +7,7 @@ use crate::shown::{Step, Table, masked, tables};
 
 /// Things beside the server of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Beside {
+pub enum Requirement {
     /// The page itself makes the database and the extension.
     EmptyServer,
     Helper,
@@ -20,7 +20,7 @@ pub enum Beside {
 #[derive(Debug)]
 pub struct Reader {
     pub page: &'static str,
-    pub beside: &'static [Beside],
+    pub requires: &'static [Requirement],
     /// SQL that the page supposes to have been run.
     pub before: &'static str,
     /// Substitutions: text of the page, and what is run in its place; `{directory}` is a mount point.
@@ -33,7 +33,7 @@ pub struct Reader {
 
 const NOTHING: Reader = Reader {
     page: "",
-    beside: &[],
+    requires: &[],
     before: "",
     instead: &[],
     calls_in_tables: false,
@@ -52,7 +52,7 @@ const BY_CRON_DEBIAN: &str = "tests/it/cron_debian.rs runs it on a cluster as De
 pub const READERS: &[Reader] = &[
     Reader {
         page: "README.md",
-        beside: &[Beside::EmptyServer],
+        requires: &[Requirement::EmptyServer],
         calls_in_tables: true,
         instead: &[
             (
@@ -108,7 +108,7 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/crash.md",
-        beside: &[Beside::Helper, Beside::Xfs],
+        requires: &[Requirement::Helper, Requirement::Xfs],
         instead: &[
             ("'4GB'", "'1GB'"),
             ("scale => 32, clients => 16, duration => '30 s'", SMALL),
@@ -168,13 +168,13 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/helper.md",
-        beside: &[Beside::Helper, Beside::Xfs],
+        requires: &[Requirement::Helper, Requirement::Xfs],
         instead: &[("'8GB'", "'1GB'")],
         ..NOTHING
     },
     Reader {
         page: "docs/install.md",
-        beside: &[Beside::EmptyServer],
+        requires: &[Requirement::EmptyServer],
         ..NOTHING
     },
     Reader {
@@ -232,7 +232,7 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/remote.md",
-        beside: &[Beside::OtherHost],
+        requires: &[Requirement::OtherHost],
         instead: &[
             ("scale => 100, clients => 32, duration => '5 min'", SMALL),
             ("host=db2", "{other}"),
@@ -242,7 +242,7 @@ pub const READERS: &[Reader] = &[
     Reader {
         page: "docs/repeat-a-study.md",
         // The helper knows which filesystems this machine makes. The runs would take an hour.
-        beside: &[Beside::Helper, Beside::Xfs],
+        requires: &[Requirement::Helper, Requirement::Xfs],
         instead: &[
             (
                 "SELECT fsbench.study('heron-2010', image_size => '4GB')",
@@ -312,7 +312,7 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/scans.md",
-        beside: &[Beside::Helper],
+        requires: &[Requirement::Helper],
         before: "SELECT fsbench.create_target('xfs', directory => '{directory}')",
         instead: &[
             ("size => '50% ram'", "size => '20MB'"),

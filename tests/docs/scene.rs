@@ -1,7 +1,7 @@
 //! The surroundings of a page: a server, and what else its reader has.
 
 use crate::lab::Lab;
-use crate::manual::{Beside, Reader};
+use crate::manual::{Reader, Requirement};
 use crate::page::Page;
 use crate::shown::{Step, differences, missing, session};
 use pgfsbench_tests::{OwnedDirectory, PRELOADED, TestServer};
@@ -63,14 +63,14 @@ fn prepare(server: &TestServer) {
 
 impl Scene {
     pub fn new(reader: &Reader) -> Self {
-        let from_nothing = reader.beside.contains(&Beside::EmptyServer);
+        let from_nothing = reader.requires.contains(&Requirement::EmptyServer);
         let settings = if from_nothing { &[] } else { PRELOADED };
         let server = TestServer::start(settings);
         if !from_nothing {
             prepare(&server);
         }
-        let has = |what| reader.beside.contains(&what);
-        let other = has(Beside::OtherHost).then(|| {
+        let has = |what| reader.requires.contains(&what);
+        let other = has(Requirement::OtherHost).then(|| {
             let other = TestServer::start(PRELOADED);
             prepare(&other);
             let said = psql(&other, "bench", "CREATE ROLE bench LOGIN");
@@ -78,7 +78,7 @@ impl Scene {
             other
         });
         let scene = Self {
-            _lab: has(Beside::Helper).then(|| Lab::serve(&server)),
+            _lab: has(Requirement::Helper).then(|| Lab::serve(&server)),
             server,
             other,
             directory: OwnedDirectory::new("pgfsbench-docs-mnt."),

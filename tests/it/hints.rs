@@ -1,6 +1,6 @@
 //! Text that a hint gives to be pasted does what it says, and nothing else, whatever databases and roles are called.
 
-use pgfsbench_tests::fake_server::{Asked, FakeServer};
+use pgfsbench_tests::fake_server::{FakeServer, Message};
 use pgfsbench_tests::{TestServer, refusal, value};
 use std::process::Command;
 
@@ -79,8 +79,8 @@ fn the_rights_of_a_role_elsewhere_are_for_that_role_whatever_its_name() {
         );
         let there = bench.value(&there);
         let server = FakeServer::start(move |asked, link| match asked {
-            Asked::Statement(_) => link.value(Some(&there)),
-            Asked::Connection => Ok(()),
+            Message::Statement(_) => link.value(Some(&there)),
+            Message::Connection => Ok(()),
         });
         bench.value(&format!(
             "SELECT fsbench.alter_target('there', connection => '{}')",

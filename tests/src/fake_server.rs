@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
 /// A message that is to be answered.
-pub enum Asked<'a> {
+pub enum Message<'a> {
     /// A connection, which has just been authenticated.
     Connection,
     /// A statement, by the extended protocol.
@@ -22,7 +22,7 @@ pub struct Link(TcpStream);
 impl FakeServer {
     /// For each connection, and for each statement, `answer` is called. After an error of its the connection is closed.
     pub fn start(
-        answer: impl Fn(Asked, &mut Link) -> io::Result<()> + Send + Sync + 'static,
+        answer: impl Fn(Message, &mut Link) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -42,7 +42,7 @@ impl FakeServer {
     }
 }
 
-fn serve(mut link: Link, answer: &dyn Fn(Asked, &mut Link) -> io::Result<()>) -> io::Result<()> {
+fn serve(mut link: Link, answer: &dyn Fn(Message, &mut Link) -> io::Result<()>) -> io::Result<()> {
     const PROTOCOL: u32 = 3 << 16;
     const SSL: u32 = 80_877_103;
     const GSS: u32 = 80_877_104;
@@ -55,7 +55,7 @@ fn serve(mut link: Link, answer: &dyn Fn(Asked, &mut Link) -> io::Result<()>) ->
         }
     }
     link.send(b'R', &[0; 4])?;
-    answer(Asked::Connection, &mut link)?;
+    answer(Message::Connection, &mut link)?;
     link.send(b'K', &[0; 8])?;
     link.ready()?;
     let mut statement = String::new();
@@ -71,7 +71,7 @@ fn serve(mut link: Link, answer: &dyn Fn(Asked, &mut Link) -> io::Result<()>) ->
             }
             // Sync.
             b'S' => {
-                answer(Asked::Statement(&statement), &mut link)?;
+                answer(Message::Statement(&statement), &mut link)?;
                 link.ready()?;
             }
             b'X' => return Ok(()),

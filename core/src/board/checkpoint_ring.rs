@@ -6,7 +6,7 @@ use std::sync::atomic::{
     fence,
 };
 
-use crate::checkpoint::{Checkpoint, Going};
+use crate::checkpoint::{Checkpoint, OpenCheckpoint};
 
 const WORDS: usize = 20;
 
@@ -78,7 +78,7 @@ impl<const N: usize> CheckpointRing<N> {
     }
 
     /// A checkpoint has begun. By the checkpointer.
-    pub fn begin(&self, going: &Going) {
+    pub fn begin(&self, going: &OpenCheckpoint) {
         let mut words = [0; WORDS];
         words[0] = 1 + u64::from(going.is_restartpoint);
         words[1] = u64::from(going.cause);
@@ -108,9 +108,9 @@ impl<const N: usize> CheckpointRing<N> {
     }
 
     /// The checkpoint that goes on. None also while it is being written: then one is just over, or just beginning.
-    pub fn going(&self) -> Option<Going> {
+    pub fn going(&self) -> Option<OpenCheckpoint> {
         let (_, words) = self.going.read()?;
-        (words[0] != 0).then(|| Going {
+        (words[0] != 0).then(|| OpenCheckpoint {
             is_restartpoint: words[0] == 2,
             cause: words[1] as u32,
             started_us: words[2] as i64,
@@ -256,7 +256,7 @@ mod tests {
         let ring = CheckpointRing::<2>::new();
         assert_eq!(ring.going(), None);
         for is_restartpoint in [false, true] {
-            let going = Going {
+            let going = OpenCheckpoint {
                 is_restartpoint,
                 cause: 5,
                 started_us: -1,

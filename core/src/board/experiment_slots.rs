@@ -146,14 +146,14 @@ impl ExperimentSlots {
     }
 
     /// The database whose experiment is on.
-    pub fn home_of_holder(&self) -> Option<u32> {
+    pub fn database_of_holder(&self) -> Option<u32> {
         let place = self.holder.load(Acquire).checked_sub(1)?;
         let slot = self.places.get(place as usize)?;
         Some(slot.database.load(Acquire))
     }
 
     /// Whether an experiment is within a block, so that only its own runs are begun.
-    pub fn is_in_block(&self) -> bool {
+    pub fn block_is_running(&self) -> bool {
         self.holder.load(Acquire) != 0 && self.in_block.load(Acquire) == 1
     }
 }
@@ -228,9 +228,9 @@ mod tests {
         assert!(slots.hold(0));
         slots.in_block.store(1, Release);
         slots.leave_block(1);
-        assert!(slots.is_in_block());
+        assert!(slots.block_is_running());
         slots.leave_block(0);
-        assert!(!slots.is_in_block() && !slots.hold(1));
+        assert!(!slots.block_is_running() && !slots.hold(1));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Style, cut, wrap};
+use super::{Style, truncate, wrap};
 
 /// A row.
 #[derive(Clone, Debug, Deserialize)]
@@ -78,7 +78,7 @@ pub fn intervals(
         .min(style.width / 3);
     let says: Vec<String> = rows
         .iter()
-        .map(|row| cut(&row.remark, style.width / 3))
+        .map(|row| truncate(&row.remark, style.width / 3))
         .collect();
     let says_width = longest(&mut says.iter().map(|text| text.chars().count()));
     let room = style.width.saturating_sub(label + says_width + 2).max(10);
@@ -87,7 +87,7 @@ pub fn intervals(
         let mut cells = background(&axis, margin, style);
         draw(row, &axis, &mut cells, style);
         let cells: String = cells.into_iter().collect();
-        let name = cut(&row.label, label);
+        let name = truncate(&row.label, label);
         let pad = " ".repeat(label - name.chars().count());
         lines.push(format!("{name}{pad} {cells} {says}").trim_end().to_owned());
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Spread, Style, cell, cut, number, short, wrap};
+use super::{Spread, Style, cell, number, short, truncate, wrap};
 use crate::series;
 
 /// The series to be drawn.
@@ -184,7 +184,7 @@ fn marks(chart: &Seconds, columns: &Columns, style: Style) -> Vec<String> {
             })
             .collect();
         let text = format!("{label:>LABEL$}  {cells}");
-        cut(text.trim_end(), style.width)
+        truncate(text.trim_end(), style.width)
     };
     let during = |seconds: std::ops::Range<usize>| {
         let (from, to) = (seconds.start as f64, seconds.end as f64);

@@ -162,10 +162,10 @@ fn one_that_still_goes_on_is_there_with_what_is_known() {
         end_ns: 200 * SECOND,
     };
     let going = |start_s| {
-        Some(Going {
+        Some(OpenCheckpoint {
             start_ns: start_s * SECOND,
             cause: cause(b"x: wal"),
-            ..Going::default()
+            ..OpenCheckpoint::default()
         })
     };
     let found = window.of(&[checkpoint(110, 120, STARTING)], going(150));
@@ -207,10 +207,10 @@ proptest! {
 #[test]
 fn what_began_before_a_checkpoint_that_is_over_does_not_go_on() {
     let going = |start_ns| {
-        Some(Going {
+        Some(OpenCheckpoint {
             started_us: 7,
             start_ns,
-            ..Going::default()
+            ..OpenCheckpoint::default()
         })
     };
     assert_eq!(still_going(going(100), &[], 100), going(100));

@@ -19,7 +19,7 @@ pub struct Facts<'a> {
 }
 
 /// Each filesystem: by what the helper says, or by what anybody can see.
-pub fn look(facts: &Facts) -> Vec<Line> {
+pub fn check(facts: &Facts) -> Vec<Line> {
     let mut report = Report::new("filesystem");
     for filesystem in Filesystem::ALL {
         let by_helper = facts
@@ -107,7 +107,7 @@ mod tests {
         "kernel/fs/xfs/xfs.ko: kernel/lib/libcrc32c.ko\nkernel/fs/btrfs/btrfs.ko.xz:\n";
 
     fn line(facts: &Facts, name: &str) -> Line {
-        let lines = look(facts);
+        let lines = check(facts);
         assert_eq!(lines.len(), Filesystem::ALL.len());
         lines.into_iter().find(|line| line.item == name).unwrap()
     }

@@ -151,7 +151,7 @@ pub struct Facts {
 }
 
 /// The lines about the helper.
-pub fn look(facts: &Facts) -> Vec<Line> {
+pub fn check(facts: &Facts) -> Vec<Line> {
     let mut report = Report::new("helper");
     let version = &facts.version;
     match version {
@@ -302,7 +302,7 @@ mod tests {
             library: "1",
             ..Facts::default()
         };
-        let states: Vec<_> = look(&facts)
+        let states: Vec<_> = check(&facts)
             .into_iter()
             .map(|line| (line.item, line.state))
             .collect();
@@ -323,7 +323,7 @@ mod tests {
             description: Some((description.unwrap(), "now".into())),
             ..Facts::default()
         };
-        let states: Vec<_> = look(&facts)
+        let states: Vec<_> = check(&facts)
             .into_iter()
             .map(|line| (line.item, line.state))
             .collect();

@@ -45,7 +45,7 @@ pub enum Fio {
 }
 
 /// The lines about the machine.
-pub fn look(facts: &Facts) -> Vec<Line> {
+pub fn check(facts: &Facts) -> Vec<Line> {
     let mut report = Report::new("machine");
     load(&mut report, facts);
     kernel(&mut report, facts);
@@ -257,7 +257,7 @@ mod tests {
     use crate::sys::{Layer, cgroup::Limits};
 
     fn states(facts: &Facts) -> Vec<(String, &'static str)> {
-        look(facts)
+        check(facts)
             .into_iter()
             .map(|line| (line.item, line.state))
             .collect()
@@ -309,7 +309,7 @@ mod tests {
                 }),
                 ..Facts::default()
             };
-            let line = look(&facts).remove(0);
+            let line = check(&facts).remove(0);
             assert_eq!((line.item.as_str(), line.state), ("load", INFO));
             assert_eq!(line.detail.as_deref(), Some(says));
         }
@@ -326,7 +326,7 @@ mod tests {
                 },
                 ..Facts::default()
             };
-            let lines = look(&facts).into_iter();
+            let lines = check(&facts).into_iter();
             let mut of_limits = lines.filter(|line| line.item == "limits");
             of_limits.next().and_then(|line| line.detail)
         };
@@ -361,7 +361,7 @@ mod tests {
                 },
                 ..Facts::default()
             };
-            let mut lines = look(&facts).into_iter();
+            let mut lines = check(&facts).into_iter();
             let line = lines.find(|line| line.item == "device of data").unwrap();
             (line.state, line.hint)
         };
@@ -418,7 +418,7 @@ mod tests {
             ..RunFacts::default()
         };
         let found = finding::foretell(&of_clock, "slow_clock").unwrap();
-        let line = look(&facts)
+        let line = check(&facts)
             .into_iter()
             .find(|line| line.item == "clock source")
             .unwrap();

@@ -80,7 +80,7 @@ pub struct Facts {
 }
 
 /// The lines about the server.
-pub fn look(facts: &Facts) -> Vec<Line> {
+pub fn check(facts: &Facts) -> Vec<Line> {
     let (server, state) = (&facts.server, &facts.state);
     let mut report = Report::new("server");
     report.add("version", OK, format!("PostgreSQL {}", server.version));

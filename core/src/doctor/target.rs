@@ -45,7 +45,7 @@ fn refused(message: String, detail: String, hint: String) -> Refusal {
 fn no_filesystem(helper: &Description, name: &str) -> Option<Refusal> {
     // A helper that has told nothing of filesystems is an old one.
     let seen = (helper.filesystems.iter()).find(|ready| ready.filesystem == name)?;
-    let lines = filesystems::look(&filesystems::Facts {
+    let lines = filesystems::check(&filesystems::Facts {
         seen: std::slice::from_ref(seen),
         known: "",
         modules: "",

@@ -14,7 +14,7 @@ use super::{
     metric::{self, Kind, Metric},
     plan::{MOST_BLOCKS, TOO_SHORT_REASON},
     state::State,
-    steps::{self, Aside, Played},
+    steps::{self, ExcludedTarget, LookResults},
 };
 use crate::{
     finding::Durability,
@@ -95,11 +95,11 @@ struct Withheld {
     of_all: Option<Cause>,
     forced: bool,
     /// Those whose differences from others do not matter any more.
-    aside: Vec<Aside>,
+    excluded: Vec<ExcludedTarget>,
 }
 
-/// The rows of `compare`: with the declared metric what was decided, with another one what it looks like. `beside` is by number.
-pub fn rows(state: &State, metric: Metric, beside: &[TargetFacts]) -> Vec<Row> {
+/// The rows of `compare`: with the declared metric what was decided, with another one what it looks like. `target_facts` is by number.
+pub fn rows(state: &State, metric: Metric, target_facts: &[TargetFacts]) -> Vec<Row> {
     let e = &state.experiment;
     let looks = match e.metric == metric.name {
         true => e.looks(),
@@ -109,42 +109,41 @@ pub fn rows(state: &State, metric: Metric, beside: &[TargetFacts]) -> Vec<Row> {
         }
     };
     let blocks = steps::next(state, "", "").blocks;
-    rows_at(state, metric, beside, blocks, &looks)
+    rows_at(state, metric, target_facts, blocks, &looks)
 }
 
 /// The rows of the first blocks, by these looks.
 fn rows_at(
     state: &State,
     metric: Metric,
-    beside: &[TargetFacts],
+    target_facts: &[TargetFacts],
     blocks: u32,
     looks: &Looks,
 ) -> Vec<Row> {
     let withheld = Withheld {
         of_all: withheld_from_all(state, metric, blocks),
         forced: state.experiment.forced,
-        aside: steps::aside(state),
+        excluded: steps::excluded(state),
     };
-    let played = steps::play(state, blocks, metric, looks);
+    let played = steps::replay_looks(state, blocks, metric, looks);
     let place = |number: usize| match &played {
-        Played::Baseline(compared) => {
-            compared[number].map(|c| of_compared(state, metric, number, &c, beside, &withheld))
-        }
-        Played::Best(ranked) => Some(of_ranked(
+        LookResults::Baseline(compared) => compared[number]
+            .map(|c| of_compared(state, metric, number, &c, target_facts, &withheld)),
+        LookResults::Best(ranked) => Some(of_ranked(
             state,
             metric,
             number,
             &ranked[number],
-            beside,
+            target_facts,
             &withheld,
         )),
     };
     let mut rows: Vec<Row> = (0..state.targets.len()).filter_map(place).collect();
     for row in &mut rows {
-        if let Some(aside) = (withheld.aside.iter()).find(|a| a.number == row.number) {
+        if let Some(excluded) = (withheld.excluded.iter()).find(|a| a.number == row.number) {
             row.verdict = INCONCLUSIVE.into();
             row.reason = Some(Cause::SetAside);
-            row.says = text::set_aside(&aside.why);
+            row.says = text::set_aside(&excluded.why);
             (row.further_seconds, row.further_blocks) = (None, None);
         }
     }
@@ -180,13 +179,13 @@ fn of_compared(
     metric: Metric,
     number: usize,
     compared: &Compared,
-    beside: &[TargetFacts],
+    target_facts: &[TargetFacts],
     withheld: &Withheld,
 ) -> Row {
     let e = &state.experiment;
     let baseline = e.baseline.unwrap_or(0);
     let name = state.targets[baseline].name.as_str();
-    let said = match compared.verdict {
+    let says = match compared.verdict {
         Verdict::CannotKeepTheRate => behind(metric),
         _ => verdict_text::compared(compared, name, in_words(state, metric)),
     };
@@ -204,10 +203,10 @@ fn of_compared(
         ends: compared.estimate.as_ref().map(direction),
         verdict: compared.verdict.as_str().to_owned(),
         reason,
-        said,
+        says,
         needed,
     };
-    row(state, metric, base, beside, withheld)
+    row(state, metric, base, target_facts, withheld)
 }
 
 fn of_ranked(
@@ -215,13 +214,13 @@ fn of_ranked(
     metric: Metric,
     number: usize,
     ranked: &Ranked,
-    beside: &[TargetFacts],
+    target_facts: &[TargetFacts],
     withheld: &Withheld,
 ) -> Row {
     let name = ranked
         .against
         .map_or("", |i| state.targets[i].name.as_str());
-    let said = match ranked.standing {
+    let says = match ranked.standing {
         Standing::CannotKeepTheRate => behind(metric),
         _ => verdict_text::ranked(ranked, name, in_words(state, metric)),
     };
@@ -241,10 +240,10 @@ fn of_ranked(
         ends: ranked.estimate.as_ref().map(turned),
         verdict: ranked.standing.as_str().to_owned(),
         reason,
-        said,
+        says,
         needed: ranked.blocks_needed(state.targets.len(), state.experiment.delta()),
     };
-    row(state, metric, base, beside, withheld)
+    row(state, metric, base, target_facts, withheld)
 }
 
 /// The sentence on a target without a ratio, because it cannot keep the rate.
@@ -269,7 +268,7 @@ struct Base {
     ends: Option<(f64, f64, f64)>,
     verdict: String,
     reason: Option<Reason>,
-    said: String,
+    says: String,
     needed: Option<u32>,
 }
 
@@ -287,13 +286,13 @@ fn row(
     state: &State,
     metric: Metric,
     base: Base,
-    beside: &[TargetFacts],
+    target_facts: &[TargetFacts],
     withheld: &Withheld,
 ) -> Row {
-    let own = beside.get(base.number).cloned().unwrap_or_default();
+    let own = target_facts.get(base.number).cloned().unwrap_or_default();
     // A metric that can be zero has no ratio.
     let ends = base.ends.filter(|_| metric.kind != Kind::Shown);
-    let other = base.against.and_then(|i| beside.get(i));
+    let other = base.against.and_then(|i| target_facts.get(i));
     let durability_of_other = other.and_then(|other| other.durability.clone());
     let same_durability = match (&own.durability, &durability_of_other) {
         (Some(own), Some(other)) => Some(own.is_as(other)),
@@ -315,14 +314,14 @@ fn row(
             let (verdict, says) = said_of_withheld(state, metric, &base, &why, &with);
             (verdict, Some(why), says)
         }
-        None => (base.verdict, base.reason.map(Cause::Arithmetic), base.said),
+        None => (base.verdict, base.reason.map(Cause::Arithmetic), base.says),
     };
     if same_durability == Some(false)
         && let (Some(own), Some(other)) = (&own.durability, &durability_of_other)
     {
         says = text::unlike_in_durability(&says, &own.sentence(), &other.sentence());
     }
-    let of_other = other.and_then(|beside| beside.checkpoints);
+    let of_other = other.and_then(|target_facts| target_facts.checkpoints);
     let has_forced_checkpoints =
         figures::has_forced(own.checkpoints) || figures::has_forced(of_other);
     let checkpoints = figures::checkpoints(own.checkpoints, of_other, against(state, base.against));
@@ -381,9 +380,9 @@ fn against(state: &State, number: Option<usize>) -> &str {
 }
 
 /// Adds to those that are equivalent what has limited them and what they are compared with. `limits` is by number.
-pub fn name_limits(said: &mut [Row], state: &State, limits: &[Option<Limit>]) {
+pub fn name_limits(answers: &mut [Row], state: &State, limits: &[Option<Limit>]) {
     let of = |number: usize| limits.get(number).copied().flatten();
-    for row in said.iter_mut().filter(|row| row.is_equivalent()) {
+    for row in answers.iter_mut().filter(|row| row.is_equivalent()) {
         let Some(against) = row.against else { continue };
         let names = [row.target.as_str(), state.targets[against].name.as_str()];
         if let Some(limits) = text::limits([of(row.number), of(against)], names) {

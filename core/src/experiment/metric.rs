@@ -12,7 +12,7 @@ use crate::{
     texts::verdict::is_counted,
 };
 
-pub use measured::{By, Files, Intended};
+pub use measured::{By, Files, PlannedRun};
 
 /// One metric.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ pub mod rows;
 
 use serde::{Deserialize, Serialize};
 
-use super::{asked::Checked, state::Goal};
+use super::{arguments::Checked, state::Goal};
 use crate::{
     texts::plan::Announced,
     verdict::{

@@ -105,7 +105,7 @@ impl Facts {
 
 /// The machine and the server that lines are to be pasted on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Here {
+pub struct ThisServer {
     /// Release of the kernel.
     pub kernel: String,
     /// Whether systemd mounts what fstab says.
@@ -164,19 +164,20 @@ fn to_paste(part: &'static str, says: impl Into<String>) -> Advice {
 }
 
 /// The advice of an experiment.
-pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Advice> {
+pub fn rows(state: &State, answers: &[Row], facts: &[Facts], here: &ThisServer) -> Vec<Advice> {
     let metric = steps::declared(state);
-    let choice = choice::choice(state, said, facts, metric);
+    let choice = choice::choice(state, answers, facts, metric);
     let mut rows = choice.advice;
     if let (Some(busy), Some(first)) = (neighbours::busy(state), rows.first_mut()) {
         first.says = text::busy_before(&busy.says(), &first.says);
     }
-    let open = open::of(state, said);
+    let open = open::of(state, answers);
     rows.extend(open.others().map(|why| advice("open", why.says())));
     let line = open.advice(&state.experiment.experiment);
     rows.extend(line.map(|line| to_paste(NEXT, line)));
     rows.extend(
-        said.iter()
+        answers
+            .iter()
             .map(|row| advice("why", text::of(&row.target, &row.says))),
     );
     rows.extend(answer::levels(state, metric).map(|says| advice("figures", says)));
@@ -184,13 +185,13 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     rows.extend(unlike_in_durability(state, facts));
     rows.extend(only_for_comparison(state, facts));
     rows.extend(
-        regime::regime(state, said, facts, here)
+        regime::regime(state, answers, facts, here)
             .into_iter()
             .map(|says| advice("regime", says)),
     );
     rows.extend(not_tested(state, facts));
-    rows.extend(set_aside(said));
-    rows.extend(findings(state, said));
+    rows.extend(set_aside(answers));
+    rows.extend(findings(state, answers));
     if let Some(chosen) = choice.chosen {
         let of = facts.iter().find(|f| f.number == chosen);
         rows.extend(
@@ -333,16 +334,16 @@ fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     rows
 }
 
-fn set_aside(said: &[Row]) -> Vec<Advice> {
-    let aside = said.iter().filter(|row| row.is_set_aside());
-    aside
+fn set_aside(answers: &[Row]) -> Vec<Advice> {
+    let excluded = answers.iter().filter(|row| row.is_set_aside());
+    excluded
         .map(|row| untested(untested::set_aside(&row.target)))
         .collect()
 }
 
 /// The codes of each target, and how to read what they mean.
-fn findings(state: &State, said: &[Row]) -> Vec<Advice> {
-    let with = said
+fn findings(state: &State, answers: &[Row]) -> Vec<Advice> {
+    let with = answers
         .iter()
         .filter_map(|row| Some((row, warning::in_words(&row.warnings)?)));
     let codes = with.map(|(row, warnings)| advice("finding", text::of(&row.target, &warnings)));

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    asked::{Asked, Checked},
+    arguments::{Checked, ExperimentArguments},
     plan::{self, Length},
 };
 use crate::{rows::Row, verdict::looks::Look};
@@ -52,7 +52,7 @@ pub struct Recorded {
     pub run_order: Vec<Vec<usize>>,
     pub seed: i64,
     pub parameters: Value,
-    pub asked: Asked,
+    pub asked: ExperimentArguments,
     pub run_seconds: f64,
     pub cycle_seconds: f64,
     pub window_seconds: f64,
@@ -90,7 +90,12 @@ impl Row for OfTarget {
 }
 
 /// The rows of an experiment, and those of its targets; a control is the last of these.
-pub fn recorded(asked: &Asked, checked: &Checked, runs: Runs, by: By) -> (Recorded, Vec<OfTarget>) {
+pub fn recorded(
+    arguments: &ExperimentArguments,
+    checked: &Checked,
+    runs: Runs,
+    by: By,
+) -> (Recorded, Vec<OfTarget>) {
     let targets = targets(checked);
     let row = Recorded {
         experiment: checked.experiment.clone(),
@@ -105,17 +110,17 @@ pub fn recorded(asked: &Asked, checked: &Checked, runs: Runs, by: By) -> (Record
         run_order: plan::run_order(targets.len(), runs.seed),
         seed: runs.seed,
         parameters: runs.parameters,
-        asked: asked.clone(),
+        asked: arguments.clone(),
         run_seconds: runs.length.run_seconds(),
         cycle_seconds: runs.length.cycle_seconds,
         window_seconds: runs.length.window_seconds,
         max_seconds: checked.max_seconds,
         too_short: runs.too_short,
         burn_in: runs.burn_in,
-        rate_share: asked.rate_share,
+        rate_share: arguments.rate_share,
         neighbours: checked.neighbours.as_str(),
         budget_seconds: runs.budget_seconds,
-        forced: asked.run.force,
+        forced: arguments.run.force,
         confirms: by.confirms,
         requested_by: by.role,
         mark: by.mark,
@@ -143,23 +148,23 @@ fn targets(checked: &Checked) -> Vec<OfTarget> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::asked;
+    use crate::experiment::arguments;
 
     fn rows(baseline: Option<&str>, control: bool) -> (Recorded, Vec<OfTarget>) {
         let names = ["a", "b", "c"].map(|name| Some(name.to_owned()));
-        let asked = Asked {
+        let arguments = ExperimentArguments {
             experiment: Some("e".into()),
             targets: Some(names.into()),
             baseline: baseline.map(str::to_owned),
             control: Some(control),
-            ..Asked::default()
+            ..ExperimentArguments::default()
         };
-        let checked = asked::check(&asked, &[]).unwrap();
+        let checked = arguments::check(&arguments, &[]).unwrap();
         let runs = Runs {
             seed: 7,
             ..Runs::default()
         };
-        recorded(&asked, &checked, runs, By::default())
+        recorded(&arguments, &checked, runs, By::default())
     }
 
     #[test]

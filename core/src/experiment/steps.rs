@@ -19,7 +19,7 @@ use super::{
 use crate::texts::steps::{self as text, Change};
 use crate::verdict::{
     Reason, Run,
-    best::{self, Gone, Ranked, Standing},
+    best::{self, Ranked, SetAside, Standing},
     compare::{self, Compared, Verdict},
     control,
     looks::Looks,
@@ -27,7 +27,7 @@ use crate::verdict::{
 
 pub use before::parameters;
 pub use moved::why_moved;
-pub use outcome::{Aside, aside, outcome, without_value};
+pub use outcome::{ExcludedTarget, excluded, outcome, without_value};
 pub use time::ends_early;
 
 /// A failed run is tried again once.
@@ -146,7 +146,7 @@ impl End {
 
 /// The result of the looks.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Played {
+pub enum LookResults {
     /// Goal baseline: by number, None for the baseline itself.
     Baseline(Vec<Option<Compared>>),
     /// Goal best: by number.
@@ -154,7 +154,7 @@ pub enum Played {
 }
 
 /// Plays the looks on the first blocks.
-pub fn play(state: &State, blocks: u32, metric: Metric, looks: &Looks) -> Played {
+pub fn replay_looks(state: &State, blocks: u32, metric: Metric, looks: &Looks) -> LookResults {
     let runs = |number: usize| -> Vec<Run> {
         (1..=blocks)
             .map(|block| state.run(block, number, metric))
@@ -174,7 +174,7 @@ pub fn play(state: &State, blocks: u32, metric: Metric, looks: &Looks) -> Played
             for (i, compared) in others.into_iter().zip(compared) {
                 by_number[i] = Some(compared);
             }
-            Played::Baseline(by_number)
+            LookResults::Baseline(by_number)
         }
         _ => {
             let turned = |run: Run| match run {
@@ -188,25 +188,25 @@ pub fn play(state: &State, blocks: u32, metric: Metric, looks: &Looks) -> Played
             if let Some(twin) = e.control {
                 control::of_best(&mut ranked, [0, twin]);
             }
-            Played::Best(ranked)
+            LookResults::Best(ranked)
         }
     }
 }
 
 /// Those that were set aside, as goal best takes them.
-fn gone(state: &State) -> Vec<Gone> {
-    let aside = aside(state).into_iter();
-    let gone = aside.map(|aside| Gone {
-        target: aside.number,
-        block: aside.block,
+fn gone(state: &State) -> Vec<SetAside> {
+    let excluded = excluded(state).into_iter();
+    let gone = excluded.map(|excluded| SetAside {
+        target: excluded.number,
+        block: excluded.block,
     });
     gone.collect()
 }
 
-impl Played {
+impl LookResults {
     /// Which targets are run in the next block: what is open, and what it is compared with. None when nothing is open.
-    fn runs_next(&self, state: &State, aside: &[Aside]) -> Option<Vec<bool>> {
-        let is_aside = |number: usize| aside.iter().any(|a| a.number == number);
+    fn runs_next(&self, state: &State, excluded: &[ExcludedTarget]) -> Option<Vec<bool>> {
+        let is_aside = |number: usize| excluded.iter().any(|a| a.number == number);
         let undecided: Vec<bool> = match self {
             Self::Baseline(compared) => (compared.iter())
                 .map(|c| c.is_some_and(|c| c.verdict == Verdict::Inconclusive(Reason::Running)))
@@ -265,7 +265,7 @@ pub fn next(state: &State, boot_id: &str, versions: &str) -> Progress {
 /// The blocks from the first one to where something is to be done.
 fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
     let metric = declared(state);
-    let aside = aside(state);
+    let excluded = excluded(state);
     let open = |blocks, next| Progress { blocks, next };
     let looks = looks_of(&state.experiment);
     let mut blocks = 0;
@@ -274,11 +274,11 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
     }
     for block in 1..=state.experiment.max_blocks {
         // Until then it ran as the others did.
-        let gone = aside.iter().filter(|aside| aside.block <= block);
-        let gone: Vec<Aside> = gone.cloned().collect();
+        let gone = excluded.iter().filter(|excluded| excluded.block <= block);
+        let gone: Vec<ExcludedTarget> = gone.cloned().collect();
         let runs = match blocks {
             0 => Some(all_run(state, &gone)),
-            _ => play(state, blocks, metric, &looks).runs_next(state, &gone),
+            _ => replay_looks(state, blocks, metric, &looks).runs_next(state, &gone),
         };
         let Some(runs) = runs else {
             return open(
@@ -291,7 +291,9 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
         }
         let places = in_block(state, block, &runs, boot_id, versions);
         let is_open = |place: &&InBlock| {
-            let is_aside = aside.iter().any(|aside| aside.number == place.place.number);
+            let is_aside = excluded
+                .iter()
+                .any(|excluded| excluded.number == place.place.number);
             !place.is_closed && !is_aside
         };
         match places.iter().find(is_open) {
@@ -323,25 +325,26 @@ fn looks_of(e: &Experiment) -> Looks {
     }
 }
 
-fn all_run(state: &State, aside: &[Aside]) -> Vec<bool> {
-    let is_aside = |number: usize| aside.iter().any(|a| a.number == number);
+fn all_run(state: &State, excluded: &[ExcludedTarget]) -> Vec<bool> {
+    let is_aside = |number: usize| excluded.iter().any(|a| a.number == number);
     (0..state.targets.len()).map(|i| !is_aside(i)).collect()
 }
 
 /// Why nothing can be compared any more.
-fn without_reference(state: &State, aside: &[Aside], runs: &[bool]) -> Option<End> {
+fn without_reference(state: &State, excluded: &[ExcludedTarget], runs: &[bool]) -> Option<End> {
     let name = |number: usize| state.targets.get(number).map_or("", |t| t.name.as_str());
-    let of = |number: usize| aside.iter().find(|a| a.number == number);
+    let of = |number: usize| excluded.iter().find(|a| a.number == number);
     if let Some(baseline) = state.experiment.baseline
-        && let Some(aside) = of(baseline)
+        && let Some(excluded) = of(baseline)
     {
-        let why = text::baseline_is_aside(name(baseline), &aside.why);
+        let why = text::baseline_is_aside(name(baseline), &excluded.why);
         return Some(End::NoReference(why));
     }
     (runs.iter().filter(|run| **run).count() < 2).then(|| {
-        let aside = (aside.iter()).map(|aside| (name(aside.number), aside.why.as_str()));
-        let aside: Vec<_> = aside.collect();
-        End::NoReference(text::too_few_targets(&aside))
+        let excluded =
+            (excluded.iter()).map(|excluded| (name(excluded.number), excluded.why.as_str()));
+        let excluded: Vec<_> = excluded.collect();
+        End::NoReference(text::too_few_targets(&excluded))
     })
 }
 

@@ -1,11 +1,11 @@
 //! An experiment played from its first run to its end, without a server.
 
+mod answers;
 mod arguments;
-mod aside;
 mod before;
 mod beside_others;
+mod excluded;
 mod left_open;
-mod said;
 mod withheld;
 mod without_value;
 mod without_words;
@@ -290,10 +290,10 @@ fn a_block_is_made_again_when_versions_or_settings_change_within_it() {
             "kernel, server or extension changed within its block",
         ),
     ] {
-        let Next::Repeat(1, said) = next("boot", &now) else {
+        let Next::Repeat(1, message) = next("boot", &now) else {
             panic!("{now}");
         };
-        assert!(said.starts_with(why), "{said}");
+        assert!(message.starts_with(why), "{message}");
     }
     assert!(matches!(next("another", &began), Next::Repeat(1, _)));
     // An earlier version of pgfsbench had no mark of the settings.
@@ -457,13 +457,13 @@ fn where_max_duration_will_end_it_is_told() {
         }
     }
     // Six runs took 10 s each, and a block of two takes 20.
-    let mut said = |max_seconds: Option<f64>| {
+    let mut message = |max_seconds: Option<f64>| {
         state.experiment.max_seconds = max_seconds;
         steps::ends_early(&state, 3)
     };
-    assert_eq!(said(None), None);
-    assert_eq!(said(Some(60.0 + 9.0 * 20.0)), None);
-    let mut look = |max_seconds: f64| said(Some(max_seconds)).unwrap_or_default();
+    assert_eq!(message(None), None);
+    assert_eq!(message(Some(60.0 + 9.0 * 20.0)), None);
+    let mut look = |max_seconds: f64| message(Some(max_seconds)).unwrap_or_default();
     assert_eq!(
         look(60.0 + 9.0 * 20.0 - 1.0),
         "max_duration will end it after about block 11, and not after block 12"
@@ -474,11 +474,11 @@ fn where_max_duration_will_end_it_is_told() {
     // After one that took 30 s the last one begins the earlier.
     state.runs[0].seconds = Some(30.0);
     state.experiment.max_seconds = Some(60.0 + 9.0 * 20.0);
-    let said = steps::ends_early(&state, 3).unwrap_or_default();
-    assert!(said.contains("after about block 11, "), "{said}");
+    let message = steps::ends_early(&state, 3).unwrap_or_default();
+    assert!(message.contains("after about block 11, "), "{message}");
     // The planned length says when the last block begins, not how long the others take.
     state.experiment.run_seconds = 30.0;
-    assert_eq!(steps::ends_early(&state, 3).as_ref(), Some(&said));
+    assert_eq!(steps::ends_early(&state, 3).as_ref(), Some(&message));
     // The next block already has a run, which has taken its time.
     let place = Place {
         block: 4,
@@ -491,7 +491,7 @@ fn where_max_duration_will_end_it_is_told() {
         ..measured(place, 100.0)
     });
     state.experiment.elapsed_seconds += 10.0;
-    assert_eq!(steps::ends_early(&state, 3), Some(said));
+    assert_eq!(steps::ends_early(&state, 3), Some(message));
 }
 
 #[test]
@@ -535,8 +535,8 @@ fn a_run_is_found_again_by_its_label() {
 #[test]
 fn an_end_says_why() {
     assert_eq!(End::Decided.why(3), None);
-    let said = |end: End| end.why(12).unwrap();
-    assert_eq!(said(End::MaxBlocks), "12 blocks are made");
-    assert!(said(End::MaxDuration).contains("max_duration"));
-    assert_eq!(said(End::NoReference("x".into())), "x");
+    let message = |end: End| end.why(12).unwrap();
+    assert_eq!(message(End::MaxBlocks), "12 blocks are made");
+    assert!(message(End::MaxDuration).contains("max_duration"));
+    assert_eq!(message(End::NoReference("x".into())), "x");
 }

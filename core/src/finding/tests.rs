@@ -1,5 +1,5 @@
 use super::*;
-use crate::spec::{Asked, Cache, Facts, Workload};
+use crate::spec::{Cache, Facts, RunArguments, Workload};
 use crate::sys::{self, Layer, cgroup::Felt};
 use crate::{wording, workload::resolve};
 use proptest::prelude::*;
@@ -594,7 +594,7 @@ fn facts_of_a_specification() {
         max_clients: 64,
         ..Facts::default()
     };
-    let facts = RunFacts::of_spec(&resolve(&Asked::default(), &server).unwrap());
+    let facts = RunFacts::of_spec(&resolve(&RunArguments::default(), &server).unwrap());
     assert!(facts.quick && facts.clients == Some(8) && facts.scale == Some(10));
     assert_eq!(facts.data_bytes.map(|b| b >> 20), Some(149));
     assert_eq!(judge(&facts), []);

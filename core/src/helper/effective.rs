@@ -5,12 +5,12 @@ use super::Filesystem;
 
 /// The options asked for that are not in force, as far as the options shown by the kernel can tell; each with the option that is in
 /// force in its place, where the kernel shows one: `compress=zstd:20 (in force: compress=zstd:15)`.
-pub fn not_in_force(filesystem: Filesystem, asked: &[String], shown: &str) -> Vec<String> {
+pub fn not_in_force(filesystem: Filesystem, requested: &[String], shown: &str) -> Vec<String> {
     let shown = Shown {
         filesystem,
         options: shown.split(',').collect(),
     };
-    asked
+    requested
         .iter()
         .filter(|option| !shown.has_in_force(option))
         .map(|option| match shown.instead_of(option) {
@@ -46,9 +46,9 @@ impl Shown<'_> {
     }
 
     /// The shown option that has taken the place of one that is not in force: its name with another value, its contrary, or a rival.
-    fn instead_of(&self, asked: &str) -> Option<&str> {
+    fn instead_of(&self, requested: &str) -> Option<&str> {
         let name_of = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
-        let name = name_of(asked);
+        let name = name_of(requested);
         let takes_its_place = |other: &str| {
             let is_contrary = |one: &str, other: &str| one.strip_prefix("no") == Some(other);
             let are_rivals = |names: &&[&str]| names.contains(&&*name) && names.contains(&other);
@@ -58,7 +58,7 @@ impl Shown<'_> {
                 || RIVALS.iter().any(are_rivals)
         };
         let mut shown = self.options.iter().copied();
-        shown.find(|option| *option != asked && takes_its_place(&name_of(option)))
+        shown.find(|option| *option != requested && takes_its_place(&name_of(option)))
     }
 
     fn has_in_force(&self, option: &str) -> bool {
@@ -128,8 +128,9 @@ impl Shown<'_> {
 }
 
 /// True if both are the same text or the same number: 8K and 8192.
-pub fn is_same_value(asked: &str, shown: &str) -> bool {
-    asked == shown || number(asked).is_some_and(|asked| number(shown) == Some(asked))
+pub fn is_same_value(requested: &str, shown: &str) -> bool {
+    requested == shown
+        || number(requested).is_some_and(|requested| number(shown) == Some(requested))
 }
 
 /// Bytes, with a unit or without.
@@ -232,20 +233,20 @@ mod tests {
     use crate::proc::parse_mountinfo;
     use proptest::prelude::*;
 
-    fn missing(filesystem: Filesystem, asked: &str, shown: &str) -> String {
-        let asked = mount_options(filesystem, asked).unwrap();
+    fn missing(filesystem: Filesystem, requested: &str, shown: &str) -> String {
+        let requested = mount_options(filesystem, requested).unwrap();
         let line = format!(
             "42 27 7:0 / /mnt {}",
             shown.replacen(" - ", &format!(" - {filesystem} /dev/loop0 "), 1)
         );
         let mounts = parse_mountinfo(&format!("{line}\n")).mounts;
-        not_in_force(filesystem, &asked, &mounts[0].options).join(",")
+        not_in_force(filesystem, &requested, &mounts[0].options).join(",")
     }
 
     /// Options that were asked for, and the ones that kernel 6.18 showed.
     #[test]
     fn recorded_lines_are_judged() {
-        for (fs, asked, shown, expected) in [
+        for (fs, requested, shown, expected) in [
             (Ext4, "defaults", "rw,nosuid,nodev,relatime - rw", ""),
             (
                 Ext4,
@@ -405,13 +406,13 @@ mod tests {
                 "heap,nolazytime (in force: lazytime)",
             ),
         ] {
-            assert_eq!(missing(fs, asked, shown), expected, "{fs} {asked}");
+            assert_eq!(missing(fs, requested, shown), expected, "{fs} {requested}");
         }
     }
 
     #[test]
     fn what_is_not_in_force_is_named() {
-        for (fs, asked, shown, expected) in [
+        for (fs, requested, shown, expected) in [
             (
                 Ext4,
                 "noatime",
@@ -460,7 +461,7 @@ mod tests {
             ),
             (Jfs, "nointegrity", "rw,nosuid,nodev - rw", "nointegrity"),
         ] {
-            assert_eq!(missing(fs, asked, shown), expected, "{fs} {asked}");
+            assert_eq!(missing(fs, requested, shown), expected, "{fs} {requested}");
         }
     }
 
@@ -469,14 +470,14 @@ mod tests {
         fn what_is_shown_as_asked_is_in_force(
             fs in prop::sample::select(Filesystem::ALL.to_vec()), text in "[a-z_]{1,12}(=[a-z0-9:]{1,6})?",
         ) {
-            let asked = vec![text.clone()];
+            let requested = vec![text.clone()];
             let shown = format!("rw,{text},x");
-            prop_assert!(not_in_force(fs, &asked, &shown).is_empty());
+            prop_assert!(not_in_force(fs, &requested, &shown).is_empty());
         }
 
         #[test]
-        fn never_panics(fs in prop::sample::select(Filesystem::ALL.to_vec()), asked in any::<String>(), shown in any::<String>()) {
-            let _ = not_in_force(fs, &[asked], &shown);
+        fn never_panics(fs in prop::sample::select(Filesystem::ALL.to_vec()), requested in any::<String>(), shown in any::<String>()) {
+            let _ = not_in_force(fs, &[requested], &shown);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Which options of mkfs and of mount are accepted, per filesystem. An option that is not in the tables is refused: none of
 //! those that are names another device or file, runs a program, or gives up what nosuid and nodev are for.
 
-mod gone;
 mod mkfs;
 mod mount;
+mod removed;
 mod zfs;
 
-pub use gone::check_kernel;
+pub use removed::check_kernel;
 pub use zfs::{dataset_properties, pool_properties};
 
 use super::Filesystem;

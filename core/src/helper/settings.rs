@@ -96,7 +96,7 @@ pub struct KernelSettings {
 
 impl KernelSettings {
     /// The settings that are asked for, by the names of their files in /proc/sys/vm.
-    pub fn asked(&self) -> Vec<(&'static str, u64)> {
+    pub fn requested(&self) -> Vec<(&'static str, u64)> {
         [
             ("dirty_background_bytes", self.dirty_background_bytes),
             ("dirty_background_ratio", self.dirty_background_ratio),
@@ -133,7 +133,7 @@ impl KernelSettings {
                 .hint("Give one of them."));
             }
         }
-        for (name, value) in self.asked() {
+        for (name, value) in self.requested() {
             // Bytes: two pages at least; in all, what fits the kernel's numbers.
             let (range, words) = match name.rsplit('_').next() {
                 Some("bytes") => (

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Bytes that they asked the kernel for.
-    pub asked: u64,
+    pub requested: u64,
     /// Bytes that the kernel read from storage for them: with what it read ahead, without what it had.
     pub storage: u64,
 }
@@ -13,7 +13,7 @@ impl Reads {
     /// The reads since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
-            asked: self.asked.saturating_sub(before.asked),
+            requested: self.requested.saturating_sub(before.requested),
             storage: self.storage.saturating_sub(before.storage),
         }
     }
@@ -21,7 +21,7 @@ impl Reads {
     /// Both together.
     pub fn plus(self, other: Self) -> Self {
         Self {
-            asked: self.asked + other.asked,
+            requested: self.requested + other.requested,
             storage: self.storage + other.storage,
         }
     }
@@ -30,7 +30,7 @@ impl Reads {
 /// The reads of a process so far. None if the text does not tell.
 pub fn parse_reads(text: &str) -> Option<Reads> {
     Some(Reads {
-        asked: number(text, "rchar: ")?,
+        requested: number(text, "rchar: ")?,
         storage: number(text, "read_bytes: ")?,
     })
 }
@@ -51,7 +51,7 @@ mod tests {
 
     const RECORDED: &str = "rchar: 3237\nwchar: 0\nsyscr: 9\nsyscw: 0\nread_bytes: 421888\nwrite_bytes: 0\ncancelled_write_bytes: 0\n";
     const READS: Reads = Reads {
-        asked: 3237,
+        requested: 3237,
         storage: 421_888,
     };
 
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn only_what_was_read_meanwhile_counts() {
-        let reads = |asked, storage| Reads { asked, storage };
+        let reads = |requested, storage| Reads { requested, storage };
         assert_eq!(reads(10, 5).since(reads(4, 5)), reads(6, 0));
         assert_eq!(reads(1, 1).since(reads(4, 5)), reads(0, 0));
     }

@@ -3,7 +3,7 @@
 
 /// The contents of the files; None where there is no such file.
 #[derive(Clone, Debug, Default)]
-pub struct Clues {
+pub struct VirtualizationSigns {
     /// `/proc/cpuinfo`.
     pub cpuinfo: Option<String>,
     /// The files of [`DMI`], those that are there.
@@ -56,9 +56,9 @@ const NAMES: [(&str, &str); 18] = [
 
 /// `uml`, `kvm`, `qemu`, `xen`, `vmware` and so on; `vm-other` for a virtual machine that does not say which; `none` for a
 /// real one; None where that cannot be known.
-pub fn virtualization(clues: &Clues) -> Option<&'static str> {
+pub fn virtualization(signs: &VirtualizationSigns) -> Option<&'static str> {
     let field = |name: &str| {
-        let mut lines = clues.cpuinfo.as_deref().unwrap_or("").lines();
+        let mut lines = signs.cpuinfo.as_deref().unwrap_or("").lines();
         lines.find_map(|line| {
             let (key, value) = line.split_once(':')?;
             (key.trim() == name).then(|| value.trim())
@@ -73,16 +73,16 @@ pub fn virtualization(clues: &Clues) -> Option<&'static str> {
     // Amazon's and Oracle's real machines have their names in the firmware too.
     let is_real = flags.is_some_and(|flags| !flags.split(' ').any(|flag| flag == "hypervisor"));
     let named = NAMES.iter().find(|(begins, _)| {
-        let mut dmi = clues.dmi.iter();
+        let mut dmi = signs.dmi.iter();
         dmi.any(|text| text.starts_with(begins))
     });
-    match (named, clues.hypervisor.as_deref().map(str::trim)) {
+    match (named, signs.hypervisor.as_deref().map(str::trim)) {
         (_, Some("xen")) => Some("xen"),
         _ if is_real => Some("none"),
         (Some((_, name)), _) if *name != "qemu" => Some(name),
-        _ if holds(&clues.clocks, "kvm-clock") || holds(&clues.device_tree, "kvm") => Some("kvm"),
+        _ if holds(&signs.clocks, "kvm-clock") || holds(&signs.device_tree, "kvm") => Some("kvm"),
         (Some((_, name)), _) => Some(name),
-        _ if clues.device_tree.is_some() || clues.hypervisor.is_some() => Some("vm-other"),
+        _ if signs.device_tree.is_some() || signs.hypervisor.is_some() => Some("vm-other"),
         _ if flags.is_some() => Some("vm-other"),
         _ => None,
     }
@@ -101,10 +101,10 @@ mod tests {
     }
 
     fn seen(cpuinfo: Option<String>, dmi: &[&str]) -> Option<&'static str> {
-        virtualization(&Clues {
+        virtualization(&VirtualizationSigns {
             cpuinfo,
             dmi: dmi.iter().map(|&text| text.to_owned()).collect(),
-            ..Clues::default()
+            ..VirtualizationSigns::default()
         })
     }
 
@@ -153,21 +153,21 @@ mod tests {
         assert_eq!(seen(Some(arm.into()), &[]), None);
         assert_eq!(seen(Some(arm.into()), &["QEMU"]), Some("qemu"));
         assert_eq!(seen(None, &[]), None);
-        let firecracker = Clues {
+        let firecracker = VirtualizationSigns {
             cpuinfo: x86("hypervisor"),
             clocks: Some("kvm-clock tsc \n".into()),
-            ..Clues::default()
+            ..VirtualizationSigns::default()
         };
         assert_eq!(virtualization(&firecracker), Some("kvm"));
-        let guest = Clues {
+        let guest = VirtualizationSigns {
             device_tree: Some("linux,kvm\0".into()),
-            ..Clues::default()
+            ..VirtualizationSigns::default()
         };
         assert_eq!(virtualization(&guest), Some("kvm"));
-        let xen = Clues {
+        let xen = VirtualizationSigns {
             hypervisor: Some("xen\n".into()),
             cpuinfo: x86("vme"),
-            ..Clues::default()
+            ..VirtualizationSigns::default()
         };
         assert_eq!(virtualization(&xen), Some("xen"));
     }

@@ -77,11 +77,11 @@ impl Watch {
             self.over_ns = now_ns;
         }
         self.own_was_reported = Some(was_reported);
-        self.look(ring);
+        self.poll(ring);
     }
 
     /// Takes what has been reported.
-    pub fn look<const N: usize>(&mut self, ring: &CheckpointRing<N>) {
+    pub fn poll<const N: usize>(&mut self, ring: &CheckpointRing<N>) {
         let found = ring.read_since(&mut self.cursor);
         self.ended.extend(found.ended);
         self.lost += found.lost;
@@ -110,7 +110,7 @@ impl Watch {
     pub fn close<const N: usize>(&mut self, ring: &CheckpointRing<N>, window: Window) {
         // First what goes on: one that ends meanwhile is then among those that have ended, not in neither.
         let going = ring.going();
-        self.look(ring);
+        self.poll(ring);
         let going = checkpoint::still_going(going, &self.ended, self.over_ns);
         let of_window = window.of(&self.ended, going);
         let lost = u32::try_from(self.lost).unwrap_or(u32::MAX);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::request::{Errand, RequestState, is_carried_out};
+use super::request::{CoordinatorTask, RequestState, is_carried_out};
 
 /// How often coordinators of one request may die or fail to start before it is given up.
 pub const ATTEMPTS: u32 = 5;
@@ -25,7 +25,7 @@ pub enum Action {
     /// Nothing now.
     Wait,
     /// Launch a coordinator.
-    Launch(Errand),
+    Launch(CoordinatorTask),
     /// Back into the queue, where its place has stayed.
     WaitAgain,
     /// There is no worker slot: the coordinator of the run that is on is to do it, and until then the request is as it was.
@@ -68,7 +68,7 @@ pub enum Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// The errand that the coordinator was launched for.
-    pub errand: Errand,
+    pub task: CoordinatorTask,
     /// How many of its coordinators have died or could not start, this one included.
     pub failures: u32,
     /// Whether it could be launched at all.
@@ -98,18 +98,20 @@ pub struct New {
 pub fn of_new(new: &New) -> Action {
     match new {
         _ if new.is_cancelled => Action::Cancel,
-        _ if !new.is_busy && new.before == 0 && new.may_begin => Action::Launch(Errand::Run),
+        _ if !new.is_busy && new.before == 0 && new.may_begin => {
+            Action::Launch(CoordinatorTask::Run)
+        }
         _ if new.has_queue_worker => Action::Wait,
-        _ => Action::Launch(Errand::Enqueue),
+        _ => Action::Launch(CoordinatorTask::Enqueue),
     }
 }
 
 /// The action for a request whose coordinator is to start; None when it has failed to, see [`Failed::at_start`]. A new coordinator replaces that of
 /// an earlier janitor; should the old one still start, it finds the request taken.
-pub fn of_starting(worker: Worker, errand: Errand) -> Option<Action> {
+pub fn of_starting(worker: Worker, task: CoordinatorTask) -> Option<Action> {
     match worker {
         Worker::Runs => Some(Action::Wait),
-        Worker::Unknown => Some(Action::Launch(errand)),
+        Worker::Unknown => Some(Action::Launch(task)),
         Worker::Ended => None,
     }
 }
@@ -130,26 +132,26 @@ pub fn next_in_queue<T>(queue: impl IntoIterator<Item = (u64, bool, T)>) -> Opti
 }
 
 /// Whether one of these requests is being carried out or cleared up.
-pub fn is_busy(requests: impl IntoIterator<Item = (RequestState, Errand)>) -> bool {
+pub fn is_busy(requests: impl IntoIterator<Item = (RequestState, CoordinatorTask)>) -> bool {
     requests
         .into_iter()
-        .any(|(state, errand)| is_carried_out(state, errand))
+        .any(|(state, task)| is_carried_out(state, task))
 }
 
 impl Failed {
     /// After a coordinator that could not start.
     pub fn at_start(self) -> Action {
         let may_try_again = self.failures < ATTEMPTS;
-        match self.errand {
+        match self.task {
             _ if !self.has_home => Action::EndHomeless,
             // Tried again on a later patrol, when a slot may be free.
-            Errand::Run if may_try_again && self.has_row => Action::WaitAgain,
-            Errand::Withdraw if may_try_again && self.has_row => match self.slot {
+            CoordinatorTask::Run if may_try_again && self.has_row => Action::WaitAgain,
+            CoordinatorTask::Withdraw if may_try_again && self.has_row => match self.slot {
                 Slot::There => Action::WaitAgain,
                 Slot::Missing | Slot::MissingForLong => Action::LeaveToCoordinator,
             },
-            Errand::Recover => Action::TakeForDead,
-            Errand::Enqueue if self.slot == Slot::Missing => Action::LeaveToCoordinator,
+            CoordinatorTask::Recover => Action::TakeForDead,
+            CoordinatorTask::Enqueue if self.slot == Slot::Missing => Action::LeaveToCoordinator,
             _ => Action::GiveUpStarting,
         }
     }
@@ -157,11 +159,15 @@ impl Failed {
     /// After one that died at its work.
     pub fn at_work(self) -> Action {
         let may_try_again = self.failures < ATTEMPTS;
-        match self.errand {
+        match self.task {
             _ if !self.has_home => Action::EndHomeless,
-            Errand::Enqueue if self.has_row => Action::WaitAgain,
-            Errand::Enqueue | Errand::Withdraw if may_try_again => Action::Launch(self.errand),
-            Errand::Run | Errand::Recover if may_try_again => Action::Launch(Errand::Recover),
+            CoordinatorTask::Enqueue if self.has_row => Action::WaitAgain,
+            CoordinatorTask::Enqueue | CoordinatorTask::Withdraw if may_try_again => {
+                Action::Launch(self.task)
+            }
+            CoordinatorTask::Run | CoordinatorTask::Recover if may_try_again => {
+                Action::Launch(CoordinatorTask::Recover)
+            }
             _ => Action::GiveUp,
         }
     }

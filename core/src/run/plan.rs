@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::spec::{Act, Cache, Data, Errand, Spec, Stage, Step, Who};
+use crate::spec::{Act, Actor, Cache, Data, HelperTask, Spec, Stage, Step};
 
 /// Where a run is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +14,12 @@ pub enum Place {
     /// In a server that is there already, reached by a connection.
     Connection,
     /// In a server that is put there for it.
-    Near(Near),
+    TargetState(TargetState),
 }
 
 /// Facts about a target on which a server is set up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Near {
+pub struct TargetState {
     /// Whether the helper makes its filesystem.
     pub is_made: bool,
     /// Whether that of an earlier run is there still.
@@ -64,12 +64,12 @@ pub fn steps(spec: &Spec, place: Place) -> Vec<Step> {
     match place {
         Place::Here => of_server(spec),
         Place::Connection => {
-            let mut steps = all(&[Act::Connect, Act::Look, Act::Start]);
+            let mut steps = all(&[Act::Connect, Act::CheckServer, Act::Start]);
             steps.extend(of_server(spec));
             steps.push(Act::Collect.into());
             steps
         }
-        Place::Near(near) => on_target(spec, near),
+        Place::TargetState(target_state) => on_target(spec, target_state),
     }
 }
 
@@ -97,7 +97,7 @@ impl Made {
         let by: [(bool, &[Act]); 4] = [
             (self.file, &[Act::DropFile]),
             (self.server, &[Act::StopServer, Act::RemoveServer]),
-            (self.filesystem, &[Act::Job(Errand::Release)]),
+            (self.filesystem, &[Act::Job(HelperTask::Release)]),
             (self.database, &[Act::DropDatabase]),
         ];
         let wanted = by.into_iter().filter(|(is_made, _)| *is_made);
@@ -106,39 +106,39 @@ impl Made {
 }
 
 /// With a server that is put on the target.
-fn on_target(spec: &Spec, near: Near) -> Vec<Step> {
+fn on_target(spec: &Spec, target_state: TargetState) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut add = |acts: &[Act]| steps.extend(all(acts));
-    let drop_caches: &[Act] = match near.drops_caches {
-        true => &[Act::Job(Errand::DropCaches)],
+    let drop_caches: &[Act] = match target_state.drops_caches {
+        true => &[Act::Job(HelperTask::DropCaches)],
         false => &[],
     };
-    if near.data == Source::LoadedOnce {
+    if target_state.data == Source::LoadedOnce {
         add(&[Act::LoadOnce]);
     }
-    if near.is_left {
-        add(&[Act::Job(Errand::ReleaseEarlier)]);
+    if target_state.is_left {
+        add(&[Act::Job(HelperTask::ReleaseEarlier)]);
     }
-    if near.is_made {
-        add(&[Act::Job(Errand::Prepare)]);
+    if target_state.is_made {
+        add(&[Act::Job(HelperTask::Prepare)]);
     }
     add(&[Act::MakeDirectory]);
-    add(match near.data {
+    add(match target_state.data {
         Source::Loaded => &[Act::Initdb],
         Source::Copied | Source::LoadedOnce => &[Act::CopyData],
     });
     add(&[Act::Sync]);
-    if near.data != Source::Loaded && spec.options.cache == Cache::Cold {
+    if target_state.data != Source::Loaded && spec.options.cache == Cache::Cold {
         add(&[Act::ForgetData]);
     }
     add(drop_caches);
-    add(&start(near));
-    steps.extend(of_server(&there(spec, near)));
+    add(&start(target_state));
+    steps.extend(of_server(&target_spec(spec, target_state)));
     let mut add = |acts: &[Act]| steps.extend(all(acts));
     if spec.options.crash {
         add(&[Act::CrashServer]);
-        if near.is_made {
-            add(&[Act::Job(Errand::Remount)]);
+        if target_state.is_made {
+            add(&[Act::Job(HelperTask::Remount)]);
             add(drop_caches);
         } else {
             add(&[Act::ForgetAgain]);
@@ -148,7 +148,7 @@ fn on_target(spec: &Spec, near: Near) -> Vec<Step> {
     add(&[Act::Collect]);
     let made = Made {
         server: true,
-        filesystem: near.is_made,
+        filesystem: target_state.is_made,
         ..Made::default()
     };
     add(&made.removal());
@@ -156,12 +156,12 @@ fn on_target(spec: &Spec, near: Near) -> Vec<Step> {
 }
 
 /// From data that are there to a server that has them and the extension.
-fn start(near: Near) -> Vec<Act> {
+fn start(target_state: TargetState) -> Vec<Act> {
     let mut acts = Vec::new();
-    if near.has_other_programs {
+    if target_state.has_other_programs {
         acts.push(Act::AskForSettings);
     }
-    if near.wants_statements {
+    if target_state.wants_statements {
         acts.push(Act::AskForStatements);
     }
     acts.extend([
@@ -174,9 +174,9 @@ fn start(near: Near) -> Vec<Act> {
 }
 
 /// Steps of [`Act::LoadOnce`] until its server can load.
-pub fn loading(near: Near) -> Vec<Act> {
+pub fn loading(target_state: TargetState) -> Vec<Act> {
     let mut acts = vec![Act::MakeDirectory, Act::Initdb];
-    acts.extend(start(near));
+    acts.extend(start(target_state));
     acts
 }
 
@@ -185,21 +185,21 @@ pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> 
     let goes_on = |phase| before.filter(|before| *before == phase);
     match act {
         Act::LoadOnce => Some("load_once"),
-        Act::Job(Errand::ReleaseEarlier | Errand::Prepare) | Act::MakeDirectory => {
+        Act::Job(HelperTask::ReleaseEarlier | HelperTask::Prepare) | Act::MakeDirectory => {
             Some("filesystem")
         }
         Act::CopyData => Some("copy"),
         Act::Sync | Act::ForgetData => goes_on("copy"),
-        Act::Job(Errand::DropCaches) => goes_on("remount"),
+        Act::Job(HelperTask::DropCaches) => goes_on("remount"),
         Act::Connect
-        | Act::Look
+        | Act::CheckServer
         | Act::AskForSettings
         | Act::AskForStatements
         | Act::WriteSettings
         | Act::AskForMemory
         | Act::StartServer => Some("server"),
         Act::CrashServer => Some("stop"),
-        Act::Job(Errand::Remount) | Act::ForgetAgain => Some("remount"),
+        Act::Job(HelperTask::Remount) | Act::ForgetAgain => Some("remount"),
         Act::StartAgain => Some("recovery"),
         Act::VerifyAgain => Some("verify"),
         _ => None,
@@ -207,9 +207,9 @@ pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> 
 }
 
 /// The request to the server on a target.
-fn there(spec: &Spec, near: Near) -> Spec {
+fn target_spec(spec: &Spec, target_state: TargetState) -> Spec {
     Spec {
-        stage: match near.data {
+        stage: match target_state.data {
             Source::Loaded => Stage::WholeOfTarget,
             Source::Copied | Source::LoadedOnce => Stage::OnLoaded {
                 database: String::new(),
@@ -307,14 +307,14 @@ pub struct Begun {
 
 /// A run on its way through its plan, which says what is done next as long as nothing fails.
 #[derive(Debug, Default)]
-pub struct Course {
+pub struct PlanCursor {
     plan: Vec<Step>,
     /// How many of them were begun, or left out.
     at: usize,
     begun: Vec<Begun>,
 }
 
-impl Course {
+impl PlanCursor {
     /// By that plan; what was begun stays.
     pub fn set(&mut self, plan: Vec<Step>) {
         self.plan = plan;
@@ -337,13 +337,13 @@ impl Course {
     /// A step begins that no plan has: what a run has made that has failed is removed.
     pub fn tell_step(&mut self, act: Act, started_ms: f64) {
         // The helper reports its own steps, when they are over.
-        if act.who() != Who::Helper {
-            self.tell(act.who(), act.action(), started_ms);
+        if act.actor() != Actor::Helper {
+            self.tell(act.actor(), act.action(), started_ms);
         }
     }
 
     /// Another process has begun a step, for one that is begun here.
-    pub fn tell(&mut self, who: Who, action: &str, started_ms: f64) {
+    pub fn tell(&mut self, who: Actor, action: &str, started_ms: f64) {
         self.begun.push(Begun {
             who: who.as_str().into(),
             action: action.into(),
@@ -359,7 +359,7 @@ impl Course {
             let is_next = next.is_some_and(|act| act.action() == begun.action);
             self.at += usize::from(is_next);
             is_as_planned &= is_next;
-            self.tell(Who::Server, &begun.action, begun.started_ms);
+            self.tell(Actor::Server, &begun.action, begun.started_ms);
         }
         let is_through = !self.next().is_some_and(Act::is_told_by_server);
         // A server that skipped steps is on its own there: our next step follows.

@@ -23,7 +23,7 @@ pub struct Counted {
     /// Whether each second is sampled.
     pub is_sampled: bool,
     /// Transactions per second of this phase, where another server makes the run and says so.
-    pub tps_there: Option<f64>,
+    pub remote_tps: Option<f64>,
     /// Transactions that were committed.
     pub committed: u64,
     /// Transactions of the measured window.
@@ -79,7 +79,7 @@ impl Progress {
         let counts_time = phase == Phase::Warmup || is_measured && counted.ends_by_time;
         let done = if counts_time {
             (elapsed_ms as u64).min(total)
-        } else if is_measured && counted.tps_there.is_none() {
+        } else if is_measured && counted.remote_tps.is_none() {
             counted.measured + counted.missed
         } else {
             counted.done
@@ -106,7 +106,7 @@ impl Progress {
             seconds_left,
             tps: (has_tps && elapsed_ms > 0.0).then(|| {
                 counted
-                    .tps_there
+                    .remote_tps
                     .unwrap_or(transactions as f64 * 1000.0 / elapsed_ms)
             }),
             tps_last_second: Some(counted.tps_last_second)
@@ -149,7 +149,7 @@ mod tests {
         has_cycles: false,
         ends_by_time: true,
         is_sampled: true,
-        tps_there: None,
+        remote_tps: None,
         committed: 900,
         measured: 600,
         missed: 3,
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!((progress.done, progress.seconds_left), (603, Some(18.0)));
         // The clients of another server are not seen here.
         let there = Counted {
-            tps_there: Some(7.0),
+            remote_tps: Some(7.0),
             done: 5,
             ..by_number
         };
@@ -257,7 +257,7 @@ mod tests {
         ) {
             let progress = Progress::of(&Counted {
                 phase: Phase::from_u32(phase), elapsed_ms, total: total.into(), done: done.into(),
-                has_transactions: flags[0], has_cycles: flags[3], ends_by_time: flags[1], is_sampled: flags[2], tps_there: there,
+                has_transactions: flags[0], has_cycles: flags[3], ends_by_time: flags[1], is_sampled: flags[2], remote_tps: there,
                 committed: n[0].into(), measured: n[1].into(), missed: n[2].into(), tps_last_second: last, p99_ns: p99_ns.into(), probe: p99_ns, rate: elapsed_ms,
             });
             let figures = [progress.seconds_left, progress.tps, progress.tps_last_second, progress.p99_ms];

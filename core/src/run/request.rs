@@ -45,7 +45,7 @@ impl RequestState {
 /// The errand that a coordinator is launched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Errand {
+pub enum CoordinatorTask {
     /// Carry the run out.
     Run = 0,
     /// Store the row as `queued`, and leave.
@@ -56,7 +56,7 @@ pub enum Errand {
     Recover = 3,
 }
 
-impl Errand {
+impl CoordinatorTask {
     /// The errand of this number.
     pub fn from_u32(value: u32) -> Self {
         match value {
@@ -74,19 +74,19 @@ impl Errand {
 }
 
 /// Whether a request of that state and errand stands in the queue, or is just about to.
-pub fn waits_for_its_turn(state: RequestState, errand: Errand) -> bool {
+pub fn waits_for_its_turn(state: RequestState, task: CoordinatorTask) -> bool {
     matches!(state, RequestState::Queued | RequestState::Submitted)
-        || state.has_coordinator() && !errand.takes_the_run_area()
+        || state.has_coordinator() && !task.takes_the_run_area()
 }
 
 /// Whether it is being carried out, or cleared up after.
-pub fn is_carried_out(state: RequestState, errand: Errand) -> bool {
-    state.has_coordinator() && errand.takes_the_run_area()
+pub fn is_carried_out(state: RequestState, task: CoordinatorTask) -> bool {
+    state.has_coordinator() && task.takes_the_run_area()
 }
 
 /// Whether it is just being taken out of the queue.
-pub fn is_withdrawn(state: RequestState, errand: Errand) -> bool {
-    state.has_coordinator() && errand == Errand::Withdraw
+pub fn is_withdrawn(state: RequestState, task: CoordinatorTask) -> bool {
+    state.has_coordinator() && task == CoordinatorTask::Withdraw
 }
 
 /// Why a run is to be cancelled.
@@ -96,7 +96,7 @@ pub enum Cancel {
     /// It is not.
     No = 0,
     /// A session called `fsbench.cancel`.
-    Asked = 1,
+    Requested = 1,
     /// The waiting statement was cancelled or timed out.
     Statement = 2,
     /// The waiting session ended.
@@ -111,17 +111,24 @@ impl Cancel {
     /// The reason of this number; of one that is none, [`Cancel::No`].
     pub fn from_u32(value: u32) -> Self {
         use Cancel::*;
-        [No, Asked, Statement, CallerGone, ConnectionLost, LeaseOver]
-            .get(value as usize)
-            .copied()
-            .unwrap_or(No)
+        [
+            No,
+            Requested,
+            Statement,
+            CallerGone,
+            ConnectionLost,
+            LeaseOver,
+        ]
+        .get(value as usize)
+        .copied()
+        .unwrap_or(No)
     }
 
     /// The reason in words, as an error message's text.
     pub fn reason(self) -> &'static str {
         match self {
             Self::No => "not cancelled",
-            Self::Asked => "canceled by fsbench.cancel()",
+            Self::Requested => "canceled by fsbench.cancel()",
             Self::Statement => "the waiting statement was canceled or timed out",
             Self::CallerGone => "the waiting session ended",
             Self::ConnectionLost => "the connection of the waiting session was lost",
@@ -172,15 +179,15 @@ mod tests {
             assert_eq!(RequestState::from_u32(n) as u32, n);
         }
         for n in 0..4 {
-            assert_eq!(Errand::from_u32(n) as u32, n);
+            assert_eq!(CoordinatorTask::from_u32(n) as u32, n);
         }
         for n in 0..6 {
             assert_eq!(Cancel::from_u32(n) as u32, n);
         }
         assert_eq!(RequestState::from_u32(7), RequestState::Free);
         assert_eq!(
-            (Errand::from_u32(9), Cancel::from_u32(9)),
-            (Errand::Run, Cancel::No)
+            (CoordinatorTask::from_u32(9), Cancel::from_u32(9)),
+            (CoordinatorTask::Run, Cancel::No)
         );
     }
 
@@ -207,9 +214,9 @@ mod tests {
 
         /// A request is carried out, or waits, and never both.
         #[test]
-        fn it_waits_or_is_carried_out(state in 0u32..7, errand in 0u32..4) {
-            let (state, errand) = (RequestState::from_u32(state), Errand::from_u32(errand));
-            let (waits, is_on) = (waits_for_its_turn(state, errand), is_carried_out(state, errand));
+        fn it_waits_or_is_carried_out(state in 0u32..7, task in 0u32..4) {
+            let (state, task) = (RequestState::from_u32(state), CoordinatorTask::from_u32(task));
+            let (waits, is_on) = (waits_for_its_turn(state, task), is_carried_out(state, task));
             prop_assert!(!(waits && is_on));
             prop_assert_eq!(waits || is_on, state.is_open());
         }

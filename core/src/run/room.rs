@@ -116,13 +116,13 @@ pub fn taken_on(filesystem: &str, bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{spec::Asked, workload::tests::resolved};
+    use crate::{spec::RunArguments, workload::tests::resolved};
 
     fn spec() -> Spec {
-        resolved(Asked {
+        resolved(RunArguments {
             scale: Some(100),
             clients: Some(8),
-            ..Asked::default()
+            ..RunArguments::default()
         })
     }
 
@@ -216,9 +216,9 @@ mod tests {
         spec.options.maintenance = true;
         assert!(needed_on_target(&spec, USUAL) > before);
         // A test of syncs has a file as large as a segment, beside the server's own.
-        let fsync = resolved(Asked {
+        let fsync = resolved(RunArguments {
             workload: Some("fsync".into()),
-            ..Asked::default()
+            ..RunArguments::default()
         });
         let of_file = needed_on_target(&fsync, largest) - needed_on_target(&fsync, USUAL);
         assert_eq!(of_file, 3 * ((1 << 30) - (16 << 20)));
@@ -226,11 +226,11 @@ mod tests {
 
     #[test]
     fn wal_takes_whole_segments() {
-        let small = resolved(Asked {
+        let small = resolved(RunArguments {
             scale: Some(1),
             clients: Some(1),
             transactions: Some(10),
-            ..Asked::default()
+            ..RunArguments::default()
         });
         let with = |segment_bytes| {
             let max_bytes = 64 * segment_bytes;

@@ -9,7 +9,7 @@ use crate::{rows::Row, statistics::IoBytes};
 
 /// A run that was asked for.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Asked {
+pub struct RequestedRun {
     pub status: String,
     pub target: String,
     pub workload: &'static str,
@@ -27,7 +27,7 @@ pub struct Asked {
     pub requested_by: String,
 }
 
-impl Row for Asked {
+impl Row for RequestedRun {
     const TABLE: &'static str = "run_log";
 }
 

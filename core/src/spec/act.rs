@@ -1,16 +1,16 @@
 //! The steps of a run, each with its name and the program that does it. A workload lists its steps; the plan of a run orders them.
 
 use Act::{
-    AskForMemory, AskForSettings, AskForStatements, Checkpoint, Collect, Connect, CopyData,
-    CrashServer, CreateExtension, DropDatabase, DropFile, FillWal, ForgetAgain, ForgetData, Initdb,
-    Job, Launch, Leave, Load, LoadOnce, Look, Maintain, MakeDatabase, MakeDirectory, MakeFile,
-    Measure, OpenDatabase, RemoveServer, Start, StartAgain, StartServer, StopServer, Store, Sync,
-    TakeDatabase, Vacuum, Verify, VerifyAgain, WarmUp, WriteSettings,
+    AskForMemory, AskForSettings, AskForStatements, CheckServer, Checkpoint, Collect, Connect,
+    CopyData, CrashServer, CreateExtension, DropDatabase, DropFile, FillWal, ForgetAgain,
+    ForgetData, Initdb, Job, Launch, Leave, Load, LoadOnce, Maintain, MakeDatabase, MakeDirectory,
+    MakeFile, Measure, OpenDatabase, RemoveServer, Start, StartAgain, StartServer, StopServer,
+    Store, Sync, TakeDatabase, Vacuum, Verify, VerifyAgain, WarmUp, WriteSettings,
 };
 
 /// Who does something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum Actor {
     /// pgfsbench-helper, which is root.
     Helper,
     /// The coordinator, in the server that is asked for the run.
@@ -19,7 +19,7 @@ pub enum Who {
     Server,
 }
 
-impl Who {
+impl Actor {
     /// Its name in `fsbench.plan()` and in `run_log.steps`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl Who {
 
 /// Jobs of the helper. The helper itself reports the steps that a job takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Errand {
+pub enum HelperTask {
     /// Removes what an earlier run could not.
     ReleaseEarlier,
     /// Makes and mounts the filesystem.
@@ -49,10 +49,10 @@ pub enum Errand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Some steps of the helper's.
-    Job(Errand),
+    Job(HelperTask),
     /// Steps of the coordinator with an existing server.
     Connect,
-    Look,
+    CheckServer,
     Start,
     /// Steps of the coordinator with a server that it sets up on the target.
     LoadOnce,
@@ -96,33 +96,33 @@ pub enum Act {
 
 impl Act {
     /// Who does it.
-    pub fn who(self) -> Who {
+    pub fn actor(self) -> Actor {
         match self {
-            Job(_) => Who::Helper,
-            Connect | Look | Start | LoadOnce | MakeDirectory | Initdb | CopyData | Sync
+            Job(_) => Actor::Helper,
+            Connect | CheckServer | Start | LoadOnce | MakeDirectory | Initdb | CopyData | Sync
             | ForgetData | AskForSettings | AskForStatements | WriteSettings | AskForMemory
             | StartServer | CrashServer | ForgetAgain | StartAgain | Collect | StopServer
-            | RemoveServer => Who::Coordinator,
+            | RemoveServer => Actor::Coordinator,
             CreateExtension | VerifyAgain | MakeDatabase | TakeDatabase | MakeFile | Load
             | Vacuum | FillWal | Checkpoint | Launch | WarmUp | Measure | Verify | Maintain
-            | Store | Leave | OpenDatabase | DropDatabase | DropFile => Who::Server,
+            | Store | Leave | OpenDatabase | DropDatabase | DropFile => Actor::Server,
         }
     }
 
     /// Whether the server that is measured does it by itself, and so tells of it.
     pub fn is_told_by_server(self) -> bool {
-        self.who() == Who::Server && !matches!(self, CreateExtension | VerifyAgain)
+        self.actor() == Actor::Server && !matches!(self, CreateExtension | VerifyAgain)
     }
 
     /// Its name in `fsbench.plan()` and in `run_log.steps`. The helper has names of its own for what it does for an errand.
     pub fn action(self) -> &'static str {
         match self {
-            Job(Errand::ReleaseEarlier | Errand::Release) => "release",
-            Job(Errand::Prepare) => "prepare",
-            Job(Errand::DropCaches) => "drop caches",
-            Job(Errand::Remount) => "remount",
+            Job(HelperTask::ReleaseEarlier | HelperTask::Release) => "release",
+            Job(HelperTask::Prepare) => "prepare",
+            Job(HelperTask::DropCaches) => "drop caches",
+            Job(HelperTask::Remount) => "remount",
             Connect => "connect",
-            Look => "look",
+            CheckServer => "look",
             Start => "start",
             LoadOnce => "load the data once",
             MakeDirectory => "make directory",

@@ -1,6 +1,6 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
-use super::{Asked, Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, Stage};
+use super::{Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, RunArguments, Stage};
 use crate::escape::is_refused;
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units;
@@ -47,11 +47,11 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
 pub fn wal_segments(
     options: &Options,
     target: &str,
-    asked: &Asked,
+    arguments: &RunArguments,
     facts: &Facts,
 ) -> Result<(), Refusal> {
     let is_own = target != DEFAULT_TARGET && !facts.by_connection;
-    if options.wal_segments == 0 || is_own || asked.stage != Stage::Whole {
+    if options.wal_segments == 0 || is_own || arguments.stage != Stage::Whole {
         return Ok(());
     }
     Err(
@@ -62,8 +62,13 @@ pub fn wal_segments(
 }
 
 /// Only a server of a target's own is crashed; that server gets the option, too.
-pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> Result<(), Refusal> {
-    if !options.crash || asked.stage != Stage::Whole {
+pub fn crash(
+    options: &Options,
+    target: &str,
+    arguments: &RunArguments,
+    facts: &Facts,
+) -> Result<(), Refusal> {
+    if !options.crash || arguments.stage != Stage::Whole {
         return Ok(());
     }
     if options.maintenance {
@@ -104,28 +109,28 @@ pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> R
 }
 
 /// A search for the highest rate takes a limit, and chooses rates and times by itself.
-pub fn search(options: &Options, asked: &Asked) -> Result<(), Refusal> {
+pub fn search(options: &Options, arguments: &RunArguments) -> Result<(), Refusal> {
     if options.sustain == 0.0 {
         return Ok(());
     }
     let refusal = |message: &str, detail: &str, hint: &str| {
         Err(Refusal::argument(message).detail(detail).hint(hint))
     };
-    if asked.latency_limit_ms.is_none() {
+    if arguments.latency_limit_ms.is_none() {
         return refusal(
             "a search for the sustainable rate needs a latency limit",
             "It is the highest rate at which the percentile of latency stays under the limit.",
             "Give latency_limit_ms, such as 20.",
         );
     }
-    if asked.rate.is_some() {
+    if arguments.rate.is_some() {
         return refusal(
             "a search for the sustainable rate takes no rate",
             "It tries one rate after the other.",
             "Leave out the argument \"rate\".",
         );
     }
-    if asked.transactions.is_some() {
+    if arguments.transactions.is_some() {
         return refusal(
             "a search for the sustainable rate takes no number of transactions",
             "Each of its cycles takes a time: a checkpoint cycle, or the duration that is given.",
@@ -139,7 +144,7 @@ pub fn search(options: &Options, asked: &Asked) -> Result<(), Refusal> {
             "Make two runs.",
         );
     }
-    match asked.duration_us {
+    match arguments.duration_us {
         Some(us) if us < SHORTEST_CYCLE_US => refusal(
             "the cycles of a search are too short",
             &format!(

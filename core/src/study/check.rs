@@ -68,7 +68,7 @@ pub fn check(study: &Study) -> Result<(), Refusal> {
     for question in &study.questions {
         check_question(study, question)?;
     }
-    if !study.parts().contains(&study.part.as_str()) && study.part != super::asked::ALL {
+    if !study.parts().contains(&study.part.as_str()) && study.part != super::arguments::ALL {
         return Err(wrong(
             format!("part {} has no question", quoted(&study.part)),
             format!("The parts are {}.", study.parts().join(", ")),

@@ -7,7 +7,7 @@ use crate::{experiment::answer::Cause, texts::study::claims as text, wording};
 use super::{
     definition::{By, Claim, Decision, Expected, Study},
     evidence::{Evidence, FEWEST, Knee, Spread},
-    not_tested::Here,
+    not_tested::StudyContext,
 };
 
 /// A claim, judged.
@@ -53,7 +53,7 @@ impl Outcome {
 }
 
 /// All claims of a study, in their order. `evidence` is by question.
-pub fn judge(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Judged> {
+pub fn judge(here: &StudyContext<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Judged> {
     (here.study.claims.iter())
         .map(|claim| {
             let outcome = outcome(here, claim, evidence);
@@ -105,7 +105,11 @@ pub fn decided_by(claim: &Claim) -> String {
     })
 }
 
-fn outcome(here: &Here<'_>, claim: &Claim, evidence: &BTreeMap<String, Evidence>) -> Outcome {
+fn outcome(
+    here: &StudyContext<'_>,
+    claim: &Claim,
+    evidence: &BTreeMap<String, Evidence>,
+) -> Outcome {
     if let Some(why) = here.claim(claim) {
         return Outcome::without_figures(NOT_TESTED, why.to_string());
     }

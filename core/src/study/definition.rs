@@ -156,7 +156,7 @@ pub struct Variant {
     pub drop_caches: Option<bool>,
     /// Options of the author that no longer exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gone: Vec<Gone>,
+    pub gone: Vec<RemovedOption>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Need>,
 }
@@ -168,7 +168,7 @@ fn is_false(flag: &bool) -> bool {
 /// An option that the author gave, and that there is no more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Gone {
+pub struct RemovedOption {
     pub option: String,
     pub since: String,
     pub instead: String,

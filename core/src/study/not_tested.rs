@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    asked::Asked,
+    arguments::StudyArguments,
     definition::{Claim, Length, Need, Question, Study, Variant},
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     units::parse_size,
 };
 
-pub use text::Why;
+pub use text::SkipReason;
 
 /// The machine and the server, as they were when the study was started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,9 +28,9 @@ pub struct Facts {
     pub memory_bytes: u64,
     pub processors: u32,
     /// Filesystems that cannot be made and mounted here.
-    pub missing: BTreeMap<String, Why>,
+    pub missing: BTreeMap<String, SkipReason>,
     /// Why the program fio cannot be run here; None if it can.
-    pub without_fio: Option<Why>,
+    pub without_fio: Option<SkipReason>,
     /// Lines that the helper's configuration lacks.
     pub not_allowed: Vec<String>,
     /// The server's max_wal_size.
@@ -59,17 +59,17 @@ const BOOLEANS: [&str; 8] = ["on", "off", "true", "false", "yes", "no", "1", "0"
 
 /// A study as it was asked for on a machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Here<'a> {
+pub struct StudyContext<'a> {
     pub study: &'a Study,
-    pub asked: &'a Asked,
+    pub arguments: &'a StudyArguments,
     pub facts: &'a Facts,
 }
 
-impl Here<'_> {
+impl StudyContext<'_> {
     /// Why a variant is not tried, whatever is asked of it; None if it is.
-    pub fn variant(&self, variant: &Variant) -> Option<Why> {
+    pub fn variant(&self, variant: &Variant) -> Option<SkipReason> {
         if let Some(why) = &variant.not_tested {
-            return Some(Why::of(why));
+            return Some(SkipReason::of(why));
         }
         // The values that another build takes are not known here.
         let settings = variant.settings.as_ref().filter(|_| !variant.second_build);
@@ -84,15 +84,15 @@ impl Here<'_> {
                 return Some(why);
             }
         }
-        if variant.second_build && self.asked.bindir.is_none() {
+        if variant.second_build && self.arguments.bindir.is_none() {
             return self.need(&Need::Bindir, None);
         }
-        if variant.misaligned && self.asked.misaligned_device.is_none() {
+        if variant.misaligned && self.arguments.misaligned_device.is_none() {
             return Some(text::misaligned());
         }
         if variant.log_size.is_some()
-            && self.asked.device.is_some()
-            && self.asked.log_device.is_none()
+            && self.arguments.device.is_some()
+            && self.arguments.log_device.is_none()
         {
             return Some(text::second_device());
         }
@@ -105,7 +105,7 @@ impl Here<'_> {
     }
 
     /// Why a variant is not tried in a question; None if it is.
-    pub fn variant_of(&self, question: &Question, variant: &Variant) -> Option<Why> {
+    pub fn variant_of(&self, question: &Question, variant: &Variant) -> Option<SkipReason> {
         let is_of_the_disk = || self.is_of_the_disk(question, variant);
         self.variant(variant)
             .or_else(|| is_of_the_disk().then(text::on_an_image))
@@ -115,7 +115,7 @@ impl Here<'_> {
     fn is_on_image(&self, variant: &Variant) -> bool {
         match &variant.target {
             Some(target) => self.facts.on_images.contains_key(target),
-            None => variant.filesystem.is_some() && self.asked.image_size.is_some(),
+            None => variant.filesystem.is_some() && self.arguments.image_size.is_some(),
         }
     }
 
@@ -149,7 +149,7 @@ impl Here<'_> {
     }
 
     /// Why this server does not take one of these settings: a value that it was built without.
-    fn not_taken(&self, settings: &Map<String, Value>) -> Option<Why> {
+    fn not_taken(&self, settings: &Map<String, Value>) -> Option<SkipReason> {
         settings.iter().find_map(|(name, value)| {
             let (known, value) = (
                 self.facts.enums.get(&name.to_lowercase())?,
@@ -162,8 +162,8 @@ impl Here<'_> {
     }
 
     /// The helper changes other parts of the machine only where its configuration allows it.
-    fn not_allowed(&self, variant: &Variant) -> Option<Why> {
-        if self.asked.image_size.is_some()
+    fn not_allowed(&self, variant: &Variant) -> Option<SkipReason> {
+        if self.arguments.image_size.is_some()
             && self.facts.not_allowed.iter().any(|name| name == IMAGES)
         {
             return Some(text::no_images());
@@ -177,7 +177,7 @@ impl Here<'_> {
         Some(text::not_allowed(line, &line_that_allows(line)))
     }
 
-    fn gone(&self, variant: &Variant, filesystem: &str) -> Option<Why> {
+    fn gone(&self, variant: &Variant, filesystem: &str) -> Option<SkipReason> {
         let filesystem = Filesystem::of_name(filesystem).ok()?;
         let options = variant.mount_options.as_deref().unwrap_or("");
         let refusal = check_kernel(filesystem, options, &self.facts.kernel).err()?;
@@ -186,11 +186,11 @@ impl Here<'_> {
     }
 
     /// Why a question is not asked; None if it is.
-    pub fn question(&self, question: &Question) -> Option<Why> {
-        if !self.asked.has_part(self.study, &question.part) {
+    pub fn question(&self, question: &Question) -> Option<SkipReason> {
+        if !self.arguments.has_part(self.study, &question.part) {
             return Some(text::another_part(&question.part));
         }
-        if let (Some(first), Some(false)) = (&question.today_of, self.asked.period) {
+        if let (Some(first), Some(false)) = (&question.today_of, self.arguments.period) {
             return Some(text::asked_twice(first));
         }
         let needs = &question.needs;
@@ -238,14 +238,14 @@ impl Here<'_> {
     }
 
     /// Why a claim is not tried; None if it is.
-    pub fn claim(&self, claim: &Claim) -> Option<Why> {
+    pub fn claim(&self, claim: &Claim) -> Option<SkipReason> {
         if let Some(why) = &claim.not_tested {
-            return Some(Why::of(why));
+            return Some(SkipReason::of(why));
         }
         let decision = claim.decision.as_ref()?;
         let question = self.study.question(&decision.question)?;
         let names = [Some(&decision.variant), decision.with.as_ref()];
-        let not_tried = |why: &dyn Fn(&Variant) -> Option<Why>| {
+        let not_tried = |why: &dyn Fn(&Variant) -> Option<SkipReason>| {
             names.into_iter().flatten().find_map(|name| {
                 let found = why(self.study.variant(name)?)?;
                 Some(text::variant_not_tried(name, found))
@@ -258,7 +258,7 @@ impl Here<'_> {
             .or_else(|| (claim.needs.iter()).find_map(|need| self.need(need, Some(question))))
     }
 
-    fn need(&self, need: &Need, question: Option<&Question>) -> Option<Why> {
+    fn need(&self, need: &Need, question: Option<&Question>) -> Option<SkipReason> {
         let server = self.facts.server_version_num / 10_000;
         let processors = self.facts.processors;
         let (is_met, why) = match *need {
@@ -269,10 +269,10 @@ impl Here<'_> {
                     .iter();
                 let is_on_image =
                     |name: &String| (self.study.variant(name)).is_some_and(|v| self.is_on_image(v));
-                let on_images = self.asked.image_size.is_some() || variants.any(is_on_image);
+                let on_images = self.arguments.image_size.is_some() || variants.any(is_on_image);
                 (!on_images, text::on_an_image())
             }
-            Need::Bindir => (self.asked.bindir.is_some(), text::second_build()),
+            Need::Bindir => (self.arguments.bindir.is_some(), text::second_build()),
             Need::Server(major) => (server >= major as i32, text::server(major, server)),
             Need::Kernel(major, minor) => {
                 let needed = (major, minor);
@@ -288,7 +288,7 @@ impl Here<'_> {
 
     /// The length of a question's runs, as the study has it.
     fn own_length<'q>(&self, question: &'q Question) -> &'q Length {
-        match self.asked.is_quick() {
+        match self.arguments.is_quick() {
             true => &question.quick,
             false => &question.full,
         }
@@ -303,16 +303,16 @@ impl Here<'_> {
     /// The length of a question's runs, as it was asked for.
     pub fn length(&self, question: &Question) -> Length {
         let mut length = self.own_length(question).clone();
-        if let Some(scale) = self.asked.scale
+        if let Some(scale) = self.arguments.scale
             && (length.scale.is_some() || length.size.is_some())
         {
             (length.scale, length.size) = (Some(scale), None);
         }
         let has_window = self.has_window(question);
-        if let Some(us) = self.asked.duration_us.filter(|_| has_window) {
+        if let Some(us) = self.arguments.duration_us.filter(|_| has_window) {
             length.duration_seconds = Some(us as f64 / 1e6);
         }
-        if let Some(blocks) = self.asked.blocks {
+        if let Some(blocks) = self.arguments.blocks {
             length.max_blocks = blocks;
         }
         length
@@ -325,7 +325,7 @@ impl Here<'_> {
             let cycles = length.cycle_seconds.map(|cycle| 3.0 * cycle);
             length.duration_seconds.or(cycles).unwrap_or(0.0)
         };
-        !self.asked.is_quick()
+        !self.arguments.is_quick()
             && self.data_bytes(question, &here) >= self.data_bytes(question, full)
             && window(&here) >= window(full)
     }

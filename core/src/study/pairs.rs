@@ -4,12 +4,12 @@ use super::{
     definition::{Figure, Question},
     evidence::Evidence,
     figure::KNEE,
-    not_tested::Here,
+    not_tested::StudyContext,
 };
 use crate::experiment::answer;
 
 /// The figures of ours beside which published ones stand: the one that decides a question first.
-pub(super) fn beside<'a>(here: &Here<'a>, question: &'a Question) -> Vec<&'a str> {
+pub(super) fn beside<'a>(here: &StudyContext<'a>, question: &'a Question) -> Vec<&'a str> {
     let mut metrics = vec![question.metric.as_str()];
     let figures = here.study.figures_of(question);
     for beside in figures.filter_map(|figure| figure.beside.as_deref()) {
@@ -23,7 +23,7 @@ pub(super) fn beside<'a>(here: &Here<'a>, question: &'a Question) -> Vec<&'a str
 /// How two targets stand to each other by a figure that their experiment does not decide by: all runs of one are above all of the other, or
 /// the intervals of their knees are apart. None without runs.
 pub(super) fn by_ranges(
-    here: &Here<'_>,
+    here: &StudyContext<'_>,
     found: &Evidence,
     metric: &str,
     [this, with]: [usize; 2],
@@ -86,7 +86,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::study::{asked::Asked, builtin, evidence::Knee, not_tested::Facts};
+    use crate::study::{arguments::StudyArguments, builtin, evidence::Knee, not_tested::Facts};
 
     #[test]
     fn two_variants_are_compared_by_their_order() {
@@ -114,15 +114,15 @@ mod tests {
     #[test]
     fn figures_that_the_experiment_does_not_decide_by_are_compared_by_ranges() {
         let study = builtin::find("digoal-2016").unwrap().unwrap();
-        let asked = Asked::default();
+        let arguments = StudyArguments::default();
         let verdict = |processors: u32, status: &str, metric: &str| {
             let facts = Facts {
                 processors,
                 ..Facts::default()
             };
-            let here = Here {
+            let here = StudyContext {
                 study: &study,
-                asked: &asked,
+                arguments: &arguments,
                 facts: &facts,
             };
             let knee = |degree: u32, low: f64, high: f64| Knee {

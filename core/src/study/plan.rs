@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{
-    asked::Asked,
+    arguments::StudyArguments,
     definition::{Question, Study, Variant, of_the_period},
-    not_tested::Here,
+    not_tested::StudyContext,
 };
 use crate::{
-    experiment::asked::Asked as Experiment,
+    experiment::arguments::ExperimentArguments,
     quoting,
     refusal::{Refusal, quoted},
     run::room,
@@ -36,7 +36,7 @@ pub struct Target {
 #[derive(Clone, Debug)]
 pub struct Planned {
     pub question: String,
-    pub asked: Experiment,
+    pub arguments: ExperimentArguments,
 }
 
 /// The name of the target of a variant: its own, or that of the study with the variant's. No slash: the helper, which is root, makes names
@@ -54,7 +54,7 @@ pub fn experiment_name(study: &str, question: &str) -> String {
 }
 
 /// The plan of a study; refused when nothing is left of it.
-pub fn plan(here: &Here<'_>) -> Result<Plan, Refusal> {
+pub fn plan(here: &StudyContext<'_>) -> Result<Plan, Refusal> {
     let mut plan = Plan {
         targets: Vec::new(),
         experiments: Vec::new(),
@@ -71,13 +71,13 @@ pub fn plan(here: &Here<'_>) -> Result<Plan, Refusal> {
         }
         plan.experiments.push(Planned {
             question: question.question.clone(),
-            asked: experiment(here, question),
+            arguments: experiment(here, question),
         });
     }
     if plan.experiments.is_empty() {
-        let part = here.asked.part(here.study);
+        let part = here.arguments.part(here.study);
         let mut reasons: Vec<String> = (here.study.questions.iter())
-            .filter(|q| here.asked.has_part(here.study, &q.part))
+            .filter(|q| here.arguments.has_part(here.study, &q.part))
             .filter_map(|q| Some(format!("{}: {}", q.question, here.question(q)?)))
             .collect();
         reasons.truncate(4);
@@ -96,18 +96,18 @@ pub fn plan(here: &Here<'_>) -> Result<Plan, Refusal> {
 
 /// The questions of a plan that a given duration does not bound: a number of transactions does, or all scans.
 pub fn without_duration<'a>(
-    here: &Here<'_>,
+    here: &StudyContext<'_>,
     questions: impl Iterator<Item = &'a str>,
 ) -> Vec<&'a str> {
     let has_window = |name: &str| (here.study.question(name)).is_some_and(|q| here.has_window(q));
-    match here.asked.duration_us {
+    match here.arguments.duration_us {
         Some(_) => questions.filter(|&name| !has_window(name)).collect(),
         None => Vec::new(),
     }
 }
 
 /// Refuses a duration that no run would have.
-fn check_duration(here: &Here<'_>, plan: &Plan) -> Result<(), Refusal> {
+fn check_duration(here: &StudyContext<'_>, plan: &Plan) -> Result<(), Refusal> {
     let questions = plan.experiments.iter().map(|e| e.question.as_str());
     let without = without_duration(here, questions);
     if without.len() < plan.experiments.len() {
@@ -124,35 +124,35 @@ fn check_duration(here: &Here<'_>, plan: &Plan) -> Result<(), Refusal> {
     .hint("Leave duration out; scale and blocks make less of it."))
 }
 
-fn target(here: &Here<'_>, variant: &Variant) -> Target {
-    let asked = here.asked;
-    let mut arguments = Map::new();
+fn target(here: &StudyContext<'_>, variant: &Variant) -> Target {
+    let arguments = here.arguments;
+    let mut target_arguments = Map::new();
     let mut text = |name: &str, value: Option<&String>| {
         if let Some(value) = value {
-            arguments.insert(name.into(), value.clone().into());
+            target_arguments.insert(name.into(), value.clone().into());
         }
     };
     text("filesystem", variant.filesystem.as_ref());
     text(
         "device",
         match variant.misaligned {
-            true => asked.misaligned_device.as_ref(),
-            false => asked.device.as_ref(),
+            true => arguments.misaligned_device.as_ref(),
+            false => arguments.device.as_ref(),
         },
     );
-    text("image_size", asked.image_size.as_ref());
+    text("image_size", arguments.image_size.as_ref());
     text("mkfs_options", variant.mkfs_options.as_ref());
     text("mount_options", variant.mount_options.as_ref());
     text("pool_properties", variant.pool_properties.as_ref());
     text("dataset_properties", variant.dataset_properties.as_ref());
     if variant.log_size.is_some() {
-        match asked.device.is_some() {
-            true => text("log_device", asked.log_device.as_ref()),
+        match arguments.device.is_some() {
+            true => text("log_device", arguments.log_device.as_ref()),
             false => text("log_size", variant.log_size.as_ref()),
         }
     }
     if variant.second_build {
-        text("bindir", asked.bindir.as_ref());
+        text("bindir", arguments.bindir.as_ref());
     }
     for (name, object) in [
         ("kernel_settings", &variant.kernel_settings),
@@ -164,22 +164,22 @@ fn target(here: &Here<'_>, variant: &Variant) -> Target {
             if name == "settings" {
                 shares_of_ram(&mut object, here.facts.memory_bytes);
             }
-            arguments.insert(name.into(), Value::Object(object));
+            target_arguments.insert(name.into(), Value::Object(object));
         }
     }
     for (name, flag) in [
         ("data_checksums", variant.data_checksums),
         ("drop_caches", variant.drop_caches),
-        ("power_loss_protected", asked.power_loss_protected),
+        ("power_loss_protected", arguments.power_loss_protected),
     ] {
         if let Some(flag) = flag {
-            arguments.insert(name.into(), flag.into());
+            target_arguments.insert(name.into(), flag.into());
         }
     }
     Target {
         variant: variant.variant.clone(),
         name: target_name(&here.study.study, variant),
-        arguments,
+        arguments: target_arguments,
     }
 }
 
@@ -196,22 +196,22 @@ fn shares_of_ram(settings: &mut Map<String, Value>, memory_bytes: u64) {
 }
 
 /// Whether the runs of a question have the settings of its time.
-pub fn has_period(here: &Here<'_>, question: &Question) -> bool {
-    question.today_of.is_none() && here.asked.period.unwrap_or(question.is_published)
+pub fn has_period(here: &StudyContext<'_>, question: &Question) -> bool {
+    question.today_of.is_none() && here.arguments.period.unwrap_or(question.is_published)
 }
 
 /// The parts with what is asked with the settings of its time once more, with those of today, unless these are asked for, too: after
 /// those that are asked for, as the argument `part` takes them. With the questions of this plan that they repeat.
 pub fn second_pass<'a>(
-    here: &Here<'a>,
+    here: &StudyContext<'a>,
     questions: impl Iterator<Item = &'a str>,
 ) -> Option<(String, Vec<&'a str>)> {
     let published = questions.filter_map(|name| here.study.question(name));
     let published: Vec<&Question> = published
         .filter(|q| q.is_published && has_period(here, q))
-        .filter(|q| !here.asked.has_part(here.study, &q.second_part()))
+        .filter(|q| !here.arguments.has_part(here.study, &q.second_part()))
         .collect();
-    let mut parts = vec![here.asked.part(here.study).to_owned()];
+    let mut parts = vec![here.arguments.part(here.study).to_owned()];
     for question in &published {
         let part = question.second_part();
         if !parts.contains(&part) {
@@ -238,7 +238,7 @@ pub enum Extends {
 }
 
 /// How the servers of a question extend files.
-pub fn extends(here: &Here<'_>, question: &Question) -> Extends {
+pub fn extends(here: &StudyContext<'_>, question: &Question) -> Extends {
     let (name, value) = FILE_EXTEND_METHOD;
     let values = here.facts.enums.get(name);
     let is_there = values.is_some_and(|values| values.iter().any(|v| v == value));
@@ -253,7 +253,7 @@ pub fn extends(here: &Here<'_>, question: &Question) -> Extends {
     }
 }
 
-fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
+fn experiment(here: &StudyContext<'_>, question: &Question) -> ExperimentArguments {
     let study = &here.study.study;
     let length = here.length(question);
     let us = |seconds: f64| (seconds * 1e6) as i64;
@@ -277,7 +277,7 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
     settings.extend(question.settings.clone());
     settings.extend(length.settings.clone());
     let object = |map: Map<String, Value>| (!map.is_empty()).then_some(Value::Object(map));
-    Experiment {
+    ExperimentArguments {
         experiment: Some(experiment_name(study, &question.question)),
         targets: Some(
             (here.variants(question).iter())
@@ -293,9 +293,9 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
         max_blocks: Some(length.max_blocks),
         cycle_us: length.cycle_seconds.map(us),
         rate: question.rate.clone(),
-        start: here.asked.start,
-        neighbours: here.asked.neighbours.clone(),
-        run: crate::spec::Asked {
+        start: here.arguments.start,
+        neighbours: here.arguments.neighbours.clone(),
+        run: crate::spec::RunArguments {
             workload: Some(question.workload.clone()),
             scale: length.scale,
             size: length.size.clone(),
@@ -315,7 +315,7 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
 
 /// Bytes that a filesystem of a question must have: its data with what is added to them, its WAL, and a reserve. A run's own check, which knows the
 /// place, comes on top.
-pub fn needed_bytes(here: &Here<'_>, question: &Question) -> u64 {
+pub fn needed_bytes(here: &StudyContext<'_>, question: &Question) -> u64 {
     let variants = here.variants(question);
     let length = here.length(question);
     // A run's own come before those of its target.
@@ -355,7 +355,7 @@ pub fn check_room(
     bytes: u64,
     needed: &[(String, u64)],
     study: &Study,
-    asked: &Asked,
+    arguments: &StudyArguments,
 ) -> Result<(), Refusal> {
     let Some((question, most)) = needed.iter().max_by_key(|(_, bytes)| *bytes) else {
         return Ok(());
@@ -377,8 +377,8 @@ pub fn check_room(
     let parts = format!("part => {}", quoting::sql_literal(&fits.join(",")));
     let ways = [
         (!fits.is_empty()).then_some(parts.as_str()),
-        (asked.scale != Some(1)).then_some("a smaller scale"),
-        (!asked.is_quick()).then_some("quick => true"),
+        (arguments.scale != Some(1)).then_some("a smaller scale"),
+        (!arguments.is_quick()).then_some("quick => true"),
     ];
     let ways: String = (ways.iter().flatten())
         .map(|way| format!(", or use {way}"))

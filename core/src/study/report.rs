@@ -7,7 +7,7 @@ use super::{
     definition::{Figure, Question, Variant},
     evidence::Evidence,
     figure::{self, KNEE},
-    not_tested::{Here, Why},
+    not_tested::{SkipReason, StudyContext},
     pairs,
 };
 use crate::texts::study as text;
@@ -35,7 +35,7 @@ pub struct Row {
 }
 
 /// The report of a study. `evidence` is by question.
-pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row> {
+pub fn report(here: &StudyContext<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row> {
     let mut rows = Vec::new();
     for question in &here.study.questions {
         let found = evidence.get(&question.question);
@@ -69,7 +69,7 @@ pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row
 }
 
 /// The declared metric of a question, and those of its published figures. A second pass has those of the first one.
-pub fn metrics(here: &Here<'_>, question: &Question) -> Vec<String> {
+pub fn metrics(here: &StudyContext<'_>, question: &Question) -> Vec<String> {
     let first = question.today_of.as_ref();
     let question = first
         .and_then(|name| here.study.question(name))
@@ -102,7 +102,12 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evidence>) -> Vec<Row> {
+fn table(
+    here: &StudyContext<'_>,
+    question: &Question,
+    metric: &str,
+    found: Option<&Evidence>,
+) -> Vec<Row> {
     let less = figure::less_is_better(metric);
     let published = |variant: &str| {
         let is_it = |f: &&Figure| f.variant == variant && f.beside.as_deref() == Some(metric);
@@ -165,10 +170,10 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
 /// The remark on a figure: why we have none, which options of the variant are gone, and the author's words.
 fn remark(
     variant: Option<&Variant>,
-    why_not: Option<&Why>,
+    why_not: Option<&SkipReason>,
     figure: Option<&Figure>,
 ) -> Option<String> {
-    let why_not = why_not.map(Why::to_string);
+    let why_not = why_not.map(SkipReason::to_string);
     let gone = variant.map_or(&[][..], |variant| &variant.gone);
     let gone = gone
         .iter()
@@ -183,23 +188,23 @@ mod tests {
     use super::*;
     use crate::{
         experiment::answer,
-        study::{asked::Asked, builtin, evidence::Knee, not_tested::Facts},
+        study::{arguments::StudyArguments, builtin, evidence::Knee, not_tested::Facts},
     };
 
     #[test]
     fn figures_stand_beside_each_other_as_shares_of_the_best() {
         let study = builtin::find("heron-2010").unwrap().unwrap();
-        let asked = Asked {
+        let arguments = StudyArguments {
             image_size: Some("4GB".into()),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
         let facts = Facts {
             kernel: "6.18.4".into(),
             ..Facts::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let said = |number, verdict: &str, ratio: f64| answer::Row {
@@ -283,15 +288,15 @@ mod tests {
     #[test]
     fn what_is_only_published_has_its_lines() {
         let study = builtin::find("deckelmann-2009").unwrap().unwrap();
-        let asked = Asked {
+        let arguments = StudyArguments {
             image_size: Some("4GB".into()),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
         let facts = Facts::default();
         let rows = report(
-            &Here {
+            &StudyContext {
                 study: &study,
-                asked: &asked,
+                arguments: &arguments,
                 facts: &facts,
             },
             &BTreeMap::new(),
@@ -319,18 +324,18 @@ mod tests {
     #[test]
     fn knees_and_figures_that_are_not_declared_stand_beside_the_published_ones() {
         let study = builtin::find("digoal-2016").unwrap().unwrap();
-        let asked = Asked {
+        let arguments = StudyArguments {
             image_size: Some("4GB".into()),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
         let facts = Facts {
             kernel: "6.18.4".into(),
             processors: 64,
             ..Facts::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let knee = |degree: u32, low: f64, high: f64| Knee {

@@ -34,7 +34,7 @@ pub struct MadeBy {
 
 /// Properties that the data of a run must have; equal properties mean the same rows. As they stand in the note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct DataKey {
     /// The program `postgres` that made them.
     pub postgres: PathBuf,
     /// Its size and time of modification.
@@ -61,7 +61,7 @@ fn of_pgbench() -> String {
     "pgbench".into()
 }
 
-impl Wanted {
+impl DataKey {
     /// The data that a run wants, made by these programs.
     pub fn of(spec: &Spec, cluster: Cluster, by: MadeBy) -> Self {
         Self {
@@ -82,7 +82,8 @@ impl Wanted {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Note {
     /// Their properties.
-    pub wanted: Wanted,
+    #[serde(rename = "wanted")]
+    pub data_key: DataKey,
     /// The database with the tables.
     pub database: String,
     /// Digest of the script that created the extension in there; empty if not known.
@@ -164,12 +165,12 @@ impl Room {
                 format_bytes(self.limit)
             ));
         }
-        let wanted = bytes.saturating_add(self.reserved);
+        let total = bytes.saturating_add(self.reserved);
         let could_be_removed = self.taken.saturating_sub(self.needed);
-        (wanted > self.free.saturating_add(could_be_removed)).then(|| {
+        (total > self.free.saturating_add(could_be_removed)).then(|| {
             format!(
                 "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
-                format_bytes(wanted),
+                format_bytes(total),
                 directory.display(),
                 format_bytes(self.free)
             )
@@ -181,7 +182,7 @@ impl Room {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Copied {
     /// All of them are there.
-    AreThere,
+    Prepared,
     /// They are loaded first.
     LoadedFirst {
         /// Bytes that this takes, of all that are not there.
@@ -197,23 +198,23 @@ impl Copied {
     /// Decides for all data that an experiment wants, each with its bytes, given those that are there; None if it wants none. They are all kept as
     /// long as the experiment is on.
     pub fn of(
-        mut wanted: Vec<(Wanted, u64)>,
-        there: &[&Wanted],
+        mut keys: Vec<(DataKey, u64)>,
+        there: &[&DataKey],
         room: &Room,
         directory: &Path,
     ) -> Option<Self> {
-        if wanted.is_empty() {
+        if keys.is_empty() {
             return None;
         }
-        let mut seen: Vec<Wanted> = there.iter().map(|wanted| (*wanted).clone()).collect();
-        wanted.retain(|(one, _)| {
+        let mut seen: Vec<DataKey> = there.iter().map(|key| (*key).clone()).collect();
+        keys.retain(|(one, _)| {
             let is_new = !seen.contains(one);
             seen.extend(is_new.then(|| one.clone()));
             is_new
         });
-        let bytes = wanted.iter().map(|(_, bytes)| bytes).sum();
+        let bytes = keys.iter().map(|(_, bytes)| bytes).sum();
         Some(match room.why_not(bytes, directory) {
-            _ if wanted.is_empty() => Self::AreThere,
+            _ if keys.is_empty() => Self::Prepared,
             None => Self::LoadedFirst {
                 bytes,
                 limit: room.limit,
@@ -226,7 +227,7 @@ impl Copied {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{spec::Asked, workload::tests::resolved};
+    use crate::{spec::RunArguments, workload::tests::resolved};
     use proptest::prelude::*;
 
     fn by() -> MadeBy {
@@ -247,18 +248,18 @@ mod tests {
     }
 
     fn of(scale: i32) -> Spec {
-        resolved(Asked {
+        resolved(RunArguments {
             scale: Some(scale),
             clients: Some(1),
-            ..Asked::default()
+            ..RunArguments::default()
         })
     }
 
     #[test]
     fn other_rows_programs_or_clusters_are_other_data() {
-        let one = Wanted::of(&of(1), cluster(), by());
-        assert_eq!(one, Wanted::of(&of(1), cluster(), by()));
-        assert_ne!(one, Wanted::of(&of(2), cluster(), by()));
+        let one = DataKey::of(&of(1), cluster(), by());
+        assert_eq!(one, DataKey::of(&of(1), cluster(), by()));
+        assert_ne!(one, DataKey::of(&of(2), cluster(), by()));
         let without_checksums = Cluster {
             data_checksums: false,
             ..cluster()
@@ -268,22 +269,25 @@ mod tests {
             ..cluster()
         };
         for other in [without_checksums, other_segments] {
-            assert_ne!(one, Wanted::of(&of(1), other, by()));
+            assert_ne!(one, DataKey::of(&of(1), other, by()));
         }
         let another_build = MadeBy {
             postgres_file: (1, 3),
             ..by()
         };
-        assert_ne!(one, Wanted::of(&of(1), cluster(), another_build));
+        assert_ne!(one, DataKey::of(&of(1), cluster(), another_build));
     }
 
     #[test]
     fn a_note_that_does_not_say_how_long_segments_are_is_read_and_is_no_match() {
-        let one = Wanted::of(&of(1), cluster(), by());
+        let one = DataKey::of(&of(1), cluster(), by());
         let mut note = serde_json::to_value(&one).expect("JSON");
-        assert_eq!(serde_json::from_value::<Wanted>(note.clone()).unwrap(), one);
+        assert_eq!(
+            serde_json::from_value::<DataKey>(note.clone()).unwrap(),
+            one
+        );
         note.as_object_mut().unwrap().remove("wal_segment_bytes");
-        assert_ne!(serde_json::from_value::<Wanted>(note).unwrap(), one);
+        assert_ne!(serde_json::from_value::<DataKey>(note).unwrap(), one);
     }
 
     #[test]
@@ -301,7 +305,7 @@ mod tests {
 
     #[test]
     fn different_data_that_are_not_there_need_room_together() {
-        let of = |scale, gb: u64| (Wanted::of(&of(scale), cluster(), by()), gb << 30);
+        let of = |scale, gb: u64| (DataKey::of(&of(scale), cluster(), by()), gb << 30);
         let room = Room {
             limit: 16 << 30,
             reserved: 0,
@@ -309,8 +313,8 @@ mod tests {
             taken: 0,
             needed: 0,
         };
-        let copied = |wanted: &[(Wanted, u64)], there: &[&Wanted]| {
-            Copied::of(wanted.to_vec(), there, &room, Path::new("/x"))
+        let copied = |keys: &[(DataKey, u64)], there: &[&DataKey]| {
+            Copied::of(keys.to_vec(), there, &room, Path::new("/x"))
         };
         let (one, two) = (of(1, 10), of(2, 10));
         assert_eq!(copied(&[], &[]), None);
@@ -326,7 +330,7 @@ mod tests {
         let why = "The data need 20 GB, and pgfsbench.prepared_data_limit is 16 GB.";
         assert_eq!(copied(&both, &[]), Some(Copied::NoRoom(why.into())));
         assert_eq!(copied(&both, &[&one.0]), first(10));
-        assert_eq!(copied(&both, &[&two.0, &one.0]), Some(Copied::AreThere));
+        assert_eq!(copied(&both, &[&two.0, &one.0]), Some(Copied::Prepared));
     }
 
     #[test]

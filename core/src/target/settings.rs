@@ -89,7 +89,7 @@ impl Settings {
 mod tests {
     use super::*;
     use crate::{
-        spec::{Asked, Facts},
+        spec::{Facts, RunArguments},
         workload::resolve,
     };
     use proptest::prelude::*;
@@ -142,11 +142,11 @@ mod tests {
     }
 
     fn needed_of(workload: &str, options: serde_json::Value) -> BTreeMap<&'static str, String> {
-        let asked = Asked {
+        let arguments = RunArguments {
             target: Some("there".into()),
             workload: Some(workload.into()),
             options: Some(options),
-            ..Asked::default()
+            ..RunArguments::default()
         };
         let facts = Facts {
             processors: 2,
@@ -160,7 +160,7 @@ mod tests {
             targets: vec!["there".into()],
             ..Facts::default()
         };
-        let spec = resolve(&asked, &facts).expect("it can be run");
+        let spec = resolve(&arguments, &facts).expect("it can be run");
         needed(&spec, "7", workload == "scan").into_iter().collect()
     }
 

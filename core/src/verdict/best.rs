@@ -82,7 +82,7 @@ impl Ranked {
 
 /// A target that was set aside: its runs failed, up to one in this block, and it has none any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gone {
+pub struct SetAside {
     /// By its place among the targets.
     pub target: usize,
     pub block: u32,
@@ -95,20 +95,25 @@ pub fn best(targets: &[Vec<Run>], delta: f64, looks: &Looks) -> Vec<Ranked> {
 
 /// The ranking where some targets were set aside. From its block on such a target is settled, like one that cannot keep the rate. Targets that were
 /// judged against it are open again, and run.
-pub fn best_without(targets: &[Vec<Run>], gone: &[Gone], delta: f64, looks: &Looks) -> Vec<Ranked> {
+pub fn best_without(
+    targets: &[Vec<Run>],
+    gone: &[SetAside],
+    delta: f64,
+    looks: &Looks,
+) -> Vec<Ranked> {
     let blocks = targets.iter().map(Vec::len).min().unwrap_or(0);
-    let mut play = Play::new(targets, gone, delta);
+    let mut replay = Replay::new(targets, gone, delta);
     let mut before = 0;
     for look in &looks.looks {
-        if look.blocks as usize <= blocks && !play.is_over() {
-            play.run(before, look.blocks as usize);
-            play.look(*look);
+        if look.blocks as usize <= blocks && !replay.is_over() {
+            replay.run(before, look.blocks as usize);
+            replay.look(*look);
             before = look.blocks as usize;
         }
     }
     // The block that comes next is without those that were set aside in it.
-    play.leave_out(blocks + 1);
-    play.conclude(looks.why_open(blocks as u32))
+    replay.leave_out(blocks + 1);
+    replay.conclude(looks.why_open(blocks as u32))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,9 +132,9 @@ struct Pair {
     spread: Spread,
 }
 
-struct Play<'a> {
+struct Replay<'a> {
     targets: &'a [Vec<Run>],
-    gone: &'a [Gone],
+    gone: &'a [SetAside],
     delta: f64,
     /// The runs that were made, up to the last look.
     made: Vec<Vec<Run>>,
@@ -141,8 +146,8 @@ struct Play<'a> {
     estimates: Vec<Option<Estimate>>,
 }
 
-impl<'a> Play<'a> {
-    fn new(targets: &'a [Vec<Run>], gone: &'a [Gone], delta: f64) -> Self {
+impl<'a> Replay<'a> {
+    fn new(targets: &'a [Vec<Run>], gone: &'a [SetAside], delta: f64) -> Self {
         let k = targets.len();
         Self {
             targets,
@@ -202,7 +207,7 @@ impl<'a> Play<'a> {
     fn look(&mut self, look: Look) {
         let ran: Vec<usize> = (0..self.state.len()).filter(|&i| self.ran[i]).collect();
         // One that is left alone since others were set aside has nothing that it could be better than.
-        let is_gone = |gone: &Gone| gone.block <= look.blocks + 1;
+        let is_gone = |gone: &SetAside| gone.block <= look.blocks + 1;
         if ran.len() == 1 && self.leads != Some(ran[0]) && self.gone.iter().any(is_gone) {
             return;
         }

@@ -73,7 +73,7 @@ impl Compared {
 /// Plays the looks in order, as far as there are blocks. `baseline` and each of `targets` have one run a block; runs after a target was settled are
 /// not used. `delta` is ln(1 + margin).
 pub fn compare(baseline: &[Run], targets: &[Vec<Run>], delta: f64, looks: &Looks) -> Vec<Compared> {
-    let mut play = Play {
+    let mut replay = Replay {
         baseline,
         targets,
         delta,
@@ -82,14 +82,14 @@ pub fn compare(baseline: &[Run], targets: &[Vec<Run>], delta: f64, looks: &Looks
         estimates: vec![None; targets.len()],
     };
     for look in &looks.looks {
-        if look.blocks as usize <= baseline.len() && play.is_open() {
-            play.look(*look);
+        if look.blocks as usize <= baseline.len() && replay.is_open() {
+            replay.look(*look);
         }
     }
-    play.conclude(looks.why_open(baseline.len() as u32))
+    replay.conclude(looks.why_open(baseline.len() as u32))
 }
 
-struct Play<'a> {
+struct Replay<'a> {
     baseline: &'a [Run],
     targets: &'a [Vec<Run>],
     delta: f64,
@@ -99,7 +99,7 @@ struct Play<'a> {
     estimates: Vec<Option<Estimate>>,
 }
 
-impl Play<'_> {
+impl Replay<'_> {
     fn is_open(&self) -> bool {
         self.settled.iter().any(Option::is_none)
     }

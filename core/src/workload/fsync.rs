@@ -137,7 +137,7 @@ impl Parameters for Fsync {
         let own: Own = spec.options.own();
         let methods: Vec<&str> = own.methods.iter().map(|m| m.as_str()).collect();
         let mut parts = vec![methods.join(" ")];
-        if !spec.is_chosen_there("writers") {
+        if !spec.is_chosen_remotely("writers") {
             let writers: Vec<String> = own.writers.iter().map(u32::to_string).collect();
             parts.push(format!("writers {}", writers.join(" ")));
         }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     refusal::Refusal,
-    spec::{Asked, Facts, Given, Names, Options, Spec, Workload, check, json},
+    spec::{Facts, Given, Names, Options, RunArguments, Spec, Workload, check, json},
 };
 
 /// Within which a quick look should end: a minute, less what cleaning up may take.
@@ -17,41 +17,41 @@ const OF_ALL: [&str; 1] = ["seed"];
 
 /// Checks every argument and chooses what was not given. Refuses with `InvalidArgument`, or `NoWorkerSlot` when the server
 /// has too few free worker slots for the clients.
-pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
-    let target = check::target(asked.target.as_deref(), &facts.targets)?;
-    check::keep(asked.keep, &target)?;
-    let workload = named(asked.workload.as_deref())?;
-    check_rate(workload, asked)?;
-    check_parameters(workload, asked)?;
-    let mut options = options(asked.options.as_ref(), workload)?;
-    check::search(&options, asked)?;
-    if let (Some(scale), Some(size)) = (asked.scale, asked.size.as_deref()) {
+pub fn resolve(arguments: &RunArguments, facts: &Facts) -> Result<Spec, Refusal> {
+    let target = check::target(arguments.target.as_deref(), &facts.targets)?;
+    check::keep(arguments.keep, &target)?;
+    let workload = named(arguments.workload.as_deref())?;
+    check_rate(workload, arguments)?;
+    check_parameters(workload, arguments)?;
+    let mut options = options(arguments.options.as_ref(), workload)?;
+    check::search(&options, arguments)?;
+    if let (Some(scale), Some(size)) = (arguments.scale, arguments.size.as_deref()) {
         return Err(check::scale_and_size(scale, size));
     }
-    let scale = workload.scale(asked, &options, facts)?;
-    let bound = check::bound(asked.duration_us, asked.transactions)?;
-    let warmup_ms = check::warmup(asked.warmup_us)?;
-    let rate = check::rate(asked.rate)?;
-    let latency_limit_ms = check::latency_limit(asked.latency_limit_ms)?;
-    let settings = json::settings(asked.settings.as_ref())?;
+    let scale = workload.scale(arguments, &options, facts)?;
+    let bound = check::bound(arguments.duration_us, arguments.transactions)?;
+    let warmup_ms = check::warmup(arguments.warmup_us)?;
+    let rate = check::rate(arguments.rate)?;
+    let latency_limit_ms = check::latency_limit(arguments.latency_limit_ms)?;
+    let settings = json::settings(arguments.settings.as_ref())?;
     check_place(&options, workload, &target)?;
-    check::crash(&options, &target, asked, facts)?;
-    check::wal_segments(&options, &target, asked, facts)?;
-    let label = check::label(asked.label.as_deref())?;
+    check::crash(&options, &target, arguments, facts)?;
+    check::wal_segments(&options, &target, arguments, facts)?;
+    let label = check::label(arguments.label.as_deref())?;
     let mut names = Names {
-        chosen: chosen_names(workload, asked),
-        there: chosen_there(workload, asked, &options, facts),
+        chosen: chosen_names(workload, arguments),
+        there: chosen_there(workload, arguments, &options, facts),
     };
     let given = Given {
         facts,
-        stage: &asked.stage,
+        stage: &arguments.stage,
         settings: &settings,
         scale,
-        clients: check::clients(asked.clients, facts)?,
+        clients: check::clients(arguments.clients, facts)?,
         bound,
         warmup_ms,
         rate,
-        script: &asked.script,
+        script: &arguments.script,
     };
     let chosen = workload.choose(&given, &mut options, &mut names)?;
     let open = bound.is_none()
@@ -68,13 +68,13 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         warmup_ms: chosen.warmup_ms,
         rate,
         latency_limit_ms,
-        seed: asked.seed.unwrap_or(facts.random_seed),
+        seed: arguments.seed.unwrap_or(facts.random_seed),
         settings,
         options,
-        stage: asked.stage.clone(),
+        stage: arguments.stage.clone(),
         label,
-        keep: asked.keep,
-        force: asked.force,
+        keep: arguments.keep,
+        force: arguments.force,
         chosen: names.chosen,
         within_ms: (open && workload.takes("duration")).then_some(QUICK_WITHIN_MS),
         chosen_there: names.there,
@@ -84,17 +84,18 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
 /// The values that depend on the machine, if that is not this one.
 fn chosen_there(
     workload: Workload,
-    asked: &Asked,
+    arguments: &RunArguments,
     options: &Options,
     facts: &Facts,
 ) -> Vec<String> {
     // The checkpoint cycle of a server of a target is its own.
-    let cycle = (options.sustain > 0.0 && facts.server_is_another && asked.duration_us.is_none())
-        .then(|| "duration".to_owned());
+    let cycle =
+        (options.sustain > 0.0 && facts.server_is_another && arguments.duration_us.is_none())
+            .then(|| "duration".to_owned());
     let open = [
         // A size can be one in terms of its RAM.
-        ("scale", asked.scale.is_none()),
-        ("clients", asked.clients.is_none()),
+        ("scale", arguments.scale.is_none()),
+        ("clients", arguments.clients.is_none()),
     ];
     open.into_iter()
         .filter(|(name, open)| facts.by_connection && *open && workload.takes(name))
@@ -103,16 +104,19 @@ fn chosen_there(
         .collect()
 }
 
-fn chosen_names(workload: Workload, asked: &Asked) -> Vec<String> {
+fn chosen_names(workload: Workload, arguments: &RunArguments) -> Vec<String> {
     let given = [
-        ("scale", asked.scale.is_some() || asked.size.is_some()),
-        ("clients", asked.clients.is_some()),
+        (
+            "scale",
+            arguments.scale.is_some() || arguments.size.is_some(),
+        ),
+        ("clients", arguments.clients.is_some()),
         (
             "duration",
-            asked.duration_us.is_some() || asked.transactions.is_some(),
+            arguments.duration_us.is_some() || arguments.transactions.is_some(),
         ),
-        ("warmup", asked.warmup_us.is_some()),
-        ("seed", asked.seed.is_some()),
+        ("warmup", arguments.warmup_us.is_some()),
+        ("seed", arguments.seed.is_some()),
     ];
     given
         .into_iter()

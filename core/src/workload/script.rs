@@ -17,8 +17,8 @@ use super::{
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Chosen, Estimate, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
-        Remark, ResultTable, Results, ScriptArguments, Spec, Step, values,
+        Act, Chosen, Estimate, Given, Limit, Names, Options, OwnOption, Parameters, Plan, Remark,
+        ResultTable, Results, RunArguments, ScriptArguments, Spec, Step, values,
     },
     units,
 };
@@ -189,11 +189,11 @@ impl Parameters for Script {
         })
     }
 
-    fn document(&self, asked: &Asked) -> Result<Option<String>, Refusal> {
-        if asked.script.scripts.is_none() {
+    fn document(&self, arguments: &RunArguments) -> Result<Option<String>, Refusal> {
+        if arguments.script.scripts.is_none() {
             return Ok(None);
         }
-        let document = serde_json::to_string(&Document::of(&asked.script)?);
+        let document = serde_json::to_string(&Document::of(&arguments.script)?);
         document
             .map(Some)
             .map_err(|error| Refusal::argument(format!("the scripts are no JSON: {error}")))
@@ -203,12 +203,12 @@ impl Parameters for Script {
         vec![Settings::of(spec).names]
     }
 
-    fn check_varied(&self, asked: &Asked, varied: &[&str]) -> Result<(), Refusal> {
-        remarks::check_varied(&asked.script, varied)
+    fn check_varied(&self, arguments: &RunArguments, varied: &[&str]) -> Result<(), Refusal> {
+        remarks::check_varied(&arguments.script, varied)
     }
 
-    fn remarks(&self, asked: &Asked) -> Vec<Remark> {
-        remarks::of(&asked.script)
+    fn remarks(&self, arguments: &RunArguments) -> Vec<Remark> {
+        remarks::of(&arguments.script)
     }
 
     /// Data that a script has made are another script's only if both are in the same document.
@@ -300,9 +300,13 @@ impl Results for Script {
         }
     }
 
-    fn transaction_names(&self, asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
+    fn transaction_names(
+        &self,
+        arguments: &RunArguments,
+        _options: &Map<String, Value>,
+    ) -> Vec<String> {
         // A wrong argument is refused by the specification of a run.
-        let document = Document::of(&asked.script).unwrap_or_default();
+        let document = Document::of(&arguments.script).unwrap_or_default();
         let chosen = document.scripts.into_iter().filter(|s| s.weight > 0);
         chosen.map(|script| script.name).collect()
     }

@@ -32,13 +32,13 @@ pub fn facts() -> Facts {
     }
 }
 
-pub fn resolved(asked: Asked) -> Spec {
-    resolve(&asked, &facts()).unwrap()
+pub fn resolved(arguments: RunArguments) -> Spec {
+    resolve(&arguments, &facts()).unwrap()
 }
 
 #[test]
 fn nothing_asked_is_a_quick_look() {
-    let spec = resolved(Asked::default());
+    let spec = resolved(RunArguments::default());
     assert_eq!(
         (spec.target.as_str(), spec.workload.as_str()),
         ("default", "tpcb")
@@ -61,7 +61,7 @@ fn nothing_asked_is_a_quick_look() {
 
 #[test]
 fn everything_asked_is_taken() {
-    let spec = resolved(Asked {
+    let spec = resolved(RunArguments {
         target: Some("default".into()),
         workload: Some("simple-update".into()),
         scale: Some(20_000),
@@ -78,7 +78,7 @@ fn everything_asked_is_taken() {
         label: Some("größer".into()),
         keep: true,
         force: true,
-        ..Asked::default()
+        ..RunArguments::default()
     });
     assert_eq!(
         spec.plan_text(),
@@ -124,27 +124,27 @@ fn everything_asked_is_taken() {
 
 #[test]
 fn the_warmup_follows_the_bound() {
-    let warmup = |asked| resolved(asked).warmup_ms;
+    let warmup = |arguments| resolved(arguments).warmup_ms;
     assert_eq!(
-        warmup(Asked {
+        warmup(RunArguments {
             transactions: Some(1000),
-            ..Asked::default()
+            ..RunArguments::default()
         }),
         0
     );
     for (seconds, ms) in [(2, 1_000), (30, 3_000), (600, 10_000)] {
         assert_eq!(
-            warmup(Asked {
+            warmup(RunArguments {
                 duration_us: Some(seconds * 1_000_000),
-                ..Asked::default()
+                ..RunArguments::default()
             }),
             ms
         );
     }
     assert_eq!(
-        warmup(Asked {
+        warmup(RunArguments {
             warmup_us: Some(0),
-            ..Asked::default()
+            ..RunArguments::default()
         }),
         0
     );
@@ -152,34 +152,34 @@ fn the_warmup_follows_the_bound() {
 
 #[test]
 fn only_a_run_that_is_all_chosen_promises_to_end_soon() {
-    for asked in [
-        Asked {
+    for arguments in [
+        RunArguments {
             scale: Some(1000),
-            ..Asked::default()
+            ..RunArguments::default()
         },
-        Asked {
+        RunArguments {
             size: Some("1GB".into()),
-            ..Asked::default()
+            ..RunArguments::default()
         },
-        Asked {
+        RunArguments {
             warmup_us: Some(1),
-            ..Asked::default()
+            ..RunArguments::default()
         },
-        Asked {
+        RunArguments {
             duration_us: Some(1),
-            ..Asked::default()
+            ..RunArguments::default()
         },
-        Asked {
+        RunArguments {
             transactions: Some(1),
-            ..Asked::default()
+            ..RunArguments::default()
         },
     ] {
-        assert_eq!(resolved(asked).within_ms, None);
+        assert_eq!(resolved(arguments).within_ms, None);
     }
     assert!(
-        resolved(Asked {
+        resolved(RunArguments {
             clients: Some(3),
-            ..Asked::default()
+            ..RunArguments::default()
         })
         .is_quick()
     );
@@ -187,7 +187,7 @@ fn only_a_run_that_is_all_chosen_promises_to_end_soon() {
 
 #[test]
 fn clients_fit_the_server() {
-    let clients = |facts: Facts| resolve(&Asked::default(), &facts).unwrap().clients;
+    let clients = |facts: Facts| resolve(&RunArguments::default(), &facts).unwrap().clients;
     assert_eq!(
         clients(Facts {
             processors: 64,
@@ -228,10 +228,10 @@ fn clients_fit_the_server() {
 #[test]
 fn chosen_clients_do_not_outnumber_branches() {
     let clients = |workload: &str, scale| {
-        resolved(Asked {
+        resolved(RunArguments {
             workload: Some(workload.into()),
             scale: Some(scale),
-            ..Asked::default()
+            ..RunArguments::default()
         })
         .clients
     };
@@ -243,12 +243,12 @@ fn chosen_clients_do_not_outnumber_branches() {
         ),
         (3, 8, 8)
     );
-    let asked = Asked {
+    let arguments = RunArguments {
         clients: Some(32),
-        ..Asked::default()
+        ..RunArguments::default()
     };
     assert_eq!(
-        resolved(asked).scale,
+        resolved(arguments).scale,
         32,
         "a chosen scale gives each client a branch"
     );
@@ -256,9 +256,9 @@ fn chosen_clients_do_not_outnumber_branches() {
 
 #[test]
 fn a_size_is_a_scale() {
-    let spec = resolved(Asked {
+    let spec = resolved(RunArguments {
         size: Some("50% ram".into()),
-        ..Asked::default()
+        ..RunArguments::default()
     });
     assert!(
         units::bytes_for_scale(spec.scale) >= 2 << 30
@@ -288,9 +288,9 @@ fn workloads_are_their_names() {
 
 #[test]
 fn nothing_is_skipped_without_a_rate() {
-    let spec = resolved(Asked {
+    let spec = resolved(RunArguments {
         latency_limit_ms: Some(5.0),
-        ..Asked::default()
+        ..RunArguments::default()
     });
     assert_eq!(
         (spec.latency_limit_ns(), spec.skip_limit_ns()),
@@ -304,29 +304,29 @@ fn what_depends_on_the_machine_is_left_to_the_machine_that_is_measured() {
         by_connection: true,
         ..facts()
     };
-    let of = |asked: Asked| {
-        let asked = Asked {
+    let of = |arguments: RunArguments| {
+        let arguments = RunArguments {
             target: Some("nfs".into()),
-            ..asked
+            ..arguments
         };
-        resolve(&asked, &remote).unwrap()
+        resolve(&arguments, &remote).unwrap()
     };
-    let open = of(Asked::default());
+    let open = of(RunArguments::default());
     assert_eq!(open.chosen_there, ["scale", "clients"]);
     assert_eq!(
         open.plan_text(),
         "tpcb, 5 s warm-up, 20 s measured, seed 42 (chosen: duration, warmup, seed; chosen there: scale, clients)"
     );
-    let by_size = of(Asked {
+    let by_size = of(RunArguments {
         size: Some("2x ram".into()),
         clients: Some(3),
-        ..Asked::default()
+        ..RunArguments::default()
     });
     assert_eq!(by_size.chosen_there, ["scale"]);
-    let given = of(Asked {
+    let given = of(RunArguments {
         scale: Some(7),
         clients: Some(3),
-        ..Asked::default()
+        ..RunArguments::default()
     });
     assert!(given.chosen_there.is_empty());
 }
@@ -334,14 +334,14 @@ fn what_depends_on_the_machine_is_left_to_the_machine_that_is_measured() {
 #[test]
 fn transactions_are_those_of_the_warmup_and_of_the_window() {
     let spec = |rate, duration_us, transactions| {
-        resolved(Asked {
+        resolved(RunArguments {
             clients: Some(4),
             scale: Some(4),
             warmup_us: Some(2_000_000),
             rate,
             duration_us,
             transactions,
-            ..Asked::default()
+            ..RunArguments::default()
         })
     };
     let ten_seconds = Some(10_000_000);
@@ -363,16 +363,16 @@ fn transactions_are_those_of_the_warmup_and_of_the_window() {
 
 #[test]
 fn wal_of_a_window_is_each_page_once_and_the_records() {
-    let asked = |workload: &str, unlogged| Asked {
+    let arguments = |workload: &str, unlogged| RunArguments {
         workload: Some(workload.into()),
         clients: Some(4),
         scale: Some(4),
         warmup_us: Some(2_000_000),
         duration_us: Some(10_000_000),
         options: Some(json!({ "unlogged": unlogged })),
-        ..Asked::default()
+        ..RunArguments::default()
     };
-    let spec = resolved(asked("tpcb", false));
+    let spec = resolved(arguments("tpcb", false));
     // 500 bytes of each of 12,000 transactions.
     assert_eq!(
         spec.window_wal_bytes(1000.0),
@@ -384,12 +384,12 @@ fn wal_of_a_window_is_each_page_once_and_the_records() {
     );
     // Tables that are not logged or not written have none.
     for (workload, unlogged) in [("tpcb", true), ("select-only", false)] {
-        let spec = resolved(asked(workload, unlogged));
+        let spec = resolved(arguments(workload, unlogged));
         assert_eq!(spec.window_wal_bytes(1000.0), 0, "{workload}");
     }
-    let scan = Asked {
+    let scan = RunArguments {
         workload: Some("scan".into()),
-        ..Asked::default()
+        ..RunArguments::default()
     };
     assert_eq!(resolved(scan).window_wal_bytes(1000.0), 0);
 }

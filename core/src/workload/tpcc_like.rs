@@ -20,8 +20,8 @@ use crate::{
     finding_row::Finding,
     refusal::Refusal,
     spec::{
-        Act, Asked, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption, Parameters,
-        Plan, ResultTable, Results, Spec, Step, check,
+        Act, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
+        ResultTable, Results, RunArguments, Spec, Step, check,
     },
     units,
 };
@@ -87,11 +87,11 @@ impl Parameters for TpccLike {
     /// Warehouses, given as such or as the size of all tables.
     fn scale(
         &self,
-        asked: &Asked,
+        arguments: &RunArguments,
         _options: &Options,
         facts: &Facts,
     ) -> Result<Option<u32>, Refusal> {
-        match (asked.scale, asked.size.as_deref()) {
+        match (arguments.scale, arguments.size.as_deref()) {
             (Some(scale), _) => check::scale(scale, UNIT_OF_SCALE).map(Some),
             (None, Some(size)) => {
                 let bytes = units::parse_size(size, facts.memory_bytes)?;
@@ -211,7 +211,11 @@ impl Results for TpccLike {
     }
 
     /// The transaction types with a weight.
-    fn transaction_names(&self, _asked: &Asked, options: &Map<String, Value>) -> Vec<String> {
+    fn transaction_names(
+        &self,
+        _arguments: &RunArguments,
+        options: &Map<String, Value>,
+    ) -> Vec<String> {
         // A wrong mix is refused by the specification of a run.
         let given = options.get("mix").cloned();
         let weights: Weights = given
@@ -269,35 +273,35 @@ mod tests {
         tests::{facts, resolved},
     };
 
-    fn asked(options: Value) -> Asked {
-        Asked {
+    fn with_options(options: Value) -> RunArguments {
+        RunArguments {
             workload: Some("tpcc-like".into()),
             options: Some(options),
-            ..Asked::default()
+            ..RunArguments::default()
         }
     }
 
     #[test]
     fn chosen_values() {
-        let spec = resolved(asked(json!({})));
+        let spec = resolved(with_options(json!({})));
         assert_eq!((spec.scale, spec.clients), (4, 8));
         assert_eq!(spec.options.own::<Own>(), Own::default());
         assert_eq!(spec.data_bytes(), 433_000_000);
-        let sized = Asked {
+        let sized = RunArguments {
             size: Some("1GB".into()),
-            ..asked(json!({}))
+            ..with_options(json!({}))
         };
         assert_eq!(resolved(sized).scale, 11);
     }
 
     #[test]
     fn terminals_wait() {
-        let spec = resolved(asked(json!({"waits": true})));
+        let spec = resolved(with_options(json!({"waits": true})));
         assert_eq!((spec.scale, spec.clients), (1, 10));
-        let wrong = Asked {
+        let wrong = RunArguments {
             clients: Some(9),
             scale: Some(2),
-            ..asked(json!({"waits": true}))
+            ..with_options(json!({"waits": true}))
         };
         let refusal = resolve(&wrong, &facts()).unwrap_err();
         crate::refusal::check::style(&refusal);
@@ -306,22 +310,22 @@ mod tests {
             Some("Leave out the argument \"clients\", or give 20.")
         );
         for paced in [
-            Asked {
+            RunArguments {
                 rate: Some(5.0),
-                ..asked(json!({"waits": true}))
+                ..with_options(json!({"waits": true}))
             },
-            Asked {
+            RunArguments {
                 latency_limit_ms: Some(20.0),
-                ..asked(json!({"waits": true, "sustain": 99}))
+                ..with_options(json!({"waits": true, "sustain": 99}))
             },
         ] {
             let refusal = resolve(&paced, &facts()).unwrap_err();
             crate::refusal::check::style(&refusal);
             assert!(refusal.message.contains("exclude each other"));
         }
-        let scale = Asked {
+        let scale = RunArguments {
             scale: Some(0),
-            ..asked(json!({}))
+            ..with_options(json!({}))
         };
         let hint = resolve(&scale, &facts()).unwrap_err().hint.unwrap();
         assert_eq!(hint, "One unit of scale is a warehouse, about 100 MB.");
@@ -331,7 +335,7 @@ mod tests {
     fn transactions_have_the_names_of_their_types() {
         let names = |options: Value| {
             let options = options.as_object().cloned().unwrap_or_default();
-            TpccLike.transaction_names(&Asked::default(), &options)
+            TpccLike.transaction_names(&RunArguments::default(), &options)
         };
         let all = Kind::ALL.map(Kind::name);
         assert_eq!(names(json!({})), all);
@@ -347,9 +351,9 @@ mod tests {
         let given = json!({
             "mix": {"new-order": 1}, "remote": false, "foreign_keys": false, "conditions": "all"
         });
-        let spec = resolved(asked(given));
+        let spec = resolved(with_options(given));
         let argument = spec.options.to_argument(spec.workload);
-        let again = resolved(asked(argument));
+        let again = resolved(with_options(argument));
         assert_eq!(again.options, spec.options);
         assert_eq!(
             spec.workload.contents(&spec),

@@ -77,7 +77,7 @@ impl Unreleased {
         if self.made.as_ref().is_none_or(Vec::is_empty) || !self.is_due() {
             return Ok(false);
         }
-        let now = match self.look(client) {
+        let now = match self.find(client) {
             Ok(now) => now,
             Err(e) if is_lost(client, &e) => return Err(e.into()),
             Err(e) => {
@@ -108,7 +108,7 @@ impl Unreleased {
         Ok(!forgotten.is_empty())
     }
 
-    fn look(&self, client: &mut Client) -> Result<Vec<Made>, tokio_postgres::Error> {
+    fn find(&self, client: &mut Client) -> Result<Vec<Made>, tokio_postgres::Error> {
         let made = || self.made.iter().flatten();
         let targets: Vec<&str> = made().map(|made| made.target.as_str()).collect();
         let runs: Vec<i64> = made().map(|made| made.run_id).collect();

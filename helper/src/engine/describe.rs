@@ -88,7 +88,7 @@ impl Engine {
     }
 
     fn device(&self, allowed: &Device, access: Access) -> Value {
-        let looked = device::look(&allowed.path, access)
+        let looked = device::inspect(&allowed.path, access)
             .and_then(|facts| facts::found(&self.config, &self.journal, facts));
         let found = match looked {
             Ok(looked) => looked,

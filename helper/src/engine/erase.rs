@@ -17,7 +17,7 @@ use pgfsbench_core::refusal::{Kind, Refusal};
 /// A device as it was planned with.
 struct Planned<'a> {
     path: &'a str,
-    asked: &'a Marks,
+    requested: &'a Marks,
     facts: &'a DeviceFacts,
 }
 
@@ -28,7 +28,15 @@ impl Work<'_> {
             Part::Log => self.plan.log.as_ref(),
         };
         match on? {
-            On::Device { path, asked, facts } => Some(Planned { path, asked, facts }),
+            On::Device {
+                path,
+                requested,
+                facts,
+            } => Some(Planned {
+                path,
+                requested,
+                facts,
+            }),
             On::Image { .. } => None,
         }
     }
@@ -40,7 +48,7 @@ impl Work<'_> {
             let allowed = config.device(planned.path).ok_or_else(|| {
                 Refusal::new(Kind::Internal, "the device is not in the configuration")
             })?;
-            check_identity(allowed, planned.asked, &now.identity.marks())?;
+            check_identity(allowed, planned.requested, &now.identity.marks())?;
             let is_ours = work.engine.journal.is_ours(&now.contents, &now.identity)?;
             check_device(planned.path, allowed.wipe, is_ours, now)
         })

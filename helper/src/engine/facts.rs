@@ -32,13 +32,13 @@ pub fn gather(
         true => images(config, journal)?,
         false => Vec::new(),
     };
-    let look = |asked: &DeviceRequest| look(config, journal, asked, access);
+    let inspect = |requested: &DeviceRequest| inspect(config, journal, requested, access);
     let device = match &request.storage {
-        Storage::Device(asked) => look(asked)?,
+        Storage::Device(requested) => inspect(requested)?,
         Storage::Image { .. } => None,
     };
     let log_device = match &request.log {
-        Some(Log::Device(asked)) => look(asked)?,
+        Some(Log::Device(requested)) => inspect(requested)?,
         _ => None,
     };
     let support = kernel::support(fs)?;
@@ -87,18 +87,18 @@ pub fn gather(
 }
 
 /// The facts of a device. None for one that the configuration does not allow: it is not even opened.
-fn look(
+fn inspect(
     config: &Config,
     journal: &Journal,
-    asked: &DeviceRequest,
+    requested: &DeviceRequest,
     access: Access,
 ) -> Result<Option<Found>, Refusal> {
-    if config.device(&asked.path).is_none() {
+    if config.device(&requested.path).is_none() {
         return Ok(None);
     }
-    let facts = device::look(&asked.path, access)?;
+    let facts = device::inspect(&requested.path, access)?;
     let number = (facts.identity.major, facts.identity.minor);
-    check_alone(config, &asked.path, number)?;
+    check_alone(config, &requested.path, number)?;
     found(config, journal, facts).map(Some)
 }
 
@@ -131,7 +131,7 @@ pub fn found(config: &Config, journal: &Journal, facts: DeviceFacts) -> Result<F
 
 fn zfs_facts(place: &Place, device: Option<&Found>) -> Result<ZfsFacts, Refusal> {
     Ok(ZfsFacts {
-        pool_is_there: exec::find("zpool").is_some() && pools::look(&place.pool())?.is_some(),
+        pool_is_there: exec::find("zpool").is_some() && pools::inspect(&place.pool())?.is_some(),
         is_partition: device.is_some_and(|d| queue::is_partition(&d.facts.node)),
     })
 }

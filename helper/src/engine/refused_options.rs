@@ -26,12 +26,14 @@ impl Work<'_> {
         let Err(refusal) = self.run(step, tell) else {
             return Ok(());
         };
-        let asked = self.plan.mount_options.iter();
-        let asked: Vec<String> = asked
+        let requested = self.plan.mount_options.iter();
+        let requested: Vec<String> = requested
             .filter(|option| !OURS.contains(&option.as_str()))
             .cloned()
             .collect();
-        let refused = find(&asked, &mut |some| self.takes(step, &asked, some, tell))?;
+        let refused = find(&requested, &mut |some| {
+            self.takes(step, &requested, some, tell)
+        })?;
         let Some((what, hint)) = refused.in_words() else {
             return Err(refusal);
         };
@@ -52,7 +54,7 @@ impl Work<'_> {
     fn takes(
         &self,
         step: &Step,
-        asked: &[String],
+        requested: &[String],
         some: &[String],
         tell: Tell,
     ) -> Result<bool, Refusal> {
@@ -65,7 +67,7 @@ impl Work<'_> {
         else {
             return Ok(false);
         };
-        options.retain(|option| some.contains(option) || !asked.contains(option));
+        options.retain(|option| some.contains(option) || !requested.contains(option));
         let umount = exec::require("umount", "mount")?.display().to_string();
         let unmount = [umount, "-i".into(), mount_point.display().to_string()];
         let argv = tried.argv(&self.devices).expect("a step with a program");
@@ -83,28 +85,32 @@ impl Work<'_> {
 
 /// Finds the refused ones among options that are refused as they are. `takes` tries some of them, in their order.
 fn find<E>(
-    asked: &[String],
+    requested: &[String],
     takes: &mut dyn FnMut(&[String]) -> Result<bool, E>,
 ) -> Result<Refused, E> {
-    if asked.is_empty() || !takes(&[])? {
+    if requested.is_empty() || !takes(&[])? {
         return Ok(Refused::None);
     }
     // An option whose absence is enough is the bad one; if the absence of each of several is, these do not go together.
-    let helps = select(asked, |option| takes(&select_but(asked, option)))?;
+    let helps = select(requested, |option| takes(&select_but(requested, option)))?;
     match helps.len() {
         0 => {}
         1 => return Ok(Refused::Each(helps)),
         _ => return Ok(Refused::Together(helps)),
     }
     // Several are bad. One that is refused by itself may need another one.
-    let alone = select(asked, |option| Ok(!takes(std::slice::from_ref(option))?))?;
+    let alone = select(requested, |option| {
+        Ok(!takes(std::slice::from_ref(option))?)
+    })?;
     let is_good = |option: &&String| !alone.contains(option);
-    let good: Vec<String> = asked.iter().filter(is_good).cloned().collect();
+    let good: Vec<String> = requested.iter().filter(is_good).cloned().collect();
     if !takes(&good)? {
-        return Ok(Refused::Together(asked.to_vec()));
+        return Ok(Refused::Together(requested.to_vec()));
     }
     let bad = select(&alone, |option| {
-        let with_it = asked.iter().filter(|o| good.contains(o) || *o == option);
+        let with_it = requested
+            .iter()
+            .filter(|o| good.contains(o) || *o == option);
         Ok(!takes(&with_it.cloned().collect::<Vec<_>>())?)
     })?;
     Ok(match bad.is_empty() {
@@ -171,10 +177,10 @@ mod tests {
         !(options.iter().any(is_bad) || lacks_mode || excluded) && has_units
     }
 
-    fn found(asked: &str) -> Refused {
-        let asked: Vec<String> = asked.split(',').map(str::to_owned).collect();
-        assert!(!takes(&asked), "{asked:?}");
-        find::<()>(&asked, &mut |some| Ok(takes(some))).unwrap()
+    fn found(requested: &str) -> Refused {
+        let requested: Vec<String> = requested.split(',').map(str::to_owned).collect();
+        assert!(!takes(&requested), "{requested:?}");
+        find::<()>(&requested, &mut |some| Ok(takes(some))).unwrap()
     }
 
     fn all(options: &str) -> Vec<String> {
@@ -183,7 +189,7 @@ mod tests {
 
     #[test]
     fn only_the_guilty_ones_are_named() {
-        for (asked, bad) in [
+        for (requested, bad) in [
             ("bad", "bad"),
             ("noatime,bad=1,commit=9", "bad=1"),
             // Refused by itself, and good with another one.
@@ -194,7 +200,7 @@ mod tests {
             ("async_commit,bad=1,data=writeback,bad=2", "bad=1,bad=2"),
             ("async_commit,noatime", "async_commit"),
         ] {
-            assert_eq!(found(asked), Refused::Each(all(bad)), "{asked}");
+            assert_eq!(found(requested), Refused::Each(all(bad)), "{requested}");
         }
         assert_eq!(
             found("noatime,delalloc,data=writeback"),
@@ -204,8 +210,11 @@ mod tests {
 
     #[test]
     fn where_the_mount_fails_anyway_no_option_is_named() {
-        let asked = all("noatime,commit=9");
-        assert_eq!(find::<()>(&asked, &mut |_| Ok(false)), Ok(Refused::None));
+        let requested = all("noatime,commit=9");
+        assert_eq!(
+            find::<()>(&requested, &mut |_| Ok(false)),
+            Ok(Refused::None)
+        );
         assert_eq!(find::<()>(&[], &mut |_| Ok(false)), Ok(Refused::None));
     }
 

@@ -113,8 +113,8 @@ impl Work<'_> {
 }
 
 /// Refuses if the kernel does not show all that was asked for.
-fn check_taken(asked: &[Value], now: &[Value]) -> Result<(), Refusal> {
-    match asked.iter().find(|value| !now.contains(value)) {
+fn check_taken(requested: &[Value], now: &[Value]) -> Result<(), Refusal> {
+    match requested.iter().find(|value| !now.contains(value)) {
         None => Ok(()),
         Some(value) => {
             let message = format!("the kernel did not take {} = {}", value.file, value.value);

@@ -249,7 +249,8 @@ impl Undoing<'_> {
             return Ok(());
         };
         let directory = secure::open_directory(directory)?;
-        if let Some(stat) = secure::look(&directory, name).map_err(|e| failed("stat", path, e))?
+        if let Some(stat) =
+            secure::stat_entry(&directory, name).map_err(|e| failed("stat", path, e))?
             && (FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_uid != 0)
         {
             let message = format!("{} is not the image that was made", secure::shown(path));

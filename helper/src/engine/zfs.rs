@@ -42,7 +42,7 @@ impl Work<'_> {
         entry.pool = Some(pool.clone());
         journal.write(entry)?;
         self.run(step, tell)?;
-        pool.guid = pools::look(name)?.map(|pool| pool.guid);
+        pool.guid = pools::inspect(name)?.map(|pool| pool.guid);
         entry.uuid = pool.guid.clone().unwrap_or_default();
         self.uuid = entry.uuid.clone();
         entry.pool = Some(pool);
@@ -73,7 +73,7 @@ impl Undoing<'_> {
         let Some(kept) = &entry.pool else {
             return Ok(());
         };
-        let Some(pool) = pools::look(&kept.name)? else {
+        let Some(pool) = pools::inspect(&kept.name)? else {
             return Ok(());
         };
         if !is_ours(&pool, kept, entry)? {

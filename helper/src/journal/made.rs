@@ -115,7 +115,7 @@ impl Journal {
             _ => "",
         };
         let name = format!("{place}{of}.json");
-        self.put(&self.erasing, &self.path.join("erasing"), &name, erasing)
+        self.write_file(&self.erasing, &self.path.join("erasing"), &name, erasing)
     }
 
     /// The new filesystem is claimed: what was said before has no meaning any more, whichever place it was for.
@@ -142,7 +142,7 @@ impl Journal {
             place: place.to_owned(),
             identity: identity.clone(),
         };
-        self.put(&self.made, &self.path.join("made"), &name, &made)
+        self.write_file(&self.made, &self.path.join("made"), &name, &made)
     }
 
     /// Forget what was on the device before: it has been erased.

@@ -5,16 +5,16 @@ use pgfsbench_core::helper::Marks;
 use pgfsbench_core::refusal::{Kind, Refusal};
 
 /// Compares the device with its entry in the configuration, and with the device that the target was created for.
-pub fn check_identity(allowed: &Device, asked: &Marks, found: &Marks) -> Result<(), Refusal> {
+pub fn check_identity(allowed: &Device, requested: &Marks, found: &Marks) -> Result<(), Refusal> {
     let (path, known) = (allowed.path.as_str(), allowed.marks());
-    known.agree(asked, path)?;
+    known.agree(requested, path)?;
     known.require(
         found,
         path,
         "the helper's configuration",
         "If this is the device that may be erased, let the administrator put that line right, and restart pgfsbench-helper.",
     )?;
-    asked.require(
+    requested.require(
         found,
         path,
         "the target",

@@ -7,7 +7,7 @@ use pgfsbench_core::units::format_bytes;
 use std::path::Path;
 
 /// An image that is to be made.
-pub struct Wanted {
+pub struct NewImage {
     pub part: Part,
     pub name: String,
     pub bytes: u64,
@@ -18,7 +18,7 @@ pub struct Wanted {
 /// In the first directory that has room for it. What has been planned already counts as being there.
 pub fn image(
     config: &Config,
-    wanted: &Wanted,
+    new_image: &NewImage,
     facts: &Facts,
     planned: Option<&On>,
 ) -> Result<(On, Vec<Step>), Refusal> {
@@ -29,7 +29,7 @@ pub fn image(
     }
     let losetup = facts.losetup.clone()?;
     // Rounded up to whole pages.
-    let bytes = wanted.bytes.next_multiple_of(4096);
+    let bytes = new_image.bytes.next_multiple_of(4096);
     let mut why_not = None;
     for (images, there) in config.images.iter().zip(&facts.images) {
         let fits = there
@@ -38,18 +38,18 @@ pub fn image(
             .and_then(|there| fits(images, &there.with(planned, &images.directory), bytes));
         match fits {
             Ok(()) => {
-                let path = images.directory.join(&wanted.name);
+                let path = images.directory.join(&new_image.name);
                 let steps = vec![
                     Step::CreateImage {
                         path: path.clone(),
                         bytes,
-                        sparse: wanted.sparse,
+                        sparse: new_image.sparse,
                     },
                     Step::Attach {
                         program: losetup,
                         image: path.clone(),
-                        part: wanted.part,
-                        partitions: wanted.partitions,
+                        part: new_image.part,
+                        partitions: new_image.partitions,
                     },
                 ];
                 return Ok((On::Image { path, bytes }, steps));

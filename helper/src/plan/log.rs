@@ -30,16 +30,16 @@ pub fn log(
     };
     let (on, mut steps) = match log {
         Log::Image { bytes } => {
-            let wanted = images::Wanted {
+            let new_image = images::NewImage {
                 part: Part::Log,
                 name: place.log_image_name(),
                 bytes: *bytes,
                 partitions: false,
                 sparse: !matches!(request.storage, Storage::Image { sparse: false, .. }),
             };
-            images::image(config, &wanted, facts, Some(main))?
+            images::image(config, &new_image, facts, Some(main))?
         }
-        Log::Device(asked) => device(config, asked, facts, Part::Log)?,
+        Log::Device(requested) => device(config, requested, facts, Part::Log)?,
     };
     if let (
         On::Device { facts: main, .. },

@@ -10,18 +10,18 @@ use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 
 pub fn steps(config: &Config, request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
     let mut steps = Vec::new();
-    if let Some(asked) = request.block_settings.as_ref().filter(|s| !s.is_empty()) {
+    if let Some(requested) = request.block_settings.as_ref().filter(|s| !s.is_empty()) {
         if let Some(user) = &facts.queue_user {
             return Err(changed_by(user, "settings of the same disk's queue"));
         }
         if let Some(limits) = &facts.limits {
-            check_offered(asked, limits)?;
+            check_offered(requested, limits)?;
         }
         steps.push(Step::SetQueue {
-            values: settings::of_block(asked),
+            values: settings::of_block(requested),
         });
     }
-    if let Some(asked) = request.kernel_settings.as_ref().filter(|s| !s.is_empty()) {
+    if let Some(requested) = request.kernel_settings.as_ref().filter(|s| !s.is_empty()) {
         if !config.kernel_settings {
             return Err(Refusal::new(
                 Kind::NotAllowed,
@@ -37,7 +37,7 @@ pub fn steps(config: &Config, request: &Prepare, facts: &Facts) -> Result<Vec<St
             return Err(changed_by(user, "kernel settings"));
         }
         steps.push(Step::SetKernel {
-            values: settings::of_kernel(asked),
+            values: settings::of_kernel(requested),
         });
     }
     Ok(steps)
@@ -54,8 +54,8 @@ pub fn step_to_keep(steps: &[Step]) -> Option<Step> {
 }
 
 /// Refuses a scheduler that the queue does not have.
-pub fn check_offered(asked: &BlockSettings, limits: &Limits) -> Result<(), Refusal> {
-    match &asked.scheduler {
+pub fn check_offered(requested: &BlockSettings, limits: &Limits) -> Result<(), Refusal> {
+    match &requested.scheduler {
         Some(name) if !limits.schedulers.contains(name) => Err(Refusal::new(
             Kind::NotInThisState,
             format!("there is no I/O scheduler {}", quoted(name)),

@@ -347,7 +347,7 @@ fn a_device_must_be_the_one_that_configuration_and_target_mean() {
         }
     };
     let path = "/dev/disk/by-id/a";
-    let asked = |change: fn(&mut DeviceRequest)| {
+    let requested = |change: fn(&mut DeviceRequest)| {
         let mut device = DeviceRequest::of_path(path);
         change(&mut device);
         request(Filesystem::Ext4, Storage::Device(device))
@@ -371,17 +371,17 @@ fn a_device_must_be_the_one_that_configuration_and_target_mean() {
             .contains("no serial")
     );
     // The target was created for another; or for one of another size.
-    let other = asked(|d| d.serial = Some("S3".into()));
+    let other = requested(|d| d.serial = Some("S3".into()));
     let (detail, _) = says(&other, with(Some("S1"), None));
     assert!(
         detail.contains("\"S3\"") && detail.contains("\"S1\""),
         "{detail}"
     );
-    let larger = asked(|d| d.bytes = Some(1 << 41));
+    let larger = requested(|d| d.bytes = Some(1 << 41));
     let (detail, hint) = says(&larger, with(Some("S1"), None));
     assert!(detail.contains("the target") && hint.contains("create it again"));
     assert!(detail.contains(&(1u64 << 41).to_string()), "{detail}");
-    let same = asked(|d| {
+    let same = requested(|d| {
         (d.serial, d.bytes) = (Some("S1".into()), Some(1 << 40));
     });
     assert!(planned(&same, &with(Some("S1"), None)).is_ok());

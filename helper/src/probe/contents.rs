@@ -127,7 +127,7 @@ fn parse_wipefs(output: &str) -> Vec<[String; 3]> {
 
 /// The contents of a device. A device that cannot be read is never taken for an empty one. `path` leads to what `file` is open on,
 /// and `node` is its name.
-pub fn look(path: &Path, file: impl AsFd, node: &Path) -> Result<Contents, Refusal> {
+pub fn read(path: &Path, file: impl AsFd, node: &Path) -> Result<Contents, Refusal> {
     let (outcome, facts) = blkid(path)?;
     let found = wipefs(path)?;
     let is_blank = blank::is_blank(file).map_err(|e| {

@@ -57,7 +57,7 @@ pub struct Opened {
 }
 
 /// Everything about the device that a path of the configuration leads to now.
-pub fn look(path: &str, access: Access) -> Result<DeviceFacts, Refusal> {
+pub fn inspect(path: &str, access: Access) -> Result<DeviceFacts, Refusal> {
     open(path, access)?.facts()
 }
 
@@ -127,7 +127,7 @@ impl Opened {
     pub fn facts(&self) -> Result<DeviceFacts, Refusal> {
         let in_use = self.user()?;
         fsync(&self.fd).map_err(|e| failed("sync", &self.node, e))?;
-        let contents = contents::look(&self.path(), &self.fd, &self.node)?;
+        let contents = contents::read(&self.path(), &self.fd, &self.node)?;
         let contents = match (has_partitions(self.number)?, contents) {
             (true, contents) if !matches!(contents, Contents::Table(_)) => Contents::Partitions,
             (_, contents) => contents,

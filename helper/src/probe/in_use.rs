@@ -9,7 +9,7 @@ use super::identity::sysfs;
 use super::{device_number, is_of_device, loops, number_of};
 use pgfsbench_core::proc::{MOUNTINFO, OddMount, SWAPS, parse_mountinfo, parse_swaps};
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
-use related::{Related, Which};
+use related::{Related, Relation};
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -61,12 +61,12 @@ fn tables(related: &[Related]) -> Result<Option<String>, Refusal> {
     if let Some(swap) = related.iter().find(|r| swaps.contains(&r.number)) {
         return Ok(Some(format!("{} is swap space.", swap.subject())));
     }
-    for one in related.iter().filter(|r| r.which != Which::Member) {
+    for one in related.iter().filter(|r| r.relation != Relation::Member) {
         if let Some(holder) = holder(one.number)? {
             return Ok(Some(format!("{holder} holds {}.", one.object())));
         }
     }
-    for one in related.iter().filter(|r| r.which != Which::Member) {
+    for one in related.iter().filter(|r| r.relation != Relation::Member) {
         if let Some(user) = loop_over(one, related)? {
             return Ok(Some(user));
         }

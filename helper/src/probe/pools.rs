@@ -13,7 +13,7 @@ pub struct Pool {
 }
 
 /// The pool of this name; None if there is none, or no zfs at all.
-pub fn look(name: &str) -> Result<Option<Pool>, Refusal> {
+pub fn inspect(name: &str) -> Result<Option<Pool>, Refusal> {
     let zpool = exec::require("zpool", "zfsutils-linux")?
         .display()
         .to_string();

@@ -11,11 +11,11 @@ use std::thread;
 /// More than the steps of any job.
 const ROOM: usize = 256;
 
-pub struct Voice {
+pub struct AnswerSender {
     sender: SyncSender<Answer>,
 }
 
-impl Voice {
+impl AnswerSender {
     /// Ends, with the stream, when it is dropped, or when the process has not read for the stream's write timeout.
     pub fn new(mut stream: UnixStream) -> Self {
         let (sender, receiver) = sync_channel::<Answer>(ROOM);
@@ -31,7 +31,7 @@ impl Voice {
     }
 
     /// Does not wait. An error if what was said before has not been read for long.
-    pub fn say(&self, answer: Answer) -> io::Result<()> {
+    pub fn send(&self, answer: Answer) -> io::Result<()> {
         let sent = self.sender.try_send(fitting(answer));
         sent.map_err(|_| io::ErrorKind::TimedOut.into())
     }
@@ -85,13 +85,13 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         ours.set_write_timeout(Some(Duration::from_millis(50)))
             .unwrap();
-        let voice = Voice::new(ours.try_clone().unwrap());
+        let sender = AnswerSender::new(ours.try_clone().unwrap());
         let began = Instant::now();
-        let refused = (0..10 * ROOM).filter(|_| voice.say(step(8 << 10)).is_err());
+        let refused = (0..10 * ROOM).filter(|_| sender.send(step(8 << 10)).is_err());
         assert!(refused.count() > 0);
         assert!(began.elapsed() < Duration::from_secs(60));
         // The stream is closed after a while.
-        while voice.say(step(0)).is_ok() || began.elapsed() < Duration::from_millis(100) {
+        while sender.send(step(0)).is_ok() || began.elapsed() < Duration::from_millis(100) {
             assert!(began.elapsed() < Duration::from_secs(60));
             thread::sleep(Duration::from_millis(5));
         }
@@ -101,11 +101,11 @@ mod tests {
     #[test]
     fn what_is_too_long_is_said_shorter() {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let voice = Voice::new(ours);
-        voice.say(step(LONGEST_LINE)).unwrap();
+        let sender = AnswerSender::new(ours);
+        sender.send(step(LONGEST_LINE)).unwrap();
         let result = serde_json::Value::String("x".repeat(LONGEST_LINE));
         let reply = Reply::Finished(result);
-        voice.say(Answer { job: 2, reply }).unwrap();
+        sender.send(Answer { job: 2, reply }).unwrap();
         let mut from = BufReader::new(theirs);
         let heard: Answer = read(&mut from).unwrap().unwrap();
         assert_eq!(heard, step(0));

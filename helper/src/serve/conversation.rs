@@ -1,7 +1,7 @@
 //! Talks with the process of one database. That process is not trusted: its messages are typed, the configuration decides about its requests, and no
 //! other database waits for it.
 
-use super::answers::Voice;
+use super::answers::AnswerSender;
 use super::{Counted, PATIENCE, Shared, lock};
 use crate::config::Database;
 use crate::engine::Engine;
@@ -28,7 +28,7 @@ pub fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io
         },
     )?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let voice = Voice::new(stream.try_clone()?);
+    let sender = AnswerSender::new(stream.try_clone()?);
     let mut from = BufReader::new(stream);
     while let Some(message) = read::<Message>(&mut from)? {
         let Message::Order(order) = message else {
@@ -38,12 +38,12 @@ pub fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io
             break;
         }
         let doing = Counted::new(&shared.doing);
-        let reply = carry_out(&database.name, shared, &order, &voice);
+        let reply = carry_out(&database.name, shared, &order, &sender);
         let _telling = Counted::new(&shared.telling);
         drop(doing);
         let is_made = matches!(reply, Reply::Finished(_));
         let job = order.job;
-        let said = voice.say(Answer { job, reply });
+        let said = sender.send(Answer { job, reply });
         // A process that is gone does not answer: then what it was not told of is released.
         stream.set_read_timeout(Some(UNTIL_TOLD))?;
         let heard = said.and_then(|()| read::<Message>(&mut from));
@@ -66,7 +66,7 @@ fn offence(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
-fn carry_out(database: &Name, shared: &Shared, order: &Order, voice: &Voice) -> Reply {
+fn carry_out(database: &Name, shared: &Shared, order: &Order, sender: &AnswerSender) -> Reply {
     let Order { job, run, request } = order;
     // A request that changes nothing need not wait for the others.
     let _work = match request {
@@ -76,7 +76,7 @@ fn carry_out(database: &Name, shared: &Shared, order: &Order, voice: &Voice) -> 
     // The work goes on even if the process does not listen.
     let mut tell = |report| {
         let reply = Reply::Step(report);
-        let _ = voice.say(Answer { job: *job, reply });
+        let _ = sender.send(Answer { job: *job, reply });
     };
     match shared.engine.handle(database, *run, request, &mut tell) {
         Ok(result) => Reply::Finished(result),

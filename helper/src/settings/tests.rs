@@ -141,7 +141,7 @@ proptest! {
     #[test]
     fn killed_anywhere_everything_is_put_back(
         start in prop::collection::vec((0..6usize, 1..90u64), 6),
-        asked in prop::collection::vec((0..6usize, 1..90u64), 0..6),
+        requested in prop::collection::vec((0..6usize, 1..90u64), 0..6),
         set in 0..8usize, first in 0..8usize, is_done in any::<bool>(),
     ) {
         let mut machine: BTreeMap<&'static str, String> = KERNEL.iter().map(|f| (*f, "0".to_owned())).collect();
@@ -155,7 +155,7 @@ proptest! {
         let before = machine.clone();
         // At most one of each pair is asked for.
         let mut values: Vec<Value> = Vec::new();
-        for v in asked.iter().map(of) {
+        for v in requested.iter().map(of) {
             if !values.iter().any(|w| in_force(&machine, &w.file).file == in_force(&machine, &v.file).file) {
                 values.push(v);
             }

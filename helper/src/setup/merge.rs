@@ -43,7 +43,7 @@ pub fn merged(old: Option<&Config>, arguments: &Arguments) -> Result<Config, Ref
         match known {
             // It may hold something else by now.
             Some(old) if arguments.wipe => {
-                check_now(path, true, &look(path)?)?;
+                check_now(path, true, &inspect(path)?)?;
                 old.wipe = true;
             }
             Some(_) => {
@@ -107,7 +107,7 @@ fn add_images(config: &mut Config, arguments: &Arguments) -> Result<(), Refusal>
 }
 
 /// Facts about the device that the path leads to now.
-fn look(path: &str) -> Result<DeviceFacts, Refusal> {
+fn inspect(path: &str) -> Result<DeviceFacts, Refusal> {
     device::open(path, Access::Glance)
         .map_err(|refusal| {
             refusal.hint("Name a disk or a partition that is there, and that root may open here (in a container it may not): ls -l /dev/disk/by-id.")
@@ -117,7 +117,7 @@ fn look(path: &str) -> Result<DeviceFacts, Refusal> {
 
 /// The device that is there now, and no other that the path may lead to some day.
 fn allowed_device(path: &str, wipe: bool) -> Result<Device, Refusal> {
-    let facts = look(path)?;
+    let facts = inspect(path)?;
     check_now(path, wipe, &facts)?;
     let found = facts.identity;
     let marks = Marks {

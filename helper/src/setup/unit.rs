@@ -58,7 +58,7 @@ pub fn write(program: &Path, configuration: &Path, prefix: &Path) -> Result<(), 
         None => {
             let unit = below("/etc/systemd/system").join(NAME);
             say!("{}", text.trim_end());
-            super::put(&unit, &text, 0o644)?;
+            super::write_file(&unit, &text, 0o644)?;
             say!("wrote {}", unit.display());
         }
     }

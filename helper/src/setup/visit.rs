@@ -35,7 +35,11 @@ pub struct Found {
 }
 
 /// Looks, as this user; with `grant_to`, grants first.
-pub fn look(ids: (u32, u32), connection: &str, grant_to: Option<&str>) -> Result<Found, Refusal> {
+pub fn inspect(
+    ids: (u32, u32),
+    connection: &str,
+    grant_to: Option<&str>,
+) -> Result<Found, Refusal> {
     let question = Question {
         connection: connection.to_owned(),
         grant_to: grant_to.map(str::to_owned),

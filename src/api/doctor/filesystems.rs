@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use pgfsbench_core::doctor::{
-    filesystems::{Facts, look as judge},
+    filesystems::{Facts, check as judge},
     helper::Ready,
     report::Line,
 };
@@ -11,7 +11,7 @@ use pgfsbench_core::doctor::{
 use crate::host::tree;
 
 /// A line for each filesystem.
-pub fn look(seen: &[Ready]) -> Vec<Line> {
+pub fn check(seen: &[Ready]) -> Vec<Line> {
     judge(&Facts {
         seen,
         known: &tree::text("/proc/filesystems").unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::{os::unix::fs::MetadataExt, path::Path};
 
 use pgfsbench_core::doctor::{
-    helper::{Description, Facts, Place, Start, look as judge},
+    helper::{Description, Facts, Place, Start, check as judge},
     report::Line,
 };
 
@@ -58,7 +58,7 @@ fn is_open_to_all(directory: &str) -> bool {
 }
 
 /// The lines about the helper.
-pub fn look(description: Option<(Description, String)>) -> Result<Vec<Line>, Fault> {
+pub fn check(description: Option<(Description, String)>) -> Result<Vec<Line>, Fault> {
     Ok(judge(&Facts {
         version: helper_job::helper_version()?,
         library: guard::VERSION,

@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use pgfsbench_core::{
     doctor::{
-        machine::{Facts, Fio, look as judge},
+        machine::{Facts, Fio, check as judge},
         report::Line,
     },
     environment::Device,
@@ -28,11 +28,11 @@ const LOOK: Duration = Duration::from_secs(1);
 const PRESSURE: &str = "/proc/pressure/io";
 
 /// The lines about the machine. Takes a second.
-pub fn look() -> Vec<Line> {
+pub fn check() -> Vec<Line> {
     let load = surroundings::load(LOOK);
-    let machine = machine::look();
+    let machine = machine::read();
     let (data, wal) = (location::data_location(), location::wal_location());
-    let device = storage::look(data.as_ref(), wal.as_ref());
+    let device = storage::read(data.as_ref(), wal.as_ref());
     let mount = data.as_ref().and_then(Location::mount);
     let mount = mount.map(|m| (m.fs_type.clone(), m.source.clone(), m.options.clone()));
     let of_storage = RunFacts {

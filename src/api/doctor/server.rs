@@ -2,7 +2,7 @@
 
 use pgfsbench_core::doctor::{
     report::Line,
-    server::{Facts, Room, look as judge},
+    server::{Facts, Room, check as judge},
 };
 
 use super::super::guard;
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The lines about the server.
-pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
+pub fn check(extension: &str) -> Result<Vec<Line>, Fault> {
     let server = sql::read(include_str!("queries/server.sql"), &[])?;
     let room = |place: Option<Location>| {
         let place = place?;

@@ -11,10 +11,10 @@ use made::OwnTargets;
 use parameters::cycle_seconds;
 use pgfsbench_core::{
     experiment::{
-        asked::{self, Asked, Checked},
+        arguments::{self as experiment_arguments, Checked, ExperimentArguments},
         plan::{
             self, Before, Length,
-            budget::{Fit, Wish},
+            budget::{BudgetPlan, BudgetRequest},
         },
         row, variants,
     },
@@ -34,7 +34,7 @@ use super::{tell_conductor, too_many_databases, unknown};
 use crate::{
     api::{guard, guard::Ready, request, run},
     errors::{Fault, read_stored, sqlstate, wrong_arguments},
-    pg::{arguments, report, session, sql, text::Said, xact},
+    pg::{arguments, report, session, sql, text::ReturnedText, xact},
     random,
     run::marker,
     store::experiment as store,
@@ -43,19 +43,26 @@ use crate::{
 
 #[pg_extern(sql = false)]
 fn fsbench_experiment(call: FunctionCallInfo) -> Result<i64, ErrorReport> {
-    Ok(record(&asked_for(call)?)?)
+    Ok(record(&arguments_of(call)?)?)
 }
 
 #[pg_extern(sql = false)]
 fn fsbench_plan_experiment(
     call: FunctionCallInfo,
 ) -> Result<
-    TableIterator<'static, (name!(part, Said), name!(item, Said), name!(says, Said))>,
+    TableIterator<
+        'static,
+        (
+            name!(part, ReturnedText),
+            name!(item, ReturnedText),
+            name!(says, ReturnedText),
+        ),
+    >,
     ErrorReport,
 > {
-    let asked = asked_for(call)?;
+    let arguments = arguments_of(call)?;
     // Everything that planning makes is undone.
-    let lines = xact::attempt(|| planned::plan_only_of(&asked)).and_then(|planned| planned)?;
+    let lines = xact::attempt(|| planned::plan_only_of(&arguments)).and_then(|planned| planned)?;
     let rows = lines.into_iter();
     Ok(TableIterator::new(rows.map(|line| {
         (line.part.into(), line.item.into(), line.says.into())
@@ -90,7 +97,7 @@ const OF_SCRIPTS: [&str; 7] = [
 ];
 
 /// The arguments of a call of `fsbench.experiment` or `plan_experiment`. Floats come as they are, and not by way of text.
-fn asked_for(call: FunctionCallInfo) -> Result<Asked, Fault> {
+fn arguments_of(call: FunctionCallInfo) -> Result<ExperimentArguments, Fault> {
     let mut given = arguments::named(call)?;
     let mut run = Map::new();
     for name in OF_RUNS {
@@ -111,10 +118,10 @@ fn asked_for(call: FunctionCallInfo) -> Result<Asked, Fault> {
         }
     }
     given.insert("run".into(), Value::Object(run));
-    let mut asked: Asked = serde_json::from_value(Value::Object(given))
+    let mut arguments: ExperimentArguments = serde_json::from_value(Value::Object(given))
         .map_err(|e| wrong_arguments("an argument of an experiment", e))?;
-    asked.run = request::with_hash(asked.run)?;
-    Ok(asked::with_rate(asked)?)
+    arguments.run = request::with_hash(arguments.run)?;
+    Ok(experiment_arguments::with_rate(arguments)?)
 }
 
 /// The name of an argument among those of an experiment: of an interval it says the unit.
@@ -135,14 +142,14 @@ pub struct Planned {
     needs_helper: bool,
     own_targets: OwnTargets,
     /// The arguments, with what was chosen for a budget in place of that.
-    pub asked: Asked,
+    pub arguments: ExperimentArguments,
     pub checked: Checked,
     pub specs: Vec<Spec>,
     pub length: Length,
     /// The request that a plan for another time is fitted to.
-    pub wish: Wish,
+    pub wish: BudgetRequest,
     /// The budget, with what it was spent on.
-    pub budget: Option<(f64, Fit)>,
+    pub budget: Option<(f64, BudgetPlan)>,
     parameters: Value,
     pub seed: i64,
 }
@@ -202,14 +209,14 @@ impl Unplanned {
     }
 }
 
-fn record(asked: &Asked) -> Result<i64, Fault> {
+fn record(arguments: &ExperimentArguments) -> Result<i64, Fault> {
     let ready = guard::ready()?;
     xact::check_may_write(c"fsbench.experiment()");
     let teller = "fsbench.plan_experiment() with the same arguments";
     let planned =
-        planned(&ready, asked, Targets::Held).map_err(|why| why.into_fault(Some(teller)))?;
+        planned(&ready, arguments, Targets::Held).map_err(|why| why.into_fault(Some(teller)))?;
     guard::janitor_is_there(ready.board)?;
-    let starts = asked.start.unwrap_or(true);
+    let starts = arguments.start.unwrap_or(true);
     let not_made = targets::not_made(&ready, &planned.checked)?;
     if starts {
         check_has_place(&ready)?;
@@ -225,7 +232,7 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
     let id = insert(&ready, &planned, None)?;
     planned.own_targets.tell()?;
     if let Some(spec) = planned.specs.first() {
-        run::tell_remarks(spec.workload, &asked.run);
+        run::tell_remarks(spec.workload, &arguments.run);
     }
     let on_top = match planned.checked.neighbours.has_repeats() {
         true => {
@@ -309,7 +316,7 @@ pub fn start(ready: &Ready, id: i64) -> Result<(), Fault> {
 }
 
 /// Repeats an experiment under a new name.
-pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
+pub fn again(ready: &Ready, of: &store::ExperimentControl) -> Result<String, Fault> {
     let text = session::with_rights_of(ready.owner, || {
         sql::read_latest(
             "SELECT asked || jsonb_build_object('experiment', (SELECT left($1, 50) || ', again' || CASE WHEN n > 1 THEN ' ' || n ELSE '' END \
@@ -320,10 +327,10 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
         )
     })?;
     let text = text.ok_or_else(|| unknown(&of.experiment))?;
-    let mut asked: Asked = read_stored("experiment", &text)?;
+    let mut arguments: ExperimentArguments = read_stored("experiment", &text)?;
     // Its targets are there already; those of factors are made anew of the same ones.
-    let are_made_anew = variants::are_made(asked.factors.as_ref());
-    if !are_made_anew && asked.filesystems.take().is_some() {
+    let are_made_anew = variants::are_made(arguments.factors.as_ref());
+    if !are_made_anew && arguments.filesystems.take().is_some() {
         let targets = session::with_rights_of(ready.owner, || {
             sql::read_latest(
                 "SELECT jsonb_agg(t.target_name ORDER BY t.number) FROM (SELECT target_name, min(target_number) AS number FROM fsbench.experiment_target \
@@ -331,19 +338,19 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
                 &[Some(&of.experiment_id.to_string())],
             )
         })?;
-        asked.targets = Some(read_stored("targets", &targets.unwrap_or_default())?);
-        (asked.device, asked.image_size) = (None, None);
-        if let (Some(baseline), Some(targets)) = (&asked.baseline, &asked.targets) {
+        arguments.targets = Some(read_stored("targets", &targets.unwrap_or_default())?);
+        (arguments.device, arguments.image_size) = (None, None);
+        if let (Some(baseline), Some(targets)) = (&arguments.baseline, &arguments.targets) {
             let is_its = |target: &&Option<String>| {
                 target
                     .as_ref()
                     .is_some_and(|t| t.ends_with(&format!(".{baseline}")))
             };
-            asked.baseline = targets.iter().find(is_its).cloned().flatten();
+            arguments.baseline = targets.iter().find(is_its).cloned().flatten();
         }
     }
-    asked.run.seed = None;
-    let planned = planned(ready, &asked, Targets::Held).map_err(|why| why.into_fault(None))?;
+    arguments.run.seed = None;
+    let planned = planned(ready, &arguments, Targets::Held).map_err(|why| why.into_fault(None))?;
     let id = insert(ready, &planned, Some(of.experiment_id))?;
     planned.own_targets.tell()?;
     start(ready, id)?;
@@ -360,17 +367,21 @@ pub enum Targets {
 }
 
 /// Plans an experiment from its arguments, and makes the targets of its factors.
-pub fn planned(ready: &Ready, asked: &Asked, targets: Targets) -> Result<Planned, Unplanned> {
-    let made = asked::made_targets(asked)?;
+pub fn planned(
+    ready: &Ready,
+    arguments: &ExperimentArguments,
+    targets: Targets,
+) -> Result<Planned, Unplanned> {
+    let made = experiment_arguments::made_targets(arguments)?;
     // Before anything is made: a wrong argument is wrong whatever there is.
-    let checked = asked::check(asked, &made)?;
+    let checked = experiment_arguments::check(arguments, &made)?;
     check_name_is_free(ready, &checked.experiment)?;
     if targets == Targets::Held {
         hold(ready, &made, &checked)?;
     }
     // Each with a snapshot from after the wait.
-    let own_targets = xact::seeing_own_changes(|| made::make(ready, asked, &made, &checked))?;
-    xact::seeing_own_changes(|| planned_on(ready, asked, &made, checked, own_targets))
+    let own_targets = xact::seeing_own_changes(|| made::make(ready, arguments, &made, &checked))?;
+    xact::seeing_own_changes(|| planned_on(ready, arguments, &made, checked, own_targets))
 }
 
 /// Locks the targets that the experiment uses, those that its own are made of, and those of its own that are there already. Of one that is
@@ -387,49 +398,49 @@ fn hold(ready: &Ready, made: &[(String, String)], checked: &Checked) -> Result<(
 /// Plans an experiment whose targets all exist.
 fn planned_on(
     ready: &Ready,
-    asked: &Asked,
+    arguments: &ExperimentArguments,
     made: &[(String, String)],
     mut checked: Checked,
     own_targets: OwnTargets,
 ) -> Result<Planned, Unplanned> {
     targets::check_targets(ready, &checked)?;
-    targets::wait_for_helper(ready, asked, &mut checked)?;
-    targets::warn_of_devices(ready, &checked, asked.run.force)?;
-    let seed = asked
+    targets::wait_for_helper(ready, arguments, &mut checked)?;
+    targets::warn_of_devices(ready, &checked, arguments.run.force)?;
+    let seed = arguments
         .run
         .seed
         .unwrap_or_else(|| random::seed() & i64::from(i32::MAX));
-    let asked = Asked {
+    let arguments = ExperimentArguments {
         budget_us: None,
-        ..asked.clone()
+        ..arguments.clone()
     };
-    let own_cycle = cycle_seconds(ready, &asked, &checked)?;
-    let may_choose = parameters::may_choose_windows(ready, &asked, &checked)?;
-    let (mut asked, mut budget) = (asked, None);
+    let own_cycle = cycle_seconds(ready, &arguments, &checked)?;
+    let may_choose = parameters::may_choose_windows(ready, &arguments, &checked)?;
+    let (mut arguments, mut budget) = (arguments, None);
     let mut runs = match (checked.budget_seconds, may_choose) {
         // The shortest windows are those that any target has room for.
-        (Some(_), true) => Runs::of(ready, &budget::shortest(&asked), &checked, own_cycle)?,
-        _ => Runs::of(ready, &asked, &checked, own_cycle)?,
+        (Some(_), true) => Runs::of(ready, &budget::shortest(&arguments), &checked, own_cycle)?,
+        _ => Runs::of(ready, &arguments, &checked, own_cycle)?,
     };
-    let wish = runs.wish(&asked, &checked, own_cycle, may_choose);
+    let wish = runs.wish(&arguments, &checked, own_cycle, may_choose);
     if let Some(seconds) = checked.budget_seconds {
         let fit = wish.spend(seconds)?;
-        asked = budget::spent(asked, seconds, &wish, &fit);
-        checked = asked::check(&asked, made)?;
-        targets::wait_for_helper(ready, &asked, &mut checked)?;
-        let cycle = cycle_seconds(ready, &asked, &checked)?;
-        runs = Runs::of(ready, &asked, &checked, cycle)?;
+        arguments = budget::spent(arguments, seconds, &wish, &fit);
+        checked = experiment_arguments::check(&arguments, made)?;
+        targets::wait_for_helper(ready, &arguments, &mut checked)?;
+        let cycle = cycle_seconds(ready, &arguments, &checked)?;
+        runs = Runs::of(ready, &arguments, &checked, cycle)?;
         budget = Some((seconds, fit));
     }
     // All runs of a block have the same: as those of the first one.
     for spec in &mut runs.specs {
         spec.seed = seed.wrapping_add(1) & i64::MAX;
     }
-    targets::check_transaction_ids(ready, &checked, &runs.specs, asked.run.force)?;
+    targets::check_transaction_ids(ready, &checked, &runs.specs, arguments.run.force)?;
     Ok(Planned {
         needs_helper: runs.kinds.iter().flatten().any(|kind| kind.is_made()),
         own_targets,
-        asked,
+        arguments,
         checked,
         specs: runs.specs,
         length: runs.length,
@@ -469,7 +480,7 @@ pub fn insert(ready: &Ready, planned: &Planned, confirms: Option<i64>) -> Result
         mark: format!("{:016x}", random::seed()),
         confirms,
     };
-    let (row, targets) = row::recorded(&planned.asked, &planned.checked, runs, by);
+    let (row, targets) = row::recorded(&planned.arguments, &planned.checked, runs, by);
     session::with_rights_of(ready.owner, || {
         let id = store::insert(&row, &targets)?;
         let what = planned.announced();

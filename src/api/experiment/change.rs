@@ -14,7 +14,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         report, session,
-        text::{Said, Text},
+        text::{ReturnedText, Text},
         xact,
     },
     run::{experiment, marker},
@@ -26,7 +26,7 @@ fn fsbench_change_experiment(
     experiment: Option<Text>,
     verb: Option<Text>,
     max_blocks: Option<i32>,
-) -> Result<Said, ErrorReport> {
+) -> Result<ReturnedText, ErrorReport> {
     let ready = guard::ready()?;
     xact::check_may_write(c"this function");
     let found = named(ready.owner, experiment)?;
@@ -55,7 +55,7 @@ fn fsbench_change_experiment(
 
 struct Change {
     ready: Ready,
-    found: store::Steered,
+    found: store::ExperimentControl,
 }
 
 impl Change {

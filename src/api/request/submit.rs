@@ -6,13 +6,13 @@ use std::{
 };
 
 use pgfsbench_core::{
-    spec::{Asked, Spec},
+    spec::{RunArguments, Spec},
     units::{format_count, format_ids},
 };
 
 use crate::{
     api::guard::Ready,
-    board::{self, Board, Cancel, Errand, Phase, Request, RequestState},
+    board::{self, Board, Cancel, CoordinatorTask, Phase, Request, RequestState},
     errors::{Fault, sqlstate, to_json_text},
     pg::{process, segment::Segment, session, settings, shmem, sql},
     process::janitor,
@@ -61,18 +61,25 @@ fn in_shared_memory(arguments: &impl serde::Serialize) -> Result<String, Fault> 
 
 /// Puts the request where the janitor finds it. A run that is just ending is waited for; another one is an error unless
 /// the request may queue.
-pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<Ticket, Fault> {
+pub fn submit(
+    ready: &Ready,
+    arguments: &RunArguments,
+    spec: &Spec,
+    queue: bool,
+) -> Result<Ticket, Fault> {
     let board = ready.board;
-    let texts = spec.workload.document(asked)?;
-    let asked = &Asked {
-        script: asked.script.without_texts(),
-        ..asked.clone()
+    let texts = spec.workload.document(arguments)?;
+    let arguments = &RunArguments {
+        script: arguments.script.without_texts(),
+        ..arguments.clone()
     };
-    let (spec_json, asked_json) = (in_shared_memory(spec)?, in_shared_memory(asked)?);
+    let (spec_json, asked_json) = (in_shared_memory(spec)?, in_shared_memory(arguments)?);
     let mut ticket = claim_in_time(ready, queue)?;
     let request = ticket.request;
     request.reset();
-    request.home.store(session::database(), Relaxed);
+    request
+        .extension_database
+        .store(session::database(), Relaxed);
     request.role.store(session::role(), Relaxed);
     request.owner.store(ready.owner, Relaxed);
     request.extension.store(ready.extension, Relaxed);
@@ -88,7 +95,7 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
     }
     if let Some(texts) = board.texts(request) {
         texts.spec.set(&spec_json);
-        texts.asked.set(&asked_json);
+        texts.arguments.set(&asked_json);
     }
     request.set_state(RequestState::Submitted);
     shmem::announce();
@@ -168,10 +175,10 @@ fn in_the_way(board: &'static Board) -> Option<Claim> {
     let ending = |request: &&Request| {
         // The waiter of one that is being filled in may still be that of the request before.
         (request.state() != RequestState::Filling && cancellation::is_cancelled(request))
-            || request.errand() == Errand::Recover
+            || request.task() == CoordinatorTask::Recover
             || (request.state() == RequestState::Working && board.run.phase() == Phase::Cleanup)
     };
-    let is_in_block = board.experiment_slots.is_in_block();
+    let is_in_block = board.experiment_slots.block_is_running();
     others()
         .find(|request| !ending(request))
         .map(Claim::Busy)
@@ -181,9 +188,10 @@ fn in_the_way(board: &'static Board) -> Option<Claim> {
 
 /// The experiment that is on, if it is one of this database.
 fn running_experiment(ready: &Ready) -> Option<String> {
-    let home = ready.board.experiment_slots.home_of_holder();
+    let extension_database = ready.board.experiment_slots.database_of_holder();
     let name = || store::experiment::name_of_running().ok().flatten();
-    (home == Some(session::database())).then(|| session::with_rights_of(ready.owner, name))?
+    (extension_database == Some(session::database()))
+        .then(|| session::with_rights_of(ready.owner, name))?
 }
 
 fn experiment_is_on(ready: &Ready) -> Fault {
@@ -197,9 +205,10 @@ fn experiment_is_on(ready: &Ready) -> Fault {
 }
 
 fn full(board: &Board) -> Fault {
-    let (home, role) = (session::database(), session::role());
+    let (extension_database, role) = (session::database(), session::role());
     let is_own = |request: &Request| {
-        request.home.load(Relaxed) == home && request.role.load(Relaxed) == role
+        request.extension_database.load(Relaxed) == extension_database
+            && request.role.load(Relaxed) == role
     };
     // All that are counted, also one whose coordinator has not put it into the queue yet.
     let mut own: Vec<i64> = board
@@ -238,14 +247,14 @@ fn crowded() -> Fault {
 fn busy(ready: &Ready, request: &Request) -> Fault {
     let board = ready.board;
     let run_id = request.run_id.load(Relaxed);
-    let home = request.home.load(Relaxed);
-    let here = home == session::database();
+    let extension_database = request.extension_database.load(Relaxed);
+    let here = extension_database == session::database();
     let name = if here {
         Ok(None)
     } else {
         sql::read(
             "SELECT datname FROM pg_catalog.pg_database WHERE oid = $1::oid",
-            &[Some(&home.to_string())],
+            &[Some(&extension_database.to_string())],
         )
     };
     let place = match name {

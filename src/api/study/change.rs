@@ -16,7 +16,7 @@ use crate::{
     errors::{Fault, sqlstate, to_json_text},
     pg::{
         session, sql,
-        text::{Document, Said, Text},
+        text::{Document, ReturnedText, Text},
         xact,
     },
     run::marker,
@@ -25,7 +25,7 @@ use crate::{
 
 /// With the caller's own rights: what is written there says which filesystems are made, and on which devices.
 #[pg_extern(sql = false)]
-fn fsbench_define_study(definition: Option<Document>) -> Result<Said, ErrorReport> {
+fn fsbench_define_study(definition: Option<Document>) -> Result<ReturnedText, ErrorReport> {
     guard::extension()?;
     xact::check_may_write(c"fsbench.define_study()");
     let study = check::parse(definition.map(|d| d.0).unwrap_or_default()).map_err(Fault::from)?;
@@ -43,12 +43,15 @@ fn fsbench_define_study(definition: Option<Document>) -> Result<Said, ErrorRepor
          ON CONFLICT (study) DO UPDATE SET definition = EXCLUDED.definition, defined_by = EXCLUDED.defined_by, defined_at = EXCLUDED.defined_at",
         &[Some(&study.study), Some(&to_json_text(&study)?)],
     )?;
-    Ok(Said(study.study))
+    Ok(ReturnedText(study.study))
 }
 
 /// Drops a study: a defined study without runs is forgotten, else its targets, experiments and runs go.
 #[pg_extern(sql = false)]
-fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Said, ErrorReport> {
+fn fsbench_drop_study(
+    study: Option<Text>,
+    keep_runs: Option<bool>,
+) -> Result<ReturnedText, ErrorReport> {
     let ready = guard::ready()?;
     xact::check_may_write(c"fsbench.drop_study()");
     let name: Option<String> = study.map(Into::into);
@@ -61,7 +64,7 @@ fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Sa
         && session::with_rights_of(ready.owner, || store::defined(name))?.is_some()
         && store::forget(name)?
     {
-        return Ok(Said(name.clone()));
+        return Ok(ReturnedText(name.clone()));
     }
     let found = started(ready.owner, name.as_deref())?;
     let what = format!("study {}", quoted(&found.definition.study));
@@ -100,7 +103,7 @@ fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Sa
             sql::write("SELECT fsbench.drop_target($1)", &[Some(&target)])?;
         }
     }
-    Ok(Said(found.definition.study))
+    Ok(ReturnedText(found.definition.study))
 }
 
 /// The role that has asked for a study; None when it was dropped, which the mark of any of its experiments tells. With the rights of the extension's owner.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pgfsbench_core::{
     experiment::{answer, state::Outcome, steps},
-    study::{evidence::Evidence, figure, not_tested::Here, report},
+    study::{evidence::Evidence, figure, not_tested::StudyContext, report},
 };
 
 use super::where_made;
@@ -18,28 +18,28 @@ use crate::{
 pub type ByQuestion = BTreeMap<String, Evidence>;
 
 /// Gathers the evidence of all questions with a recorded experiment. With the rights of the extension's owner.
-pub fn gather(here: &Here<'_>) -> Result<ByQuestion, Fault> {
+pub fn gather(here: &StudyContext<'_>) -> Result<ByQuestion, Fault> {
     let mut found = ByQuestion::new();
     for (question, id) in store::experiments(&here.study.study)? {
         let Some(state) = experiments::state(id, None)? else {
             continue;
         };
-        let Some(asked) = here.study.question(&question) else {
+        let Some(definition) = here.study.question(&question) else {
             continue;
         };
         let mut values = BTreeMap::new();
-        let metrics = report::metrics(here, asked).into_iter();
+        let metrics = report::metrics(here, definition).into_iter();
         for metric in metrics.filter(|metric| metric != figure::KNEE) {
             let found = store::values(id, &metric)?;
             values.insert(metric, found);
         }
         let declared = steps::declared(&state);
-        let beside = experiment::beside(&state)?;
+        let target_facts = experiment::target_facts(&state)?;
         let counted = (state.runs.iter()).filter(|run| run.outcome.is_some_and(Outcome::counts));
         let evidence = Evidence {
             status: Some(state.experiment.status.clone()),
-            rows: experiment::said_with(&state, declared, &beside)?,
-            pairs: answer::pairs(&state, declared, &beside),
+            rows: experiment::answers_with(&state, declared, &target_facts)?,
+            pairs: answer::pairs(&state, declared, &target_facts),
             targets: state.targets.iter().map(|t| t.target.clone()).collect(),
             values,
             knees: store::knees(id)?,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pgfsbench_core::study::{
     definition::Study,
-    not_tested::{Facts, Why},
+    not_tested::{Facts, SkipReason},
     plan::FILE_EXTEND_METHOD,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Facts about this machine and server that a study depends on. With the rights of the extension's owner.
-pub fn look(study: &Study) -> Result<Facts, Fault> {
+pub fn collect(study: &Study) -> Result<Facts, Fault> {
     let number = |statement: &str| -> Result<i64, Fault> {
         let text = sql::read(statement, &[])?;
         Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
@@ -27,7 +27,7 @@ pub fn look(study: &Study) -> Result<Facts, Fault> {
     let mut missing = BTreeMap::new();
     for line in doctor::filesystems(described.as_ref()) {
         if ["missing", "warning"].contains(&line.state) {
-            let why = Why {
+            let why = SkipReason {
                 why: format!(
                     "{} cannot be made here ({})",
                     line.item,
@@ -47,7 +47,7 @@ pub fn look(study: &Study) -> Result<Facts, Fault> {
         memory_bytes: usable.memory_bytes.unwrap_or(0),
         processors: usable.processors.unwrap_or(1),
         missing,
-        without_fio: fio::find().err().map(|fault| Why {
+        without_fio: fio::find().err().map(|fault| SkipReason {
             why: fault.message,
             brings: fault.hint.map(|hint| within_a_sentence(&hint)),
         }),

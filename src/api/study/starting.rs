@@ -1,14 +1,14 @@
 //! From a study to targets and experiments that are recorded.
 
 use pgfsbench_core::{
-    experiment::asked,
+    experiment::arguments,
     refusal::quoted,
     study::{
-        asked::{self as study_asked, Asked},
+        announcement,
+        arguments::{self as study_arguments, StudyArguments},
         definition::Study,
-        not_tested::{Facts, Here},
+        not_tested::{Facts, StudyContext},
         plan::{self, Target},
-        said,
     },
 };
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
@@ -23,7 +23,7 @@ use crate::{
     errors::{Fault, sqlstate, to_json_text, wrong_arguments},
     pg::{
         report, session,
-        text::{Document, Said},
+        text::{Document, ReturnedText},
         xact,
     },
     store::{experiment, study as store},
@@ -31,15 +31,21 @@ use crate::{
 };
 
 #[pg_extern(sql = false)]
-fn fsbench_study(asked: Option<Document>, plan_only: Option<bool>) -> Result<Said, ErrorReport> {
-    let asked: Asked = serde_json::from_value(asked.map(|json| json.0).unwrap_or_default())
-        .map_err(|e| wrong_arguments("an argument of a study", e))?;
+fn fsbench_study(
+    arguments: Option<Document>,
+    plan_only: Option<bool>,
+) -> Result<ReturnedText, ErrorReport> {
+    let arguments: StudyArguments =
+        serde_json::from_value(arguments.map(|json| json.0).unwrap_or_default())
+            .map_err(|e| wrong_arguments("an argument of a study", e))?;
     if plan_only.unwrap_or(false) {
         // Everything that planning makes is undone.
-        let planned = xact::attempt(|| Started::planned(&asked)).and_then(|planned| planned)?;
-        return Ok(Said(to_json_text(&planned.said(&asked).rows())?));
+        let planned = xact::attempt(|| Started::planned(&arguments)).and_then(|planned| planned)?;
+        return Ok(ReturnedText(to_json_text(
+            &planned.announcement(&arguments).rows(),
+        )?));
     }
-    Ok(Said(record(&asked)?))
+    Ok(ReturnedText(record(&arguments)?))
 }
 
 /// A study whose targets are made, and whose experiments are planned.
@@ -61,20 +67,20 @@ struct Checked {
     is_started: bool,
 }
 
-fn record(asked: &Asked) -> Result<String, Fault> {
+fn record(arguments: &StudyArguments) -> Result<String, Fault> {
     xact::check_may_write(c"fsbench.study()");
-    let started = Started::of(asked)?;
+    let started = Started::of(arguments)?;
     guard::janitor_is_there(started.ready.board)?;
     let by = session::role_name(session::role());
     let (ready, study) = (&started.ready, &started.study);
     session::with_rights_of(ready.owner, || {
-        store::insert(study, asked, &started.facts, &by)?;
+        store::insert(study, arguments, &started.facts, &by)?;
         for target in &started.targets {
             store::insert_target(&study.study, &target.variant, &target.name)?;
         }
         Ok::<(), Fault>(())
     })?;
-    let starts = asked.start.unwrap_or(true);
+    let starts = arguments.start.unwrap_or(true);
     for (question, planned) in &started.experiments {
         let id = asking::insert(ready, planned, None)?;
         session::with_rights_of(ready.owner, || {
@@ -84,22 +90,26 @@ fn record(asked: &Asked) -> Result<String, Fault> {
             asking::start(ready, id)?;
         }
     }
-    let said = started.said(asked);
-    report::notice(said.summary(), Some(said.hint(starts)));
+    let announcement = started.announcement(arguments);
+    report::notice(announcement.summary(), Some(announcement.hint(starts)));
     Ok(study.study.clone())
 }
 
 impl Checked {
-    fn of(asked: &Asked) -> Result<Self, Fault> {
+    fn of(arguments: &StudyArguments) -> Result<Self, Fault> {
         let ready = guard::ready()?;
-        let study = definition(ready.owner, asked.study.as_deref())?;
-        study_asked::check(asked, &study)?;
-        target::size("image_size", asked.image_size.clone())?;
-        let devices = [&asked.device, &asked.log_device, &asked.misaligned_device];
+        let study = definition(ready.owner, arguments.study.as_deref())?;
+        study_arguments::check(arguments, &study)?;
+        target::size("image_size", arguments.image_size.clone())?;
+        let devices = [
+            &arguments.device,
+            &arguments.log_device,
+            &arguments.misaligned_device,
+        ];
         for device in devices.into_iter().flatten() {
             check_device(device)?;
         }
-        if let Some(device) = &asked.misaligned_device {
+        if let Some(device) = &arguments.misaligned_device {
             check_is_misaligned(device)?;
         }
         let started = session::with_rights_of(ready.owner, || store::started(&study.study))?;
@@ -119,12 +129,12 @@ struct Outline {
 }
 
 impl Outline {
-    fn of(asked: &Asked, checked: &Checked) -> Result<Self, Fault> {
+    fn of(arguments: &StudyArguments, checked: &Checked) -> Result<Self, Fault> {
         let study = &checked.study;
-        let facts = session::with_rights_of(checked.ready.owner, || facts::look(study))?;
-        let here = Here {
+        let facts = session::with_rights_of(checked.ready.owner, || facts::collect(study))?;
+        let here = StudyContext {
             study,
-            asked,
+            arguments,
             facts: &facts,
         };
         let plan = plan::plan(&here)?;
@@ -132,7 +142,7 @@ impl Outline {
         let needed: Vec<(String, u64)> = (plan.experiments.iter())
             .filter_map(|e| Some((e.question.clone(), asked_for(&e.question)?)))
             .collect();
-        check_room(asked, study, &needed)?;
+        check_room(arguments, study, &needed)?;
         Ok(Self {
             facts,
             plan,
@@ -143,16 +153,16 @@ impl Outline {
     /// The targets that it makes, and those that it uses.
     fn names(&self) -> Vec<&str> {
         let made = self.plan.targets.iter().map(|target| &target.name);
-        let asked = self.plan.experiments.iter().map(|e| &e.asked.targets);
-        let used = asked.flatten().flatten().flatten();
+        let arguments = self.plan.experiments.iter().map(|e| &e.arguments.targets);
+        let used = arguments.flatten().flatten().flatten();
         made.chain(used).map(String::as_str).collect()
     }
 }
 
 impl Started {
     /// The targets of a study that is not there yet, made, and its experiments.
-    fn of(asked: &Asked) -> Result<Self, Fault> {
-        let checked = Checked::of(asked)?;
+    fn of(arguments: &StudyArguments) -> Result<Self, Fault> {
+        let checked = Checked::of(arguments)?;
         if checked.is_started {
             return Err(Fault::new(
                 sqlstate::EXISTS_ALREADY,
@@ -161,35 +171,35 @@ impl Started {
             .detail("Its experiments are in fsbench.study_experiment; they can be cancelled, resumed, extended and confirmed as others are.")
             .hint("Drop it first: fsbench.drop_study(), with keep_runs => true if its runs are to stay."));
         }
-        Self::made(asked, checked, Targets::Held)
+        Self::made(arguments, checked, Targets::Held)
     }
 
     /// Plans a study in a subtransaction that is undone. A study that was started is planned as if it were new.
-    fn planned(asked: &Asked) -> Result<Self, Fault> {
-        let checked = Checked::of(asked)?;
+    fn planned(arguments: &StudyArguments) -> Result<Self, Fault> {
+        let checked = Checked::of(arguments)?;
         if checked.is_started {
             let study = &checked.study.study;
             session::with_rights_of(checked.ready.owner, || store::forget_targets(study))?;
         }
-        Self::made(asked, checked, Targets::Free)
+        Self::made(arguments, checked, Targets::Free)
     }
 
-    fn made(asked: &Asked, checked: Checked, targets: Targets) -> Result<Self, Fault> {
-        let outline = Outline::of(asked, &checked)?;
+    fn made(arguments: &StudyArguments, checked: Checked, targets: Targets) -> Result<Self, Fault> {
+        let outline = Outline::of(arguments, &checked)?;
         if targets == Targets::Free {
-            return Self::made_of(asked, checked, outline, targets);
+            return Self::made_of(arguments, checked, outline, targets);
         }
         // All of them at once, before its experiments hold their own; then with a snapshot from after the wait.
         let names = outline.names();
         session::with_rights_of(checked.ready.owner, || experiment::hold(&names))?;
         xact::seeing_own_changes(|| {
-            let outline = Outline::of(asked, &checked)?;
-            Self::made_of(asked, checked, outline, targets)
+            let outline = Outline::of(arguments, &checked)?;
+            Self::made_of(arguments, checked, outline, targets)
         })
     }
 
     fn made_of(
-        asked: &Asked,
+        arguments: &StudyArguments,
         checked: Checked,
         outline: Outline,
         targets: Targets,
@@ -206,11 +216,11 @@ impl Started {
         } = outline;
         own_target::quietly(|| {
             (plan.targets.iter())
-                .try_for_each(|target| make_target(ready.owner, &study.study, asked, target))
+                .try_for_each(|target| make_target(ready.owner, &study.study, arguments, target))
         })?;
         let mut experiments = Vec::new();
         for one in plan.experiments {
-            let mut experiment = asked::with_rate(one.asked)?;
+            let mut experiment = arguments::with_rate(one.arguments)?;
             if is_started {
                 // Its own has the name already.
                 experiment.experiment = Some(format!("(plan) {}", one.question));
@@ -231,21 +241,21 @@ impl Started {
     }
 
     /// The announcement of the study.
-    fn said<'a>(&'a self, asked: &'a Asked) -> said::Said<'a> {
-        let here = Here {
+    fn announcement<'a>(&'a self, arguments: &'a StudyArguments) -> announcement::Announcement<'a> {
+        let here = StudyContext {
             study: &self.study,
-            asked,
+            arguments,
             facts: &self.facts,
         };
         let questions = self.experiments.iter();
-        let questions = questions.map(|(question, planned)| said::Planned {
+        let questions = questions.map(|(question, planned)| announcement::Planned {
             question,
             checked: &planned.checked,
             length: planned.length,
             before: planned.before(),
             seed: planned.seed,
         });
-        said::Said {
+        announcement::Announcement {
             here,
             questions: questions.collect(),
             needed: &self.needed,
@@ -254,7 +264,12 @@ impl Started {
 }
 
 /// One that this study has made, and that was left with its runs, is used again.
-fn make_target(owner: u32, study: &str, asked: &Asked, target: &Target) -> Result<(), Fault> {
+fn make_target(
+    owner: u32,
+    study: &str,
+    arguments: &StudyArguments,
+    target: &Target,
+) -> Result<(), Fault> {
     let is_there = own_target::is_there(&target.name)?;
     let has_made = || session::with_rights_of(owner, || store::has_made(study, &target.name));
     if is_there && !has_made()? {
@@ -264,7 +279,7 @@ fn make_target(owner: u32, study: &str, asked: &Asked, target: &Target) -> Resul
             "Drop it with fsbench.drop_target() (the results of its runs stay), or make it again under another name.",
         ));
     }
-    let arguments = own_target::trimmed(asked.device.as_deref(), target.arguments.clone());
+    let arguments = own_target::trimmed(arguments.device.as_deref(), target.arguments.clone());
     let create = |name: &str| own_target::create(name, &arguments);
     own_target::make_or_use(owner, &target.name, "study", create)?;
     Ok(())
@@ -300,8 +315,12 @@ fn check_is_misaligned(path: &str) -> Result<(), Fault> {
 }
 
 /// Refuses a place that is too small, with the size that would fit.
-fn check_room(asked: &Asked, study: &Study, needed: &[(String, u64)]) -> Result<(), Fault> {
-    let (place, bytes) = match (&asked.device, &asked.image_size) {
+fn check_room(
+    arguments: &StudyArguments,
+    study: &Study,
+    needed: &[(String, u64)],
+) -> Result<(), Fault> {
+    let (place, bytes) = match (&arguments.device, &arguments.image_size) {
         (Some(device), _) => {
             let found = devices::describe(device)?;
             (
@@ -318,6 +337,6 @@ fn check_room(asked: &Asked, study: &Study, needed: &[(String, u64)]) -> Result<
         (None, None) => return Ok(()),
     };
     Ok(bytes.map_or(Ok(()), |bytes| {
-        plan::check_room(&place, bytes, needed, study, asked)
+        plan::check_room(&place, bytes, needed, study, arguments)
     })?)
 }

@@ -28,10 +28,10 @@ impl Conductor {
     }
 
     fn runs_of_experiments(&self, extension: u32) -> impl Iterator<Item = OnBoard<'_>> {
-        let home = self.slot.database.load(Acquire);
+        let extension_database = self.slot.database.load(Acquire);
         let is_here = move |request: &&Request| {
             request.is_open()
-                && request.home.load(Acquire) == home
+                && request.extension_database.load(Acquire) == extension_database
                 && request.extension.load(Acquire) == extension
         };
         let here = self.board.requests.iter().filter(is_here);
@@ -47,7 +47,7 @@ impl Conductor {
     fn cancel(&self, run: &OnBoard, by: &str) {
         let request = run.request;
         if request.is_open() && request.ticket.load(Acquire) == run.ticket {
-            request.set_cancel(Cancel::Asked, by);
+            request.set_cancel(Cancel::Requested, by);
             process::wake(request.coordinator.load(Acquire));
             janitor::wake(self.board);
         }

@@ -50,10 +50,10 @@ impl Conductor {
 
     /// Whether a run of an experiment of this database is on or queued.
     fn has_run(&self) -> bool {
-        let home = self.slot.database.load(Acquire);
+        let extension_database = self.slot.database.load(Acquire);
         self.board.requests.iter().any(|request| {
             request.is_open()
-                && request.home.load(Acquire) == home
+                && request.extension_database.load(Acquire) == extension_database
                 && request.of_experiment.load(Acquire) != 0
         })
     }
@@ -68,7 +68,7 @@ impl Conductor {
     }
 
     /// Pauses an experiment whose stored rows cannot be used.
-    pub(super) fn give_up(&self, on: &store::Steered, fault: Fault) -> Result<(), Fault> {
+    pub(super) fn give_up(&self, on: &store::ExperimentControl, fault: Fault) -> Result<(), Fault> {
         xact::abort();
         self.again_as_owner()?;
         let detail = fault.detail.as_ref().map(|detail| format!(": {detail}"));

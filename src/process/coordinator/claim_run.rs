@@ -56,7 +56,7 @@ pub fn claim_run(board: &Board, request: &Request) -> Result<(), Fault> {
         serde_json::from_value(queued.used.clone()).map_err(|e| unreadable("specification", e))?;
     xact::transaction(|| check_rights(request, &spec))?;
     if let Some(texts) = board.texts(request) {
-        texts.asked.set(&queued.asked.to_string());
+        texts.arguments.set(&queued.asked.to_string());
         texts.spec.set(&queued.used.to_string());
     }
     Ok(())

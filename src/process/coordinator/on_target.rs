@@ -5,15 +5,15 @@ mod connection;
 mod crash;
 mod data;
 mod filesystem;
-mod put;
 mod remote;
+mod server_setup;
 
 use pgfsbench_core::{
     run::{
-        plan::{Near, Place, phase_of},
-        there::Whose,
+        plan::{Place, TargetState, phase_of},
+        remote_request::Executor,
     },
-    spec::{Act, Data, Errand, Stage},
+    spec::{Act, Data, HelperTask, Stage},
 };
 use serde_json::{Value, json};
 
@@ -32,15 +32,15 @@ use crate::{
 };
 use crash::Crashed;
 use data::{Prepared, Supply};
-use put::Put;
 use remote::Measured;
+use server_setup::ServerSetup;
 
 /// How far a run on a server of our own has come.
 struct Underway<'a> {
-    near: Near,
+    target_state: TargetState,
     /// Where the data come from that are copied; None where there are none.
     supply: Option<Supply>,
-    server: Put<'a>,
+    server: ServerSetup<'a>,
     measured: Option<Measured>,
     crashed: Option<Crashed>,
 }
@@ -104,16 +104,16 @@ impl Run {
         if matches!(target.on, On::Made { .. }) {
             // Before data are loaded for nothing.
             let patience = self.patience();
-            helper_job::wait_for_helper(patience, &mut || self.look_around())?;
+            helper_job::wait_for_helper(patience, &mut || self.check_interrupts())?;
             self.prepared_earlier(&target.name)?;
         }
         let (source, supply) = self.supply_of(&target, &programs)?;
-        let near = xact::transaction(|| plan::near(&target, source))?;
-        self.plan(Place::Near(near));
+        let target_state = xact::transaction(|| plan::target_state(&target, source))?;
+        self.plan(Place::TargetState(target_state));
         let mut at = Underway {
-            near,
+            target_state,
             supply,
-            server: Put::on(&target, &programs),
+            server: ServerSetup::on(&target, &programs),
             measured: None,
             crashed: None,
         };
@@ -122,7 +122,7 @@ impl Run {
                 Turn::OfServer => {
                     let stage = at.stage();
                     let connection = at.server.connected()?;
-                    let measured = self.have_it_run(connection, Whose::Own(&stage));
+                    let measured = self.run_remotely(connection, Executor::Own(&stage));
                     at.measured = Some(measured.map_err(|fault| at.server.explain(fault))?);
                 }
                 Turn::Ours(Act::Collect) => {
@@ -142,7 +142,7 @@ impl Run {
 
     /// Whose turn it is by the plan; a step of ours begins.
     fn turn(&mut self) -> Result<Turn, Fault> {
-        if self.course.next().is_some_and(Act::is_told_by_server) {
+        if self.cursor.next().is_some_and(Act::is_told_by_server) {
             return Ok(Turn::OfServer);
         }
         let act = self.next_step().ok_or_else(|| self.stored_nothing())?;
@@ -167,13 +167,13 @@ impl Run {
         let server = &mut at.server;
         match (act, &mut at.crashed) {
             (Act::LoadOnce, _) => self.load_once(at),
-            (Act::Job(Errand::ReleaseEarlier), _) => self.release_earlier(&server.target.name),
-            (Act::Job(Errand::Prepare), _) => {
+            (Act::Job(HelperTask::ReleaseEarlier), _) => self.release_earlier(&server.target.name),
+            (Act::Job(HelperTask::Prepare), _) => {
                 server.place = self.make_filesystem(server.target)?;
                 Ok(())
             }
-            (Act::Job(Errand::DropCaches), crashed) => {
-                self.send_helper(&server.target.name, Errand::DropCaches, &json!({}))?;
+            (Act::Job(HelperTask::DropCaches), crashed) => {
+                self.send_helper(&server.target.name, HelperTask::DropCaches, &json!({}))?;
                 if let Some(crashed) = crashed {
                     crashed.recovery.cache_cold = Some(true);
                 }
@@ -182,18 +182,20 @@ impl Run {
             (Act::MakeDirectory, _) => {
                 self.remove_earlier(&server.place)?;
                 self.check_place(server.target, &server.place)?;
-                self.put_server(server, act)
+                self.set_up_server(server, act)
             }
             (Act::CopyData, _) => self.copy(at),
-            (Act::ForgetData, _) => server.there()?.forget_pages(),
+            (Act::ForgetData, _) => server.server()?.forget_pages(),
             (Act::CrashServer, Some(crashed)) => self.crash(server, crashed),
-            (Act::ForgetAgain, _) => server.there()?.sync_and_forget(&mut || self.look_around()),
-            (Act::Job(Errand::Remount), Some(crashed)) => {
+            (Act::ForgetAgain, _) => server
+                .server()?
+                .sync_and_forget(&mut || self.check_interrupts()),
+            (Act::Job(HelperTask::Remount), Some(crashed)) => {
                 self.remount(&server.target.name, crashed)
             }
             (Act::StartAgain, Some(crashed)) => self.start_again(server, crashed),
             (Act::VerifyAgain, Some(crashed)) => self.verify_again(server.connected()?, crashed),
-            _ => self.put_server(server, act),
+            _ => self.set_up_server(server, act),
         }
     }
 

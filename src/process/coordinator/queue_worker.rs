@@ -12,7 +12,7 @@ use std::{
 use super::insert;
 use crate::{
     bench::{Run, extension_dropped, the_extension},
-    board::{Board, Errand, Request, RequestState, outcome::Outcome},
+    board::{Board, CoordinatorTask, Request, RequestState, outcome::Outcome},
     errors::Fault,
     pg::{guc, process, report, shmem, xact},
     process::janitor,
@@ -31,8 +31,8 @@ pub fn carry_out(board: &Board, request: &Request) {
 }
 
 fn carry_out_within(board: &Board, request: &Request, lock_timeout: &str) {
-    let next = match request.errand() {
-        Errand::Enqueue => match enqueue(board, request, lock_timeout) {
+    let next = match request.task() {
+        CoordinatorTask::Enqueue => match enqueue(board, request, lock_timeout) {
             Ok(()) => {
                 // The caller needs the number alone, which is there.
                 board.take_texts_back(request.ticket.load(Acquire));
@@ -47,12 +47,14 @@ fn carry_out_within(board: &Board, request: &Request, lock_timeout: &str) {
 }
 
 /// Serves the queue of this database, until no request comes for a moment.
-pub fn stay(board: &Board, home: u32) {
+pub fn serve(board: &Board, extension_database: u32) {
     let pid = process::my_pid();
     let is_taken = shmem::locked(|| {
         let taken = process::is_alive(board.queue_worker.load(Acquire));
         if !taken {
-            board.queue_worker_home.store(home, Release);
+            board
+                .queue_worker_database
+                .store(extension_database, Release);
             board.queue_worker.store(pid, Release);
         }
         taken
@@ -65,7 +67,7 @@ pub fn stay(board: &Board, home: u32) {
         let left = PATIENCE.saturating_sub(idle_since.elapsed());
         // A caller after this has the janitor launch another worker.
         let request = shmem::locked(|| {
-            let request = board.take_errand(home, pid);
+            let request = board.take_task(extension_database, pid);
             if request.is_none() && left.is_zero() {
                 board.queue_worker.store(0, Release);
             }
@@ -80,7 +82,7 @@ pub fn stay(board: &Board, home: u32) {
             None => {
                 // A run that is queued now may be the next, and a request that has ended is to be freed.
                 janitor::wake(board);
-                shmem::wait_for_change(left, || board.errand_of(home).is_some());
+                shmem::wait_for_change(left, || board.task_of(extension_database).is_some());
             }
         }
     }
@@ -98,14 +100,14 @@ impl Run {
         if self.board.no_slot.load(Acquire) == 0 {
             return Ok(());
         }
-        let (home, owner) = (&self.request.home, &self.request.owner);
+        let (extension_database, owner) = (&self.request.extension_database, &self.request.owner);
         let taken = shmem::locked(|| {
-            let (request, _) = self.board.errand_of(home.load(Acquire))?;
+            let (request, _) = self.board.task_of(extension_database.load(Acquire))?;
             let is_ours = request.extension.load(Acquire) == self.extension
                 && request.owner.load(Acquire) == owner.load(Acquire);
             is_ours.then(|| {
                 self.board
-                    .take_errand(home.load(Acquire), process::my_pid())
+                    .take_task(extension_database.load(Acquire), process::my_pid())
             })?
         });
         if let Some(request) = taken {

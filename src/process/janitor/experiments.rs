@@ -24,7 +24,7 @@ const PATIENCE: u32 = 3;
 
 /// Whether a run may be begun: within a block of an experiment only its own may.
 pub fn may_begin(board: &Board, request: &Request) -> bool {
-    !board.experiment_slots.is_in_block() || request.of_experiment.load(Acquire) != 0
+    !board.experiment_slots.block_is_running() || request.of_experiment.load(Acquire) != 0
 }
 
 /// A run is begun: when it is the first one of a block, the block is.
@@ -108,7 +108,7 @@ fn is_over(board: &Board, database: u32, run_id: i64) -> bool {
     let is_it = |request: &&Request| {
         request.is_open()
             && request.run_id.load(Acquire) == run_id
-            && request.home.load(Acquire) == database
+            && request.extension_database.load(Acquire) == database
     };
     !board.requests.iter().any(|request| is_it(&request))
 }

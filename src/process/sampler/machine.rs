@@ -93,7 +93,7 @@ impl<'a> Machine<'a> {
             meminfo: Source::open(proc::MEMINFO),
             vmstat: Source::open(proc::VMSTAT),
             pressure: proc::PRESSURE.map(Source::open),
-            devices: Devices::look(),
+            devices: Devices::find(),
             clients: clients.map(Process::of).collect(),
             servers,
             tick_ns: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1),
@@ -102,7 +102,7 @@ impl<'a> Machine<'a> {
     }
 
     /// How everything stands now.
-    pub fn look(&mut self) -> Snapshot {
+    pub fn snapshot(&mut self) -> Snapshot {
         let (insert_lsn, flush_lsn) = usage::lsns();
         let processes = self.processes();
         let buffer = &mut self.buffer;

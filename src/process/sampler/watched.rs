@@ -48,7 +48,7 @@ impl<'a> Watched<'a> {
     }
 
     /// Counts what each waits for now, while it is at work.
-    pub fn look(&self, waits: &mut Waits) {
+    pub fn sample(&self, waits: &mut Waits) {
         for slot in self.slots.iter().filter(|slot| self.is_at_work(slot)) {
             let place = slot.procno.load(Relaxed).checked_sub(1);
             let wait = place.and_then(|place| usage::wait_of(place, slot.pid.load(Relaxed)));

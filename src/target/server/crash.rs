@@ -15,7 +15,7 @@ use crate::{
     clock,
     errors::{Fault, of_file, sqlstate},
     pg::{
-        libpq::{Connection, Look},
+        libpq::{CheckInterrupts, Connection},
         process,
     },
 };
@@ -39,13 +39,13 @@ pub struct Recovered {
 
 impl TargetServer {
     /// Stops it with nothing written that a crash would not have written. It has no connection to anybody then.
-    pub fn crash(&self, look: Look) -> Result<(), Fault> {
-        self.end(Signal::QUIT, STOP, look)
+    pub fn crash(&self, check_interrupts: CheckInterrupts) -> Result<(), Fault> {
+        self.end(Signal::QUIT, STOP, check_interrupts)
     }
 
     /// Has the cluster on disk again and then forgotten by the kernel, as far as that is possible without unmounting it.
-    pub fn sync_and_forget(&self, look: Look) -> Result<(), Fault> {
-        self.run_sync("sync-again", look)?;
+    pub fn sync_and_forget(&self, check_interrupts: CheckInterrupts) -> Result<(), Fault> {
+        self.run_sync("sync-again", check_interrupts)?;
         self.forget_pages()
     }
 
@@ -55,7 +55,7 @@ impl TargetServer {
         bindir: &Path,
         user: &str,
         database: &str,
-        look: Look,
+        check_interrupts: CheckInterrupts,
     ) -> Result<Recovered, Fault> {
         let file = self.settings_file();
         OpenOptions::new()
@@ -72,13 +72,13 @@ impl TargetServer {
             .map_err(|e| of_file("run", &program, &e))?;
         // It says there that it is ready: who asked by connecting would have it log each time that it is not.
         while !self.is_ready(child.id()) {
-            look()?;
+            check_interrupts()?;
             if child.try_wait().is_ok_and(|ended| ended.is_some()) {
                 return Err(self.did_not_recover());
             }
             process::wait(Duration::from_millis(5));
         }
-        let connection = match self.connect_after_crash(user, database, look) {
+        let connection = match self.connect_after_crash(user, database, check_interrupts) {
             Err(fault) if fault.sqlstate == sqlstate::CONNECTION_LOST => {
                 if child.try_wait().is_ok_and(|ended| ended.is_some()) {
                     return Err(self.did_not_recover());
@@ -98,17 +98,17 @@ impl TargetServer {
         &self,
         user: &str,
         database: &str,
-        look: Look,
+        check_interrupts: CheckInterrupts,
     ) -> Result<Connection, Fault> {
-        let refused = match self.connect(user, database, look) {
+        let refused = match self.connect(user, database, check_interrupts) {
             Err(fault) if fault.sqlstate == sqlstate::CONNECTION_LOST => fault,
             other => return other,
         };
-        let mut connection = self.connect(user, "postgres", look)?;
+        let mut connection = self.connect(user, "postgres", check_interrupts)?;
         let name = quoting::sql_identifier(database);
         let allow = format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS true");
-        match connection.query(&allow, &[], look) {
-            Ok(_) => self.connect(user, database, look),
+        match connection.query(&allow, &[], check_interrupts) {
+            Ok(_) => self.connect(user, database, check_interrupts),
             Err(fault) if fault.sqlstate == sqlstate::NO_SUCH_DATABASE => Err(refused),
             Err(fault) => Err(fault),
         }

@@ -15,7 +15,7 @@ use rustix::process::Signal;
 use super::TargetServer;
 use crate::{
     errors::{Fault, of_file, sqlstate},
-    pg::{libpq::Look, process},
+    pg::{libpq::CheckInterrupts, process},
 };
 
 impl TargetServer {
@@ -49,7 +49,12 @@ impl TargetServer {
         Ok(command)
     }
 
-    pub(super) fn run(&self, mut command: Command, name: &str, look: Look) -> Result<(), Fault> {
+    pub(super) fn run(
+        &self,
+        mut command: Command,
+        name: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<(), Fault> {
         let program = PathBuf::from(command.get_program());
         let mut child = process::spawn_bound(&mut command, Signal::TERM)
             .map_err(|e| of_file("run", &program, &e))?;
@@ -61,7 +66,7 @@ impl TargetServer {
                 Some(status) => break status,
                 None => process::wait(Duration::from_millis(20)),
             }
-            if let Err(fault) = look() {
+            if let Err(fault) = check_interrupts() {
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(fault);

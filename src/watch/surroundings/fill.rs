@@ -9,7 +9,7 @@ use crate::pg::session;
 
 /// Now, if it is wanted: only of a filesystem that was made for the run something follows from it, and a server that others use may
 /// have very many files. None also where it cannot be found out.
-pub fn look_if(wanted: bool) -> Option<Fill> {
+pub fn read_if(wanted: bool) -> Option<Fill> {
     if !wanted {
         return None;
     }

@@ -22,7 +22,7 @@ impl OldXmin {
 
     /// Looks for holders that keep dead rows of the work database from being pruned: a transaction id in any database, a slot, a
     /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
-    pub fn look(&mut self, work_database: u32) -> Result<(), Fault> {
+    pub fn poll(&mut self, work_database: u32) -> Result<(), Fault> {
         let holders = xact::transaction(|| Self::now(work_database))?;
         for holder in holders {
             let known = self

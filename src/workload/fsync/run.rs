@@ -66,7 +66,7 @@ fn make_wal_file(run: &mut Run) -> Result<WalFile, Fault> {
     run.entry = Some(entry);
     file.make(bytes, |done| {
         run.board.run.done.store(done, Relaxed);
-        run.look_around()
+        run.check_interrupts()
     })?;
     run.board.run.wal_file.set(file.mark());
     Ok(file)
@@ -76,8 +76,11 @@ fn make_wal_file(run: &mut Run) -> Result<WalFile, Fault> {
 fn settle_storage(run: &mut Run) -> Result<(), Fault> {
     run.enter(Phase::Checkpoint, 0);
     // The worker needs some database, and there is none of the run's own.
-    let home = session::database();
-    run.board.run.work_database.store(home, Release);
+    let extension_database = session::database();
+    run.board
+        .run
+        .work_database
+        .store(extension_database, Release);
     run.have_own_checkpoint()
 }
 

@@ -102,8 +102,11 @@ fn bytes_in(directory: &Path) -> u64 {
 fn settle_storage(run: &mut Run) -> Result<(), Fault> {
     run.enter(Phase::Checkpoint, 0);
     // The worker needs some database, and there is none of the run's own.
-    let home = session::database();
-    run.board.run.work_database.store(home, Release);
+    let extension_database = session::database();
+    run.board
+        .run
+        .work_database
+        .store(extension_database, Release);
     run.have_own_checkpoint()
 }
 

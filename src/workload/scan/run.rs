@@ -157,7 +157,7 @@ fn scan_once(run: &mut Run, degree: u32) -> Result<(Report, Waiting), Fault> {
         }
         if Instant::now() >= next {
             next = Instant::now() + bench::LOOK;
-            run.look_around()?;
+            run.check_interrupts()?;
             run.crew.sampler_is_there()?;
         }
         if area.scanning.load(Acquire) == 1 {

@@ -111,12 +111,12 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let state = cache::prepare(spec)?;
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
-    let before = SoFar::look(board)?;
+    let before = SoFar::read(board)?;
     board.run.scanning.store(1, Release);
     let scanned = xact::transaction(|| scan::count(table::QUALIFIED));
     board.run.scanning.store(0, Release);
     let scanned = scanned?;
-    let after = SoFar::look(board)?;
+    let after = SoFar::read(board)?;
     check_rows(spec, &scanned)?;
     let by_processes = after.by_processes(
         &before,

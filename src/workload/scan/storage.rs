@@ -77,7 +77,7 @@ pub struct ByProcesses {
 
 impl SoFar {
     /// Up to now, by this process, the parallel workers of its scans, and the server's I/O workers.
-    pub fn look(board: &Board) -> Result<Self, Fault> {
+    pub fn read(board: &Board) -> Result<Self, Fault> {
         let run = &board.run;
         let io_workers = xact::transaction(scan_version::io_workers)?;
         let of = |pid| (pid, own_reads::of_process(pid));
@@ -85,7 +85,7 @@ impl SoFar {
             leader: own_reads::of_this_process(),
             workers_told: run.workers_told.load(Acquire),
             workers: Reads {
-                asked: run.workers_asked_bytes.load(Acquire),
+                requested: run.workers_requested_bytes.load(Acquire),
                 storage: run.workers_read_bytes.load(Acquire),
             },
             io_workers: io_workers.map(|pids| pids.into_iter().map(of).collect()),

@@ -161,7 +161,7 @@ impl Runner {
             Event::SyncPipeline => self.session.sync(),
             Event::EndPipeline => self.session.end_pipeline(),
             Event::Done => {}
-            Event::End if self.session.is_in_block() => return Err(block_is_open()),
+            Event::End if self.session.is_in_transaction_block() => return Err(block_is_open()),
             Event::End => return Ok(false),
         }
         self.client.machine.debugged.clear();

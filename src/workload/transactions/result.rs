@@ -98,7 +98,7 @@ impl Totals {
 }
 
 /// Results beside those of transactions.
-pub struct Beside<'a> {
+pub struct OtherResults<'a> {
     pub balances: Option<&'a Value>,
     pub maintenance: &'a [Maintenance],
     /// Results of each transaction type, where there are several.
@@ -109,7 +109,7 @@ pub struct Beside<'a> {
 /// Stores everything in one transaction, the row as `done`, and gives how the run ended.
 pub fn store(
     run: &mut Run,
-    beside: &Beside,
+    other: &OtherResults,
     search: Option<&RateSearch>,
     phases: Value,
 ) -> Result<Outcome, Fault> {
@@ -155,7 +155,7 @@ pub fn store(
         commit_max_ms: max(&totals.commit),
         stall_seconds: stalls.map(|stalls| stalls.stall_seconds),
         zero_seconds: stalls.map(|stalls| stalls.zero_seconds),
-        balances: beside.balances.cloned(),
+        balances: other.balances.cloned(),
         cost: cost::of_transactions(&run.spec, slots, &run.samples, &window),
         sustainable: search.map(RateSearch::found).unwrap_or_default(),
     };
@@ -163,8 +163,8 @@ pub fn store(
         let id = run.run_id;
         store::insert_samples(id, &run.samples, true)?;
         store::insert_waits(id, &run.samples)?;
-        store::insert(id, beside.maintenance)?;
-        store_of_workload(id, beside)?;
+        store::insert(id, other.maintenance)?;
+        store_of_workload(id, other)?;
         if let Some(search) = search {
             return store::insert(id, search.probes());
         }
@@ -181,14 +181,14 @@ pub fn store(
 }
 
 /// Stores the rows of transaction types, and those of the workload's own.
-fn store_of_workload(id: i64, beside: &Beside) -> Result<(), Fault> {
-    if let Some(types) = &beside.types {
+fn store_of_workload(id: i64, other: &OtherResults) -> Result<(), Fault> {
+    if let Some(types) = &other.types {
         store::insert(id, &types.transactions)?;
         store::insert(id, &types.failures)?;
         store::insert(id, &types.commands)?;
         store::insert(id, &types.histograms)?;
     }
-    match beside.own {
+    match other.own {
         Some(own) => store::insert_array(id, own.table, &own.rows.to_string()),
         None => Ok(()),
     }

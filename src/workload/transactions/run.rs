@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{
     LOAD, MAINTAIN, OwnChecks, Transactions, VACUUM, VERIFY,
-    result::{self, Beside},
+    result::{self, OtherResults},
     search,
 };
 use crate::{
@@ -54,7 +54,7 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
             Act::Maintain => maintenance = maintain(workload, run)?,
             Act::Store => {
                 let own = workload.own_results(run, &kept);
-                let beside = Beside {
+                let other = OtherResults {
                     own: own.as_ref(),
                     balances: balances.as_ref(),
                     maintenance: &maintenance,
@@ -66,7 +66,7 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
                         }
                     }),
                 };
-                return store(run, &beside, search.as_ref());
+                return store(run, &other, search.as_ref());
             }
             other => run.carry_out_step(other)?,
         }
@@ -113,11 +113,15 @@ impl Types {
     }
 }
 
-fn store(run: &mut Run, beside: &Beside, search: Option<&RateSearch>) -> Result<Outcome, Fault> {
+fn store(
+    run: &mut Run,
+    other: &OtherResults,
+    search: Option<&RateSearch>,
+) -> Result<Outcome, Fault> {
     run.enter(Phase::Collect, 0);
     run.observed.load_ms = run.load_ms();
     let phases = run.phase_times();
-    result::store(run, beside, search, phases)
+    result::store(run, other, search, phases)
 }
 
 fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {

@@ -1,7 +1,7 @@
 //! Targets of kind `connection` that are no servers with pgfsbench: whatever they send, a run on them ends, says why, and takes no
 //! more memory than it says.
 
-use pgfsbench_tests::fake_server::{Asked, FakeServer, Link, message, row};
+use pgfsbench_tests::fake_server::{FakeServer, Link, Message, message, row};
 use pgfsbench_tests::{Leaves, TestServer, assert_columns, refusal};
 use std::fs;
 use std::io;
@@ -177,9 +177,9 @@ fn a_server_that_floods_ends_the_run_and_takes_no_memory() {
         };
         let watched = watch.clone();
         let server = FakeServer::start(move |asked, link| match asked {
-            Asked::Connection if at_first => attack(link, &watched),
-            Asked::Connection => Ok(()),
-            Asked::Statement(_) => attack(link, &watched),
+            Message::Connection if at_first => attack(link, &watched),
+            Message::Connection => Ok(()),
+            Message::Statement(_) => attack(link, &watched),
         });
         bench.value(&format!(
             // A busy machine takes long over so much.
@@ -208,7 +208,7 @@ struct Told {
 
 fn telling(version: String, told: Told) -> FakeServer {
     FakeServer::start(move |asked, link| {
-        let Asked::Statement(sql) = asked else {
+        let Message::Statement(sql) = asked else {
             return Ok(());
         };
         let there = format!(

@@ -46,13 +46,13 @@ fn facts() -> Facts {
 
 #[track_caller]
 fn line(facts: &Facts, item: &str) -> Line {
-    let line = look(facts).into_iter().find(|line| line.item == item);
+    let line = check(facts).into_iter().find(|line| line.item == item);
     line.unwrap_or_else(|| panic!("there is no line {item}"))
 }
 
 #[test]
 fn of_a_good_server_only_the_unknown_is_told() {
-    let told: Vec<Line> = look(&facts())
+    let told: Vec<Line> = check(&facts())
         .into_iter()
         .filter(|line| line.state != OK)
         .collect();
@@ -157,5 +157,5 @@ fn rings_that_do_not_fit_are_told_beforehand() {
     assert_eq!(told.state, WARNING);
     let detail = told.detail.unwrap();
     assert!(detail.contains("the limit is 8192 kB"), "{detail}");
-    assert!(look(&facts()).iter().all(|line| line.item != "io_uring"));
+    assert!(check(&facts()).iter().all(|line| line.item != "io_uring"));
 }

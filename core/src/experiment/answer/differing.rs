@@ -12,7 +12,10 @@ pub(super) fn of(
 ) -> Option<(Vec<usize>, Cause)> {
     let counts = |number: usize| match against {
         Some(against) => number == against,
-        None => !withheld.aside.iter().any(|aside| aside.number == number),
+        None => !withheld
+            .excluded
+            .iter()
+            .any(|excluded| excluded.number == number),
     };
     let found = || own.differs.iter().filter(|(number, _)| counts(**number));
     if withheld.forced {

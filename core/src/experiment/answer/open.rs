@@ -21,7 +21,7 @@ use crate::{
 /// A reason, with its values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
-pub enum Why {
+pub enum OpenReason {
     /// Neighbours disturbed runs, and the machine was taken as it is.
     BusyMachine(Busy),
     /// The work of neighbours could not be seen, or only the least of it.
@@ -57,7 +57,7 @@ pub enum Why {
     NoReference,
 }
 
-impl Why {
+impl OpenReason {
     /// True if runs differ too much: neighbours may be the cause.
     fn is_noise(&self) -> bool {
         matches!(
@@ -103,7 +103,7 @@ impl Why {
 /// The reason why an answer is open, and how to go on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Open {
-    pub reasons: Vec<Why>,
+    pub reasons: Vec<OpenReason>,
     /// The blocks to extend the experiment to; None where more blocks would not help.
     pub next_blocks: Option<u32>,
 }
@@ -111,8 +111,12 @@ pub struct Open {
 impl Open {
     /// The statement that extends the experiment of this name; or, where more blocks would not decide it, a comment on what would.
     pub fn advice(&self, experiment: &str) -> Option<String> {
-        let needs_longer =
-            |why: &Why| matches!(why, Why::TooManyBlocks { .. } | Why::GivenUp { .. });
+        let needs_longer = |why: &OpenReason| {
+            matches!(
+                why,
+                OpenReason::TooManyBlocks { .. } | OpenReason::GivenUp { .. }
+            )
+        };
         let longer = self.reasons.iter().any(needs_longer);
         let longer = longer.then(|| text::LONGER_WINDOWS.to_owned());
         let next = self.next_blocks;
@@ -121,26 +125,26 @@ impl Open {
     }
 
     /// The reasons but that of a busy machine, which an answer begins with.
-    pub fn others(&self) -> impl Iterator<Item = &Why> {
+    pub fn others(&self) -> impl Iterator<Item = &OpenReason> {
         let reasons = self.reasons.iter();
-        reasons.filter(|why| !matches!(why, Why::BusyMachine(_)))
+        reasons.filter(|why| !matches!(why, OpenReason::BusyMachine(_)))
     }
 }
 
 /// The reasons why an experiment that is over has left something open. Nothing where all is decided, or where it is not over.
-pub fn of(state: &State, said: &[Row]) -> Open {
+pub fn of(state: &State, answers: &[Row]) -> Open {
     let e = &state.experiment;
     let is_over = matches!(e.status.as_str(), "done" | "cancelled");
     let is_control = |row: &Row| e.control == Some(row.number);
     let is_open = |row: &Row| row.is_open() || row.is_inconclusive();
-    let open: Vec<&Row> = (said.iter())
+    let open: Vec<&Row> = (answers.iter())
         .filter(|row| is_over && is_open(row) && !row.is_set_aside() && !is_control(row))
         .collect();
     if open.is_empty() {
         return Open::default();
     }
-    let mut reasons: Vec<Why> = neighbours::busy(state)
-        .map(Why::BusyMachine)
+    let mut reasons: Vec<OpenReason> = neighbours::busy(state)
+        .map(OpenReason::BusyMachine)
         .into_iter()
         .collect();
     for row in &open {
@@ -150,8 +154,8 @@ pub fn of(state: &State, said: &[Row]) -> Open {
         }
     }
     let seen = neighbours::seen(state);
-    if seen != OthersSeen::All && reasons.iter().any(Why::is_noise) {
-        reasons.push(Why::NeighboursNotSeen { seen });
+    if seen != OthersSeen::All && reasons.iter().any(OpenReason::is_noise) {
+        reasons.push(OpenReason::NeighboursNotSeen { seen });
     }
     Open {
         next_blocks: next_blocks(state, &reasons),
@@ -160,45 +164,45 @@ pub fn of(state: &State, said: &[Row]) -> Open {
 }
 
 /// The reason why a row decides nothing.
-pub fn reason(state: &State, row: &Row) -> Option<Why> {
+pub fn reason(state: &State, row: &Row) -> Option<OpenReason> {
     let e = &state.experiment;
     let target = || row.target.clone();
     let reason = row.reason.as_ref();
     let is = |of: Reason| reason == Some(&Cause::Arithmetic(of));
     let blocks = steps::next(state, "", "").blocks;
     if reason == Some(&Cause::TooShort) {
-        Some(Why::WindowsTooShort {
+        Some(OpenReason::WindowsTooShort {
             window_seconds: e.window_seconds,
             cycle_seconds: e.cycle_seconds,
         })
     } else if is(Reason::NoReference) {
-        Some(Why::NoReference)
+        Some(OpenReason::NoReference)
     } else if is(Reason::NoiseFloor) {
-        Some(Why::NoiseFloor)
+        Some(OpenReason::NoiseFloor)
     } else if is(Reason::TooNoisy) {
-        Some(Why::GivenUp { target: target() })
+        Some(OpenReason::GivenUp { target: target() })
     } else if let Some(differs @ (Cause::Differs(_) | Cause::AnotherDevice)) = reason {
-        Some(Why::Differs {
+        Some(OpenReason::Differs {
             target: target(),
             what: differs.says(),
         })
     } else if blocks < FEWEST_BLOCKS {
-        Some(Why::TooFewBlocks {
+        Some(OpenReason::TooFewBlocks {
             blocks,
             ended_by: e.ended_by.filter(|by| ends_early(*by)),
         })
     } else if row.needs_too_many {
-        Some(Why::TooManyBlocks { target: target() })
+        Some(OpenReason::TooManyBlocks { target: target() })
     } else {
         // An answer that is nearly decided gets as many blocks as a decision takes.
         let blocks = row.further_blocks.unwrap_or(1);
         Some(match reason {
-            Some(&Cause::Arithmetic(ended_by)) if ends_early(ended_by) => Why::EndedEarly {
+            Some(&Cause::Arithmetic(ended_by)) if ends_early(ended_by) => OpenReason::EndedEarly {
                 target: target(),
                 blocks,
                 ended_by,
             },
-            _ => Why::Noise {
+            _ => OpenReason::Noise {
                 target: target(),
                 blocks,
             },
@@ -212,11 +216,11 @@ fn ends_early(by: Reason) -> bool {
 }
 
 /// The first look that has as many blocks as a decision takes, where more of them can help.
-fn next_blocks(state: &State, reasons: &[Why]) -> Option<u32> {
+fn next_blocks(state: &State, reasons: &[OpenReason]) -> Option<u32> {
     let e = &state.experiment;
-    let further = |why: &Why| match why {
-        Why::Noise { blocks, .. } | Why::EndedEarly { blocks, .. } => Some(*blocks),
-        Why::TooFewBlocks { blocks, .. } => Some(FEWEST_BLOCKS - blocks),
+    let further = |why: &OpenReason| match why {
+        OpenReason::Noise { blocks, .. } | OpenReason::EndedEarly { blocks, .. } => Some(*blocks),
+        OpenReason::TooFewBlocks { blocks, .. } => Some(FEWEST_BLOCKS - blocks),
         _ => None,
     };
     let further = reasons.iter().filter_map(further).max()?;

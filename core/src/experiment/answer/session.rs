@@ -4,7 +4,7 @@ use super::Row;
 use crate::{
     experiment::{
         state::State,
-        steps::{self, Played},
+        steps::{self, LookResults},
     },
     texts::answer as text,
     verdict::confirmed,
@@ -33,10 +33,10 @@ pub fn is_another_session(a: &State, b: &State) -> bool {
 }
 
 /// Adds to what is said of an experiment what another session, of which `theirs` is said, has confirmed. What may not be said of either confirms nothing.
-pub fn confirm(said: &mut [Row], state: &State, other: &State, theirs: &[Row]) {
+pub fn confirm(answers: &mut [Row], state: &State, other: &State, theirs: &[Row]) {
     let both = [state, other].map(|state| {
         let blocks = steps::next(state, "", "").blocks;
-        steps::play(
+        steps::replay_looks(
             state,
             blocks,
             steps::declared(state),
@@ -50,21 +50,23 @@ pub fn confirm(said: &mut [Row], state: &State, other: &State, theirs: &[Row]) {
         let mut rows = rows.iter();
         rows.all(|row| !row.is_inconclusive() || row.is_set_aside())
     };
-    let are_whole = is_whole(said) && is_whole(theirs);
+    let are_whole = is_whole(answers) && is_whole(theirs);
     let is_said = |number: usize| {
         let mut theirs = theirs.iter();
         theirs.any(|row| row.number == number && !row.is_inconclusive())
     };
-    for row in said
+    for row in answers
         .iter_mut()
         .filter(|row| is_like && !row.is_inconclusive() && is_said(row.number))
     {
         let holds = match &both {
-            [Played::Baseline(a), Played::Baseline(b)] => match (&a[row.number], &b[row.number]) {
-                (Some(a), Some(b)) => confirmed::of_comparison(a, b),
-                _ => false,
-            },
-            [Played::Best(a), Played::Best(b)] => are_whole && confirmed::of_best(a, b),
+            [LookResults::Baseline(a), LookResults::Baseline(b)] => {
+                match (&a[row.number], &b[row.number]) {
+                    (Some(a), Some(b)) => confirmed::of_comparison(a, b),
+                    _ => false,
+                }
+            }
+            [LookResults::Best(a), LookResults::Best(b)] => are_whole && confirmed::of_best(a, b),
             _ => false,
         };
         if holds {

@@ -50,7 +50,7 @@ pub enum Files {
 }
 
 /// A run that is to be made.
-pub struct Intended<'a> {
+pub struct PlannedRun<'a> {
     pub workload: Workload,
     /// Its options, as given.
     pub options: &'a Map<String, Value>,
@@ -59,7 +59,7 @@ pub struct Intended<'a> {
     pub transactions: &'a [String],
 }
 
-impl Intended<'_> {
+impl PlannedRun<'_> {
     fn has(&self, option: &str, value: &Value) -> bool {
         self.options.get(option) == Some(value)
     }
@@ -95,7 +95,7 @@ impl Intended<'_> {
 
 impl Metric {
     /// Refuses a run that does not measure it: the experiment would end without a value.
-    pub fn is_measured_by(&self, run: &Intended) -> Result<(), Refusal> {
+    pub fn is_measured_by(&self, run: &PlannedRun) -> Result<(), Refusal> {
         let transactions = run.workload.runs_transactions();
         match self.by {
             By::Operations if transactions || run.syncs() => Ok(()),
@@ -161,7 +161,7 @@ impl Metric {
         }
     }
 
-    fn has_option(&self, option: &str, run: &Intended) -> Result<(), Refusal> {
+    fn has_option(&self, option: &str, run: &PlannedRun) -> Result<(), Refusal> {
         if !run.workload.takes_option(option) {
             return Err(self.not_of(run, &format!("It has no option \"{option}\".")));
         }
@@ -175,7 +175,7 @@ impl Metric {
         }
     }
 
-    fn has_files(&self, files: Files, run: &Intended) -> Result<(), Refusal> {
+    fn has_files(&self, files: Files, run: &PlannedRun) -> Result<(), Refusal> {
         let pattern = run.options.get("pattern").and_then(Value::as_str);
         let is_on = |option| run.options.get(option).and_then(Value::as_u64) > Some(0);
         // The jobs of a job file are looked at when it is parsed.
@@ -201,7 +201,7 @@ impl Metric {
         }
     }
 
-    fn not_of(&self, run: &Intended, detail: &str) -> Refusal {
+    fn not_of(&self, run: &PlannedRun, detail: &str) -> Refusal {
         Refusal::argument(format!(
             "metric \"{}\" is not measured by workload \"{}\"",
             self.name,
@@ -227,9 +227,9 @@ mod tests {
     use crate::{refusal::check, workload};
     use serde_json::json;
 
-    fn said(metric: &str, workload: &str, options: Value, target: &str) -> Option<String> {
+    fn refusal_of(metric: &str, workload: &str, options: Value, target: &str) -> Option<String> {
         let scripts = ["order".to_owned(), "stock".to_owned()];
-        let asked = Intended {
+        let arguments = PlannedRun {
             workload: Workload::parse(workload).unwrap(),
             options: options.as_object().unwrap(),
             target,
@@ -238,7 +238,7 @@ mod tests {
                 _ => &[],
             },
         };
-        let refusal = find(metric).unwrap().is_measured_by(&asked).err()?;
+        let refusal = find(metric).unwrap().is_measured_by(&arguments).err()?;
         check::style(&refusal);
         Some(refusal.message)
     }
@@ -347,8 +347,11 @@ mod tests {
                 "is of no transaction",
             ),
         ] {
-            let said = said(metric, workload, options, "t").unwrap_or_default();
-            assert!(said.contains(why), "{metric} of {workload}: {said}");
+            let refusal_of = refusal_of(metric, workload, options, "t").unwrap_or_default();
+            assert!(
+                refusal_of.contains(why),
+                "{metric} of {workload}: {refusal_of}"
+            );
         }
     }
 
@@ -373,12 +376,15 @@ mod tests {
             ("tps of stock", "script", json!({})),
         ] {
             assert_eq!(
-                said(metric, workload, options, "t"),
+                refusal_of(metric, workload, options, "t"),
                 None,
                 "{metric} of {workload}"
             );
         }
-        assert_eq!(said("load_ms", "tpcb", json!({}), DEFAULT_TARGET), None);
+        assert_eq!(
+            refusal_of("load_ms", "tpcb", json!({}), DEFAULT_TARGET),
+            None
+        );
     }
 
     /// The metric that an experiment takes when none is named.
@@ -386,14 +392,14 @@ mod tests {
     fn every_workload_has_its_own_metric() {
         let options = Map::new();
         for workload in workload::ALL {
-            let asked = Intended {
+            let arguments = PlannedRun {
                 workload: *workload,
                 options: &options,
                 target: "t",
                 transactions: &[],
             };
             let own = find(super::super::of_workload(Some(*workload), false)).unwrap();
-            own.is_measured_by(&asked).unwrap();
+            own.is_measured_by(&arguments).unwrap();
             assert!(ALL.contains(&own));
         }
     }

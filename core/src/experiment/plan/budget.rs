@@ -19,7 +19,7 @@ const FEWEST_CYCLES: f64 = 2.0;
 
 /// An experiment that is to fit into a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wish {
+pub struct BudgetRequest {
     /// Targets without the control.
     pub targets: u32,
     pub control: bool,
@@ -41,7 +41,7 @@ pub struct Wish {
 
 /// Length and blocks that fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fit {
+pub struct BudgetPlan {
     pub length: Length,
     /// The cycle, where it is another than that of the server.
     pub cycle_seconds: Option<f64>,
@@ -49,14 +49,14 @@ pub struct Fit {
     pub blocks: u32,
 }
 
-impl Fit {
+impl BudgetPlan {
     /// In words.
     pub fn says(&self) -> String {
         text::fit(self.cycle_seconds, self.length.window_seconds, self.blocks)
     }
 }
 
-impl Wish {
+impl BudgetRequest {
     /// Runs of a block.
     pub fn runs(&self) -> usize {
         self.targets as usize + usize::from(self.control)
@@ -107,13 +107,13 @@ impl Wish {
 
     /// Length and blocks that fit into these seconds. It takes the longest cycle, up to the server's own, that leaves room for four blocks, else
     /// three; then as many blocks as fit. Where windows of three cycles do not fit, it tries two. None if these do not fit either.
-    pub fn fit(&self, seconds: f64) -> Option<Fit> {
+    pub fn fit(&self, seconds: f64) -> Option<BudgetPlan> {
         let fits = |length: Length, fewest: u32| {
             let blocks = blocks_within(seconds, self.runs(), length, self.before());
             let most = self.blocks.unwrap_or(DEFAULT_MAX_BLOCKS);
             let last = looks(most).into_iter().map(|look| look.blocks);
             let last = last.filter(|look| *look <= blocks).max()?;
-            (last >= fewest).then_some(Fit {
+            (last >= fewest).then_some(BudgetPlan {
                 length,
                 cycle_seconds: Some(length.cycle_seconds)
                     .filter(|cycle| self.may_choose && *cycle != self.length.cycle_seconds),
@@ -157,7 +157,7 @@ impl Wish {
     }
 
     /// Spends a budget, or says why nothing fits.
-    pub fn spend(&self, seconds: f64) -> Result<Fit, Refusal> {
+    pub fn spend(&self, seconds: f64) -> Result<BudgetPlan, Refusal> {
         if !self.may_choose && self.has_cycles && self.length.is_too_short() {
             return Err(Refusal::argument(
                 "budget and the length of the windows contradict each other",
@@ -203,8 +203,8 @@ mod tests {
     const HOUR: f64 = 3600.0;
 
     /// Targets with the server's cycle of five minutes.
-    fn wish(targets: u32) -> Wish {
-        Wish {
+    fn wish(targets: u32) -> BudgetRequest {
+        BudgetRequest {
             targets,
             length: Length {
                 warmup_seconds: 300.0,
@@ -215,7 +215,7 @@ mod tests {
             may_choose: true,
             has_cycles: true,
             pilot_cycle: true,
-            ..Wish::default()
+            ..BudgetRequest::default()
         }
     }
 
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn what_was_given_is_kept_or_refused() {
-        let given = Wish {
+        let given = BudgetRequest {
             may_choose: false,
             ..wish(2)
         };
@@ -288,7 +288,7 @@ mod tests {
             Some(None)
         );
         check::style(&given.spend(HOUR).unwrap_err());
-        let short = Wish {
+        let short = BudgetRequest {
             length: Length {
                 window_seconds: 10.0,
                 ..given.length
@@ -298,7 +298,7 @@ mod tests {
         let refused = short.spend(8.0 * HOUR).unwrap_err();
         check::style(&refused);
         assert!(refused.message.contains("contradict"), "{refused:?}");
-        let blocks = |blocks| Wish {
+        let blocks = |blocks| BudgetRequest {
             blocks: Some(blocks),
             ..wish(2)
         };
@@ -318,7 +318,7 @@ mod tests {
         fn what_fits_ends_in_time_and_can_decide(
             targets in 2u32..20, control: bool, burn_in: bool, seconds in 60.0..1e6f64, cycle in 30.0..7200.0f64, data in 0u64..(1 << 40),
         ) {
-            let wish = Wish {
+            let wish = BudgetRequest {
                 control,
                 burn_in,
                 length: Length { warmup_seconds: cycle, window_seconds: 3.0 * cycle, cycle_seconds: cycle, data_bytes: data },

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::{
     experiment::{
-        asked::Checked,
+        arguments::Checked,
         plan::{
             self, Before, Length,
-            budget::{Fit, Wish},
+            budget::{BudgetPlan, BudgetRequest},
         },
     },
     run::room::DISK_TPS,
@@ -37,9 +37,9 @@ pub struct Plan<'a> {
     pub seed: i64,
     pub seed_is_given: bool,
     /// The request that the rows of other times are fitted to.
-    pub wish: Wish,
+    pub wish: BudgetRequest,
     /// The budget, with what it was spent on.
-    pub budget: Option<(f64, Fit)>,
+    pub budget: Option<(f64, BudgetPlan)>,
     /// Whether the windows have fewer checkpoint cycles than a verdict takes.
     pub too_short: bool,
 }
@@ -142,7 +142,7 @@ fn room(plan: &Plan) -> Option<Line> {
 /// For the data that are copied; or why none are.
 fn room_here(copied: &Copied) -> Line {
     let says = match copied {
-        Copied::AreThere => text::data_are_there(),
+        Copied::Prepared => text::data_are_there(),
         Copied::LoadedFirst { bytes, limit } => text::loaded_first(*bytes, *limit),
         Copied::NoRoom(why) => text::no_room(why),
     };
@@ -177,7 +177,7 @@ fn offered(plan: &Plan, seconds: f64) -> String {
     let most = checked.max_seconds.filter(|_| plan.budget.is_none());
     let most = most.filter(|most| *most < seconds);
     let seconds = most.unwrap_or(seconds);
-    let longer = Wish {
+    let longer = BudgetRequest {
         blocks: None,
         ..*wish
     };
@@ -215,20 +215,20 @@ mod tests {
     use super::*;
     use crate::units::format_seconds;
     use crate::{
-        experiment::asked::{self, Asked},
+        experiment::arguments::{self, ExperimentArguments},
         spec,
         workload::tests::resolved,
     };
 
     fn checked(max_duration_us: Option<i64>) -> Checked {
-        let asked = Asked {
+        let arguments = ExperimentArguments {
             experiment: Some("e".into()),
             targets: Some(["a", "b"].map(|name| Some(name.to_owned())).into()),
             control: Some(true),
             max_duration_us,
-            ..Asked::default()
+            ..ExperimentArguments::default()
         };
-        asked::check(&asked, &[]).unwrap()
+        arguments::check(&arguments, &[]).unwrap()
     }
 
     fn plan<'a>(checked: &'a Checked, specs: &'a [Spec], needed: &'a [u64]) -> Plan<'a> {
@@ -246,7 +246,7 @@ mod tests {
             before: Before::default(),
             seed: 7,
             seed_is_given: false,
-            wish: Wish {
+            wish: BudgetRequest {
                 targets: 2,
                 control: true,
                 length: Length {
@@ -258,7 +258,7 @@ mod tests {
                 may_choose: true,
                 has_cycles: true,
                 pilot_cycle: true,
-                ..Wish::default()
+                ..BudgetRequest::default()
             },
             budget: None,
             too_short: false,
@@ -320,9 +320,9 @@ mod tests {
     fn the_largest_run_says_how_much_room_is_needed() {
         let checked = checked(None);
         let specs = [1, 2].map(|scale| {
-            resolved(spec::Asked {
+            resolved(spec::RunArguments {
                 scale: Some(scale),
-                ..spec::Asked::default()
+                ..spec::RunArguments::default()
             })
         });
         let plan = plan(&checked, &specs, &[1 << 30, 2 << 30]);
@@ -336,7 +336,7 @@ mod tests {
             let says = room_here(&copied).says;
             assert!(says.starts_with(start), "{says}");
         };
-        begins(Copied::AreThere, "no more than there is");
+        begins(Copied::Prepared, "no more than there is");
         let (bytes, limit) = (10 << 30, 16 << 30);
         begins(Copied::LoadedFirst { bytes, limit }, "about 10 GB, where ");
         let why = "The data need 17 GB.".to_owned();

@@ -28,7 +28,7 @@ impl Choice {
 }
 
 /// The choice that an experiment allows.
-pub fn choice(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> Choice {
+pub fn choice(state: &State, answers: &[Row], facts: &[Facts], metric: Metric) -> Choice {
     let e = &state.experiment;
     if !matches!(e.status.as_str(), "done" | "cancelled") {
         return Choice::none(text::not_over(&e.status));
@@ -37,12 +37,12 @@ pub fn choice(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> C
         return Choice::none(why);
     }
     // The control is another one of them under a second name, which is no choice.
-    let said: Vec<&Row> = (said.iter())
+    let answers: Vec<&Row> = (answers.iter())
         .filter(|row| e.control != Some(row.number))
         .collect();
     match e.goal {
-        Goal::Best => best(state, &said, facts, metric),
-        Goal::Baseline => against_baseline(state, &said, facts, metric),
+        Goal::Best => best(state, &answers, facts, metric),
+        Goal::Baseline => against_baseline(state, &answers, facts, metric),
     }
 }
 
@@ -75,9 +75,9 @@ fn has_bound(row: &Row) -> bool {
 }
 
 /// The first row that says nothing though its target was run.
-fn withheld<'a>(said: &[&'a Row]) -> Option<&'a Row> {
+fn withheld<'a>(answers: &[&'a Row]) -> Option<&'a Row> {
     let is_withheld = |row: &&&Row| row.is_inconclusive() && !row.is_set_aside();
-    said.iter().find(is_withheld).copied()
+    answers.iter().find(is_withheld).copied()
 }
 
 /// That nothing is chosen, with the words in which the answer says why a row is open.
@@ -85,11 +85,11 @@ fn no_choice(state: &State, row: &Row) -> String {
     text::open(open::reason(state, row).map(|why| why.says()))
 }
 
-fn best(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
-    if let Some(row) = withheld(said) {
+fn best(state: &State, answers: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
+    if let Some(row) = withheld(answers) {
         return Choice::none(no_choice(state, row));
     }
-    let (open, alike): (Vec<&Row>, Vec<&Row>) = (said.iter().copied())
+    let (open, alike): (Vec<&Row>, Vec<&Row>) = (answers.iter().copied())
         .filter(|row| row.is_open() || row.is_ahead() || row.is_equivalent())
         .partition(|row| row.is_open());
     if !open.is_empty() || alike.is_empty() {
@@ -106,7 +106,7 @@ fn best(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice
             .find_map(|row| reason_against(facts, row.number));
         return Choice::none(text::unusable(&names(&alike), why));
     }
-    let circumstances = regime::in_short(state, said, facts);
+    let circumstances = regime::in_short(state, answers, facts);
     if let [only] = alike[..] {
         let says = text::chosen(&only.target, &metric.superlative(), &circumstances);
         return Choice {
@@ -180,7 +180,7 @@ fn preferred<'a>(alike: &[&'a Row], facts: &[Facts]) -> &'a Row {
     alike.iter().min_by_key(key).copied().unwrap_or(alike[0])
 }
 
-fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
+fn against_baseline(state: &State, answers: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
     let baseline = state.experiment.baseline.unwrap_or(0);
     let name = state.targets[baseline].name.as_str();
     let better = if metric.more_is_better {
@@ -188,11 +188,11 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
     } else {
         "less"
     };
-    let circumstances = regime::in_short(state, said, facts);
-    let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (said.iter().copied())
+    let circumstances = regime::in_short(state, answers, facts);
+    let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (answers.iter().copied())
         .filter(|row| row.verdict == better)
         .partition(|row| reason_against(facts, row.number).is_some());
-    let open = (said.iter()).filter(|row| row.is_inconclusive() && has_bound(row));
+    let open = (answers.iter()).filter(|row| row.is_inconclusive() && has_bound(row));
     let bounds: Vec<Advice> = open
         .filter_map(|row| {
             // The most that a change would gain.
@@ -213,8 +213,8 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
             chosen: Some(only.number),
         },
         [] => {
-            let is_alone = !said.is_empty() && said.iter().all(|row| row.is_set_aside());
-            match withheld(said) {
+            let is_alone = !answers.is_empty() && answers.iter().all(|row| row.is_set_aside());
+            match withheld(answers) {
                 Some(row) => Choice::none(no_choice(state, row)),
                 None if is_alone => Choice::none(text::all_set_aside(name)),
                 None => stay(baseline, name, &unusable, facts, &circumstances),

@@ -1,7 +1,7 @@
 //! Lines to be pasted, by what is stored of the runs of the one that is chosen, and checked against the machine where they would be.
 
 use super::{
-    Advice, Facts, Here,
+    Advice, Facts, ThisServer,
     stored::{self, SOME_LOG, members},
     to_paste, untested as not_tested,
 };
@@ -20,7 +20,7 @@ const DIRECTORY: &str = "/var/lib/postgresql";
 const SOME_DEVICE: &str = "/dev/disk/by-id/YOUR-DEVICE";
 
 /// The lines for one target. Root pastes them: what is stored is shown only where it is of the kind that such a line has.
-pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
+pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
     let mut rows = Vec::new();
     if let Some(what) = stored::not_ours(f) {
         rows.push(not_tested(untested::lines(what)));
@@ -56,7 +56,7 @@ pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
 }
 
 /// The line for fstab, with the UUID that mkfs will have chosen; and what the kernel that runs now would say of it.
-fn fstab(f: &Facts, device: &str, here: &Here) -> Vec<Advice> {
+fn fstab(f: &Facts, device: &str, here: &ThisServer) -> Vec<Advice> {
     let Some(filesystem) = f.filesystem.as_deref().filter(|fs| *fs != "zfs") else {
         return Vec::new();
     };
@@ -116,7 +116,7 @@ fn disk_of(device: &str) -> &str {
 
 fn settings_of_server(
     settings: impl Iterator<Item = (String, String)>,
-    here: &Here,
+    here: &ThisServer,
 ) -> Vec<Advice> {
     let mut rows = Vec::new();
     let (mut reload, mut restart) = (false, false);
@@ -149,9 +149,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn here() -> Here {
+    fn here() -> ThisServer {
         let context = |name: &str, context: &str| (name.to_owned(), context.to_owned());
-        Here {
+        ThisServer {
             kernel: "6.1.0".into(),
             has_systemd: true,
             contexts: [
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    fn of(f: serde_json::Value, here: &Here) -> Vec<String> {
+    fn of(f: serde_json::Value, here: &ThisServer) -> Vec<String> {
         let state = json!({
             "experiment": {
                 "experiment_id": 1, "experiment": "e", "status": "done", "goal": "best", "metric": "tps", "margin": 0.05,

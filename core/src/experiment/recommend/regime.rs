@@ -1,6 +1,6 @@
 //! The circumstances in which an experiment was made: in others something else may come out.
 
-use super::{Facts, Here, nothing_durable};
+use super::{Facts, ThisServer, nothing_durable};
 use crate::{
     experiment::{
         answer::{Row, Warning, warning::Found},
@@ -17,7 +17,7 @@ use crate::{
 const DRIFT: &str = "drift";
 
 /// In what circumstances it was measured: others may say something else.
-pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<String> {
+pub fn regime(state: &State, answers: &[Row], facts: &[Facts], here: &ThisServer) -> Vec<String> {
     let Some(f) = facts.first() else {
         return Vec::new();
     };
@@ -33,8 +33,8 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
     parts.extend(with_small_buffers(state, facts));
     parts.extend(with_short_cycles(&state.experiment, f));
     parts.extend(forced_checkpoints(state, facts));
-    parts.extend(unsteady(said));
-    parts.extend(robbed_by_host(said));
+    parts.extend(unsteady(answers));
+    parts.extend(robbed_by_host(answers));
     parts.extend(unlike_in_checksums(facts, here));
     if let Some(reason) = nothing_durable(facts) {
         // Where they were flushed, but to memory.
@@ -127,36 +127,36 @@ fn with_small_buffers(state: &State, facts: &[Facts]) -> Option<String> {
 }
 
 /// Targets with a warning of this code, and in which of their runs; None if there are none.
-fn each_with<'a>(said: &'a [Row], code: &str) -> Option<Vec<(&'a str, String)>> {
+fn each_with<'a>(answers: &'a [Row], code: &str) -> Option<Vec<(&'a str, String)>> {
     let found = |row: &'a Row| Some((row.target.as_str(), found_of(row, code)?.in_which()));
-    let each: Vec<_> = said.iter().filter_map(found).collect();
+    let each: Vec<_> = answers.iter().filter_map(found).collect();
     (!each.is_empty()).then_some(each)
 }
 
 /// Where figures rose or fell within the windows: what they are depends on how long these are.
-fn unsteady(said: &[Row]) -> Option<String> {
-    each_with(said, DRIFT).map(|each| text::unsteady(&each))
+fn unsteady(answers: &[Row]) -> Option<String> {
+    each_with(answers, DRIFT).map(|each| text::unsteady(&each))
 }
 
 /// Runs from which the host took processors.
-fn robbed_by_host(said: &[Row]) -> Option<String> {
-    each_with(said, "steal").map(|each| text::robbed_by_host(&each))
+fn robbed_by_host(answers: &[Row]) -> Option<String> {
+    each_with(answers, "steal").map(|each| text::robbed_by_host(&each))
 }
 
 /// Where all servers that were measured had data checksums and this one has none, or the other way round.
-fn unlike_in_checksums(facts: &[Facts], here: &Here) -> Option<String> {
+fn unlike_in_checksums(facts: &[Facts], here: &ThisServer) -> Option<String> {
     let are_all = |on: bool| facts.iter().all(|f| f.data_checksums == Some(on));
     let measured = !here.data_checksums;
     are_all(measured).then(|| text::checksums(measured))
 }
 
 /// The regime in a few words, to stand behind a choice.
-pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
+pub fn in_short(state: &State, answers: &[&Row], facts: &[Facts]) -> String {
     let Some(f) = facts.first() else {
         return String::new();
     };
     let data = f.data_and_memory();
-    let has = |code: &str| said.iter().any(|row| found_of(row, code).is_some());
+    let has = |code: &str| answers.iter().any(|row| found_of(row, code).is_some());
     let cycle = given_cycle(&state.experiment, f);
     let kind = f.virtualization.as_deref().filter(|kind| *kind != "none");
     let circumstances = Circumstances {

@@ -64,18 +64,18 @@ fn what_the_host_took_and_figures_that_were_not_steady_are_told_by_target_and_ru
         warnings: answer::warning::listed(warnings),
         ..Row::default()
     };
-    let here = Here::default();
-    let says = |said: &[Row]| regime(&state, said, &[Facts::default()], &here);
+    let here = ThisServer::default();
+    let says = |answers: &[Row]| regime(&state, answers, &[Facts::default()], &here);
     assert_eq!(
         says(&[with("ext4", "stealing, drifts (1 of 3 runs)")]),
         [""; 0]
     );
-    let said = [
+    let answers = [
         with("ext4", "drift, steal (2 of 6 runs)"),
         with("btrfs", "steal"),
     ];
     assert_eq!(
-        says(&said),
+        says(&answers),
         [
             "tps rose or fell within the windows (ext4 in all runs), so that a longer warm-up or longer windows may give another ratio; the findings have the direction",
             "the host took processors' time away (ext4 in 2 of 6 runs, btrfs in all runs): for that alone no run is made again, since on such a host all may have it; the findings have how much",
@@ -90,7 +90,7 @@ fn a_device_that_is_a_file_is_told() {
         facts(serde_json::json!({"number": number, "kind": kind, "is_on_loop": is_on_loop}))
     };
     let says = |facts: &[Facts]| {
-        let long = regime(&state, &[], facts, &Here::default());
+        let long = regime(&state, &[], facts, &ThisServer::default());
         (long, in_short(&state, &[], facts))
     };
     let (long, short) = says(&[of(0, "device", Some(false)), of(1, "device", Some(true))]);
@@ -116,7 +116,7 @@ fn a_container_and_its_limits_are_told() {
     let state = state("best", &["ext4", "btrfs"], ("tps", None));
     let says = |container: &str, limits: serde_json::Value| {
         let of = facts(serde_json::json!({"number": 0, "container": container, "limits": limits}));
-        regime(&state, &[], &[of], &Here::default())
+        regime(&state, &[], &[of], &ThisServer::default())
     };
     assert_eq!(
         says(
@@ -170,7 +170,7 @@ fn reads_of_data_in_memory_that_the_device_did_are_told() {
         let of = facts(serde_json::json!({
             "number": 0, "data_bytes": 1e9, "memory_bytes": 4e9, "device_read_bytes": device, "server_read_bytes": 2147483648u64
         }));
-        regime(&state, &[], &[of], &Here::default()).remove(0)
+        regime(&state, &[], &[of], &ThisServer::default()).remove(0)
     };
     assert!(says(None).ends_with("reads hardly reach the filesystem"));
     assert!(says(Some(1e6)).ends_with("reads hardly reach the filesystem"));
@@ -195,7 +195,7 @@ fn memory_that_the_asking_server_takes_holds_no_data() {
         let of = facts(serde_json::json!({
             "number": 0, "data_bytes": 1 << 30, "memory_bytes": 4_u64 << 30, "asking_server_shared_buffers_bytes": taken
         }));
-        let says = regime(&state, &[], &[of], &Here::default()).remove(0);
+        let says = regime(&state, &[], &[of], &ThisServer::default()).remove(0);
         assert_eq!(is_found, fits);
         assert_eq!(says.starts_with("the data fit into memory"), fits, "{says}");
     }

@@ -16,7 +16,7 @@ const IN_A_ROW: usize = 3;
 
 /// A target that is not run any more because its runs fail, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aside {
+pub struct ExcludedTarget {
     /// Number of the target.
     pub number: usize,
     /// The block of the last of them.
@@ -87,8 +87,8 @@ pub fn without_value(made: &Made, metric: Metric) -> Option<Finding> {
 }
 
 /// The targets whose runs failed so often in a row that they are not run any more.
-pub fn aside(state: &State) -> Vec<Aside> {
-    let mut aside = Vec::new();
+pub fn excluded(state: &State) -> Vec<ExcludedTarget> {
+    let mut excluded = Vec::new();
     for target in &state.targets {
         let mut in_a_row = 0;
         for made in state.runs.iter().filter(|m| m.number == target.number) {
@@ -106,7 +106,7 @@ pub fn aside(state: &State) -> Vec<Aside> {
             }
             if in_a_row == IN_A_ROW {
                 let why = made.why.clone().unwrap_or_default();
-                aside.push(Aside {
+                excluded.push(ExcludedTarget {
                     number: target.number,
                     block: made.block,
                     why: text::failed_in_a_row(IN_A_ROW, &why),
@@ -115,5 +115,5 @@ pub fn aside(state: &State) -> Vec<Aside> {
             }
         }
     }
-    aside
+    excluded
 }

@@ -1,6 +1,6 @@
 //! The blocks that max_duration leaves time for.
 
-use super::{aside, declared, play};
+use super::{declared, excluded, replay_looks};
 use crate::experiment::state::{Outcome, State};
 use crate::{texts::steps as text, verdict::looks::Looks};
 
@@ -19,7 +19,8 @@ pub fn ends_early(state: &State, blocks: u32) -> Option<String> {
         looks: e.looks.clone(),
         ended: None,
     };
-    let next = play(state, blocks, declared(state), &looks).runs_next(state, &aside(state))?;
+    let next =
+        replay_looks(state, blocks, declared(state), &looks).runs_next(state, &excluded(state))?;
     let of_block = next.iter().filter(|runs| **runs).count();
     let over = || state.runs.iter().filter(|made| made.outcome.is_some());
     let of_next =

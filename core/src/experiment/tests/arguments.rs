@@ -4,20 +4,22 @@ use serde_json::json;
 
 use crate::{
     experiment::{
-        asked, plan,
+        arguments, plan,
         state::{Goal, Neighbours},
     },
     refusal::check,
     workload::tests::resolved,
 };
 
-fn asked(arguments: serde_json::Value) -> Result<asked::Checked, crate::refusal::Refusal> {
+fn check_given(
+    arguments: serde_json::Value,
+) -> Result<arguments::Checked, crate::refusal::Refusal> {
     let mut given = json!({"experiment": "e", "targets": ["a", "b"]});
     let object = given.as_object_mut().unwrap();
     object.extend(arguments.as_object().unwrap().clone());
-    let asked: asked::Asked = serde_json::from_value(given).unwrap();
-    let made = asked::made_targets(&asked)?;
-    asked::check(&asked, &made)
+    let arguments: arguments::ExperimentArguments = serde_json::from_value(given).unwrap();
+    let made = arguments::made_targets(&arguments)?;
+    arguments::check(&arguments, &made)
 }
 
 /// Each value was compared with all before it: this list took hours.
@@ -35,7 +37,7 @@ fn long_lists_are_counted_before_they_are_looked_at() {
         json!({"targets": names}),
         json!({"targets": null, "filesystems": names, "image_size": "1GB"}),
     ] {
-        let refusal = asked(arguments).unwrap_err();
+        let refusal = check_given(arguments).unwrap_err();
         assert_eq!(refusal.message, "there are too many targets");
         check::style(&refusal);
     }
@@ -44,7 +46,7 @@ fn long_lists_are_counted_before_they_are_looked_at() {
 #[test]
 fn a_metric_of_a_transaction_type_needs_a_run_that_has_it() {
     let given = |metric: &str, mix: serde_json::Value| {
-        asked(
+        check_given(
             json!({"metric": metric, "run": {"workload": "tpcc-like", "rate": 50.0, "options": {"mix": mix}}}),
         )
     };
@@ -158,7 +160,7 @@ fn wrong_arguments_are_refused_with_detail_and_hint() {
             "is not measured by workload \"scan\"",
         ),
     ] {
-        let refusal = asked(arguments.clone()).expect_err(&arguments.to_string());
+        let refusal = check_given(arguments.clone()).expect_err(&arguments.to_string());
         assert!(
             refusal.message.contains(message),
             "{arguments}: {}",
@@ -171,7 +173,7 @@ fn wrong_arguments_are_refused_with_detail_and_hint() {
 #[test]
 fn factors_are_varied_one_at_a_time_or_in_a_grid() {
     let factors = json!({"targets": null, "factors": {"clients": [1, 8], "settings.wal_compression": ["off", "on"]}});
-    let checked = asked(factors.clone()).unwrap();
+    let checked = check_given(factors.clone()).unwrap();
     let names: Vec<&str> = checked.candidates.iter().map(|c| c.name.as_str()).collect();
     assert_eq!(
         names,
@@ -188,17 +190,17 @@ fn factors_are_varied_one_at_a_time_or_in_a_grid() {
     );
     let mut grid = factors;
     grid["grid"] = json!(true);
-    let checked = asked(grid).unwrap();
+    let checked = check_given(grid).unwrap();
     assert_eq!((checked.candidates.len(), checked.goal), (4, Goal::Best));
 }
 
 #[test]
 fn a_parameter_of_targets_is_varied_on_targets_that_are_made_for_it() {
-    let checked = asked(json!({
+    let checked = check_given(json!({
         "experiment": "Options!", "targets": ["ext4", "b"], "factors": {"clients": [1, 8], "mount_options": ["", "noatime"]}
     }))
     .unwrap();
-    let of = |of: &dyn Fn(&asked::Candidate) -> String| -> Vec<String> {
+    let of = |of: &dyn Fn(&arguments::Candidate) -> String| -> Vec<String> {
         checked.candidates.iter().map(of).collect()
     };
     assert_eq!(
@@ -232,7 +234,7 @@ fn a_parameter_of_targets_is_varied_on_targets_that_are_made_for_it() {
         checked.variants[3].values,
         [("mount_options".to_owned(), json!("noatime"))]
     );
-    let plain = asked(json!({"factors": {"clients": [1, 8]}})).unwrap();
+    let plain = check_given(json!({"factors": {"clients": [1, 8]}})).unwrap();
     assert_eq!(plain.variants, []);
 }
 
@@ -243,19 +245,19 @@ fn a_grid_of_any_size_is_refused_at_once() {
     let factors: serde_json::Map<_, _> = (names.iter())
         .map(|name| (format!("settings.{name}"), json!(values)))
         .collect();
-    let refusal = asked(json!({"factors": factors, "grid": true})).unwrap_err();
+    let refusal = check_given(json!({"factors": factors, "grid": true})).unwrap_err();
     assert_eq!(refusal.message, "there are too many targets");
 }
 
 #[test]
 fn filesystems_make_targets_of_their_own() {
-    let asked: asked::Asked = serde_json::from_value(
+    let arguments: arguments::ExperimentArguments = serde_json::from_value(
         json!({"experiment": "New disk!", "filesystems": ["ext4", "xfs"], "image_size": "1GB"}),
     )
     .unwrap();
-    let made = asked::made_targets(&asked).unwrap();
+    let made = arguments::made_targets(&arguments).unwrap();
     assert_eq!(made[0], ("ext4".into(), "new-disk.ext4".into()));
-    let checked = asked::check(&asked, &made).unwrap();
+    let checked = arguments::check(&arguments, &made).unwrap();
     assert_eq!(checked.candidates[1].name, "xfs");
     assert_eq!(checked.candidates[1].target, "new-disk.xfs");
 }
@@ -272,13 +274,13 @@ fn length(seconds: f64) -> plan::Length {
 
 #[test]
 fn it_is_announced() {
-    let checked = asked(json!({"targets": ["ext4", "xfs", "btrfs"]})).unwrap();
+    let checked = check_given(json!({"targets": ["ext4", "xfs", "btrfs"]})).unwrap();
     assert_eq!(
         plan::announced(&checked, length(1265.0), plan::Before::default()),
         "3 targets, which is best, metric tps, margin 5 %; 3 to 12 blocks, looks after 3, 4, 6, 8 and 12; a target that is decided is not \
          run again; 9 to 36 runs, about 3 h 11 min to 12 h 42 min"
     );
-    let checked = asked(json!({"baseline": "a", "max_blocks": 3})).unwrap();
+    let checked = check_given(json!({"baseline": "a", "max_blocks": 3})).unwrap();
     assert_eq!(
         plan::announced(&checked, length(5.0), plan::Before::default()),
         "2 targets, each against a, metric tps, margin 5 %; 3 blocks, one look after 3; 6 runs, about 1 min"
@@ -317,22 +319,22 @@ fn one_scale_for_all_numbers_of_clients() {
     let clients = |n: u32| run(json!({"clients": n}));
     assert_ne!(clients(4).scale, clients(24).scale);
     assert_eq!(
-        asked::one_scale(&[clients(4), clients(24), clients(1)]),
+        arguments::one_scale(&[clients(4), clients(24), clients(1)]),
         Some(24)
     );
-    assert_eq!(asked::one_scale(&[clients(4), clients(8)]), Some(10));
+    assert_eq!(arguments::one_scale(&[clients(4), clients(8)]), Some(10));
     // The scale is given.
     let given = run(json!({"clients": 4, "scale": 50}));
-    assert_eq!(asked::one_scale(&[given.clone(), given]), None);
+    assert_eq!(arguments::one_scale(&[given.clone(), given]), None);
     // A workload without a scale.
     let commit = run(json!({"clients": 4, "workload": "commit"}));
-    assert_eq!(asked::one_scale(&[clients(4), commit]), None);
-    assert_eq!(asked::one_scale(&[]), None);
+    assert_eq!(arguments::one_scale(&[clients(4), commit]), None);
+    assert_eq!(arguments::one_scale(&[]), None);
 }
 
 #[test]
 fn a_budget_stands_alone() {
-    let taken = asked(json!({"budget_us": 1_200_000_000})).unwrap();
+    let taken = check_given(json!({"budget_us": 1_200_000_000})).unwrap();
     assert_eq!(taken.budget_seconds, Some(1200.0));
     for contradiction in [
         json!({"budget_us": 0}),
@@ -341,14 +343,15 @@ fn a_budget_stands_alone() {
         json!({"budget_us": 1, "run": {"transactions": 10}}),
         json!({"budget_us": 1, "metric": "sustainable_rate", "run": {"latency_limit_ms": 20.0, "options": {"sustain": 99}}}),
     ] {
-        let refused = asked(contradiction.clone());
+        let refused = check_given(contradiction.clone());
         check::style(&refused.expect_err(&contradiction.to_string()));
     }
 }
 
 #[test]
 fn neighbours_are_expected_or_not() {
-    let of = |given: serde_json::Value| asked(json!({"neighbours": given})).map(|c| c.neighbours);
+    let of =
+        |given: serde_json::Value| check_given(json!({"neighbours": given})).map(|c| c.neighbours);
     assert_eq!(of(json!(null)), Ok(Neighbours::Unexpected));
     assert_eq!(of(json!("unexpected")), Ok(Neighbours::Unexpected));
     assert_eq!(of(json!("expected")), Ok(Neighbours::Expected));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{failed, measured, state};
 use crate::{
     experiment::{
-        asked,
+        arguments,
         state::{Goal, Made, Outcome, State},
         steps::{self, End, Next},
         wal::{Fixed, Seen},
@@ -93,14 +93,14 @@ fn where_no_target_does_anything_there_is_no_rate() {
 #[test]
 fn a_rate_is_a_number_or_a_share() {
     let given = |text: &str| {
-        asked::with_rate(asked::Asked {
+        arguments::with_rate(arguments::ExperimentArguments {
             rate: Some(text.into()),
-            ..asked::Asked::default()
+            ..arguments::ExperimentArguments::default()
         })
     };
     let taken = |text: &str| {
-        let asked = given(text).unwrap();
-        (asked.run.rate, asked.rate_share)
+        let arguments = given(text).unwrap();
+        (arguments.run.rate, arguments.rate_share)
     };
     assert_eq!(taken("500"), (Some(500.0), None));
     assert_eq!(taken(" 70 % "), (None, Some(0.7)));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{disturbed_by as disturbed, failed, live, made, measured, state};
 use crate::experiment::{
-    answer::{self, open::Why},
+    answer::{self, open::OpenReason},
     metric, neighbours, recommend,
     state::{Goal, Made, Neighbours, Outcome, State},
     steps::{self, End, Next, Place},
@@ -243,12 +243,12 @@ fn the_answer_begins_with_the_busy_machine() {
         "busy machine: others disturbed 11 of 11 runs, and intervals are the wider for it; ";
     let line = answer::line(&state, &rows);
     assert!(line.starts_with(begins), "{line}");
-    let advice = recommend::rows(&state, &rows, &[], &recommend::Here::default());
+    let advice = recommend::rows(&state, &rows, &[], &recommend::ThisServer::default());
     assert_eq!(advice[0].part, "choice");
     assert!(advice[0].says.starts_with(begins), "{advice:?}");
     let open = answer::open::of(&state, &rows);
     assert!(
-        matches!(open.reasons[0], Why::BusyMachine(busy) if busy.runs == 11),
+        matches!(open.reasons[0], OpenReason::BusyMachine(busy) if busy.runs == 11),
         "{open:?}"
     );
 }

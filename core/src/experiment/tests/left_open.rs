@@ -6,7 +6,7 @@ use super::{disturbed_by, live, measured, state};
 use crate::experiment::{
     answer::{
         self,
-        open::{self, Open, Why},
+        open::{self, Open, OpenReason},
     },
     metric, plan, recommend,
     state::{Goal, Neighbours, OthersSeen, State},
@@ -54,8 +54,11 @@ fn noise_says_that_neighbours_could_not_be_seen() {
         let mut state = ended(3, &noisy);
         state.runs[0].others_seen = seen;
         let reasons = open_of(&state).reasons;
-        assert!(matches!(reasons[0], Why::Noise { .. }), "{reasons:?}");
-        assert_eq!(reasons.get(1).map(Why::says).as_deref(), says);
+        assert!(
+            matches!(reasons[0], OpenReason::Noise { .. }),
+            "{reasons:?}"
+        );
+        assert_eq!(reasons.get(1).map(OpenReason::says).as_deref(), says);
     }
 }
 
@@ -64,7 +67,7 @@ fn noise_says_how_many_more_blocks_and_the_statement_makes_them() {
     let state = ended(3, &noisy);
     let rows = answer::rows(&state, metric::ALL[0], &[]);
     let open = open_of(&state);
-    let Some(Why::Noise { target, blocks }) = open.reasons.first() else {
+    let Some(OpenReason::Noise { target, blocks }) = open.reasons.first() else {
         panic!("{open:?}")
     };
     assert_eq!(target, "t1");
@@ -76,7 +79,7 @@ fn noise_says_how_many_more_blocks_and_the_statement_makes_them() {
     // The line, the advice and the stored values say the same.
     let line = answer::line(&state, &rows);
     assert!(line.contains(&format!("; {says}; ")), "{line}");
-    let advice = recommend::rows(&state, &rows, &[], &recommend::Here::default());
+    let advice = recommend::rows(&state, &rows, &[], &recommend::ThisServer::default());
     let of = |part: &str| -> Vec<&str> {
         let of_part = advice.iter().filter(|a| a.part == part);
         of_part.map(|a| a.says.as_str()).collect()
@@ -114,7 +117,7 @@ fn what_ended_early_goes_on_with_the_look_after_the_one_that_it_took() {
     ] {
         state.experiment.ended_by = Some(ended_by);
         let open = open_of(&state);
-        let [Why::EndedEarly { blocks, .. }] = open.reasons[..] else {
+        let [OpenReason::EndedEarly { blocks, .. }] = open.reasons[..] else {
             panic!("{open:?}")
         };
         assert_eq!(
@@ -132,7 +135,7 @@ fn what_ended_early_goes_on_with_the_look_after_the_one_that_it_took() {
     let open = open_of(&state);
     assert_eq!(
         open.reasons,
-        [Why::TooFewBlocks {
+        [OpenReason::TooFewBlocks {
             blocks: 2,
             ended_by: Some(Reason::Cancelled)
         }]
@@ -154,7 +157,7 @@ fn windows_that_are_too_short_have_their_lengths_and_no_more_blocks() {
     ) = (Some(60.0), Some(300.0));
     let open = open_of(&state);
     assert_eq!(open.next_blocks, None);
-    let says: Vec<String> = open.reasons.iter().map(Why::says).collect();
+    let says: Vec<String> = open.reasons.iter().map(OpenReason::says).collect();
     assert_eq!(
         says,
         [
@@ -172,7 +175,7 @@ fn a_busy_machine_comes_first() {
     state.experiment.status = "done".into();
     let open = open_of(&state);
     assert!(
-        matches!(open.reasons[..], [Why::BusyMachine(busy), Why::Noise { .. }] if (busy.disturbed, busy.runs) == (6, 6)),
+        matches!(open.reasons[..], [OpenReason::BusyMachine(busy), OpenReason::Noise { .. }] if (busy.disturbed, busy.runs) == (6, 6)),
         "{open:?}"
     );
     assert!(open.next_blocks.is_some());
@@ -200,7 +203,7 @@ fn more_blocks_than_there_can_be_are_no_next_step() {
     });
     let open = open_of(&state);
     assert!(
-        matches!(open.reasons[..], [Why::TooManyBlocks { .. }]),
+        matches!(open.reasons[..], [OpenReason::TooManyBlocks { .. }]),
         "{open:?}"
     );
     assert_eq!(open.next_blocks, None);

@@ -13,14 +13,14 @@ use crate::experiment::{
 
 /// Facts of this many targets, two of which differ.
 fn differing(targets: usize, [a, b]: [usize; 2], why: &str) -> Vec<TargetFacts> {
-    let mut beside = vec![TargetFacts::default(); targets];
-    beside[a].differs = BTreeMap::from([(b, why.into())]);
-    beside[b].differs = BTreeMap::from([(a, why.into())]);
-    beside
+    let mut target_facts = vec![TargetFacts::default(); targets];
+    target_facts[a].differs = BTreeMap::from([(b, why.into())]);
+    target_facts[b].differs = BTreeMap::from([(a, why.into())]);
+    target_facts
 }
 
-fn rows(state: &State, beside: &[TargetFacts]) -> Vec<Row> {
-    answer::rows(state, metric::ALL[0], beside)
+fn rows(state: &State, target_facts: &[TargetFacts]) -> Vec<Row> {
+    answer::rows(state, metric::ALL[0], target_facts)
 }
 
 fn verdicts(rows: &[Row]) -> Vec<&str> {
@@ -38,38 +38,41 @@ fn steady(goal: Goal, levels: &[f64]) -> State {
 fn the_leader_on_another_device_is_not_named() {
     let mut state = steady(Goal::Best, &[200.0, 300.0, 100.0]);
     assert_eq!(verdicts(&rows(&state, &[])), ["out", "best", "out"]);
-    let beside = differing(3, [0, 1], ANOTHER_DEVICE);
-    let said = rows(&state, &beside);
-    assert_eq!(verdicts(&said), ["inconclusive", "inconclusive", "out"]);
+    let target_facts = differing(3, [0, 1], ANOTHER_DEVICE);
+    let answers = rows(&state, &target_facts);
+    assert_eq!(verdicts(&answers), ["inconclusive", "inconclusive", "out"]);
     assert!(
-        said[0]
+        answers[0]
             .says
             .starts_with("inconclusive (device confounded): 0.67 times t1 ("),
         "{}",
-        said[0].says
+        answers[0].says
     );
     assert_eq!(
-        said[1].says,
+        answers[1].says,
         "inconclusive (device confounded): median 300 tps; as compared with t0"
     );
     // Targets that are not compared with each other may differ.
     let others = differing(3, [0, 2], "differs: kernel");
     assert_eq!(verdicts(&rows(&state, &others)), ["out", "best", "out"]);
     state.experiment.forced = true;
-    assert_eq!(verdicts(&rows(&state, &beside)), ["out", "best", "out"]);
+    assert_eq!(
+        verdicts(&rows(&state, &target_facts)),
+        ["out", "best", "out"]
+    );
 }
 
 #[test]
 fn another_device_weighs_more_than_a_setting() {
     let state = steady(Goal::Best, &[300.0, 200.0, 100.0]);
-    let mut beside = differing(3, [0, 2], ANOTHER_DEVICE);
-    beside[0].differs.insert(1, "differs: kernel".into());
-    let said = rows(&state, &beside);
-    assert_eq!(said[0].reason, Some(ANOTHER_DEVICE.into()));
+    let mut target_facts = differing(3, [0, 2], ANOTHER_DEVICE);
+    target_facts[0].differs.insert(1, "differs: kernel".into());
+    let answers = rows(&state, &target_facts);
+    assert_eq!(answers[0].reason, Some(ANOTHER_DEVICE.into()));
     assert!(
-        said[0].says.ends_with("; as compared with t2"),
+        answers[0].says.ends_with("; as compared with t2"),
         "{}",
-        said[0].says
+        answers[0].says
     );
 }
 
@@ -83,16 +86,17 @@ fn a_session_in_which_something_differed_confirms_nothing() {
         let mut second = first.clone();
         second.experiment.experiment = "again".into();
         let confirmed = |theirs: &[Row]| {
-            let mut said = rows(&first, &[]);
-            answer::confirm(&mut said, &first, &second, theirs);
-            said.iter()
+            let mut answers = rows(&first, &[]);
+            answer::confirm(&mut answers, &first, &second, theirs);
+            answers
+                .iter()
                 .filter(|row| row.says.contains("confirmed"))
                 .count()
         };
         let count = rows(&first, &[]).len();
         assert_eq!(confirmed(&rows(&second, &[])), count);
-        let beside = differing(2, [0, 1], ANOTHER_DEVICE);
-        assert_eq!(confirmed(&rows(&second, &beside)), 0, "{goal:?}");
+        let target_facts = differing(2, [0, 1], ANOTHER_DEVICE);
+        assert_eq!(confirmed(&rows(&second, &target_facts)), 0, "{goal:?}");
     }
 }
 
@@ -100,16 +104,17 @@ fn a_session_in_which_something_differed_confirms_nothing() {
 fn who_is_best_is_confirmed_by_none_that_does_not_say_it() {
     let state = steady(Goal::Best, &[200.0, 300.0, 100.0]);
     let confirmed = |theirs: &[Row]| {
-        let mut said = rows(&state, &[]);
-        answer::confirm(&mut said, &state, &state, theirs);
-        said.iter()
+        let mut answers = rows(&state, &[]);
+        answer::confirm(&mut answers, &state, &state, theirs);
+        answers
+            .iter()
             .filter(|row| row.says.contains("confirmed"))
             .count()
     };
     assert_eq!(confirmed(&rows(&state, &[])), 3);
     // The last one is out there, too, but the one that leads is not named.
-    let beside = differing(3, [0, 1], ANOTHER_DEVICE);
-    assert_eq!(confirmed(&rows(&state, &beside)), 0);
+    let target_facts = differing(3, [0, 1], ANOTHER_DEVICE);
+    assert_eq!(confirmed(&rows(&state, &target_facts)), 0);
 }
 
 #[test]
@@ -122,8 +127,8 @@ fn what_is_open_tells_how_many_blocks_it_would_take() {
             let value = [100.0, second[place.block as usize]][place.number];
             measured(place, value)
         });
-        let open = |beside: &[TargetFacts]| {
-            let rows = rows(&state, beside);
+        let open = |target_facts: &[TargetFacts]| {
+            let rows = rows(&state, target_facts);
             rows.into_iter().find(|row| row.ratio.is_some()).unwrap()
         };
         let row = open(&[]);
@@ -138,8 +143,8 @@ fn what_is_open_tells_how_many_blocks_it_would_take() {
             row.says
         );
         // More of what is not comparable decides nothing.
-        let beside = differing(2, [0, 1], "differs: kernel");
-        assert_eq!(open(&beside).further_seconds, None);
+        let target_facts = differing(2, [0, 1], "differs: kernel");
+        assert_eq!(open(&target_facts).further_seconds, None);
     }
 }
 

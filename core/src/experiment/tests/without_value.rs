@@ -37,7 +37,7 @@ fn a_search_that_finds_no_rate_is_a_result() {
     // Neither made again, nor set aside.
     let of = |number: usize| started.iter().filter(|p| p.number == number).count();
     assert_eq!((of(0), of(1), of(2)), (3, 3, 3));
-    assert_eq!(steps::aside(&state), []);
+    assert_eq!(steps::excluded(&state), []);
     let none = state.runs.iter().find(|made| made.number == 2).unwrap();
     assert_eq!(none.outcome, Some(Outcome::Behind));
     assert!(none.why.as_deref().unwrap().starts_with("none: at 50.0"));
@@ -102,7 +102,7 @@ fn a_figure_that_is_not_positive_is_no_value_and_is_not_measured_again() {
     // Three blocks do not count for it, and it is decided by the next three.
     assert_eq!((end, started.len()), (End::Decided, 12));
     assert!(started.iter().all(|place| place.attempt == 1));
-    assert_eq!(steps::aside(&state), []);
+    assert_eq!(steps::excluded(&state), []);
     let metric = metric::ALL[0];
     let rows = answer::rows(&state, metric, &[]);
     assert_eq!(

@@ -9,11 +9,11 @@ use crate::{
     experiment::{
         answer::{
             self, Cause, TargetFacts, Warning,
-            open::{self, Why},
+            open::{self, OpenReason},
             warning,
         },
         metric, plan,
-        recommend::{self, Facts, Here},
+        recommend::{self, Facts, ThisServer},
         state::{Goal, Made, Neighbours, State},
         steps::{self, End, Next, Place},
         throttled::Step,
@@ -29,7 +29,7 @@ struct Decisions {
     end: Discriminant<End>,
     started: Vec<Place>,
     rows: Vec<Decided>,
-    open: Vec<Discriminant<Why>>,
+    open: Vec<Discriminant<OpenReason>>,
     next_blocks: Option<u32>,
     advice: Vec<Part>,
     of_other_host: Vec<&'static str>,
@@ -55,13 +55,13 @@ type Measure = fn(Place) -> Made;
 struct World {
     goal: Goal,
     measure: Measure,
-    beside: fn(&mut [TargetFacts]),
+    target_facts: fn(&mut [TargetFacts]),
     change: fn(&mut State),
     metric: &'static str,
 }
 
 /// Plays an experiment; `is_told` is whether the reasons of runs are stored as sentences.
-fn play(world: &World, is_told: bool) -> (State, End, Vec<Place>) {
+fn replay_looks(world: &World, is_told: bool) -> (State, End, Vec<Place>) {
     let mut state = state(3, world.goal);
     (state.experiment.max_blocks, state.experiment.looks) = (3, plan::looks(3));
     let mut started = Vec::new();
@@ -111,13 +111,13 @@ fn facts() -> Vec<Facts> {
 
 /// With the advice, whose words are looked at.
 fn decide(world: &World, is_told: bool) -> (Decisions, Vec<recommend::Advice>) {
-    let (state, end, started) = play(world, is_told);
-    let mut beside = vec![TargetFacts::default(); 3];
-    (world.beside)(&mut beside);
+    let (state, end, started) = replay_looks(world, is_told);
+    let mut target_facts = vec![TargetFacts::default(); 3];
+    (world.target_facts)(&mut target_facts);
     let metric = metric::find(world.metric).unwrap();
-    let said = answer::rows(&state, metric, &beside);
-    let open = open::of(&state, &said);
-    let rows = said.iter().map(|row| Decided {
+    let answers = answer::rows(&state, metric, &target_facts);
+    let open = open::of(&state, &answers);
+    let rows = answers.iter().map(|row| Decided {
         verdict: row.verdict.clone(),
         reason: row.reason.as_ref().map(Cause::code),
         same_durability: row.same_durability,
@@ -130,7 +130,7 @@ fn decide(world: &World, is_told: bool) -> (Decisions, Vec<recommend::Advice>) {
         ],
         warnings: row.warnings.len(),
     });
-    let advice = recommend::rows(&state, &said, &facts(), &Here::default());
+    let advice = recommend::rows(&state, &answers, &facts(), &ThisServer::default());
     let parts = advice.iter().map(|row| {
         let line = row.is_pasted && row.part != "not tested";
         (
@@ -172,26 +172,26 @@ const MEASURES: [Measure; 6] = [
     |place| disturbed_by(place, 100.0, 0.5),
 ];
 
-const BESIDES: [fn(&mut [TargetFacts]); 5] = [
+const FACT_CHANGES: [fn(&mut [TargetFacts]); 5] = [
     |_| {},
-    |beside| {
-        for of in beside.iter_mut() {
+    |target_facts| {
+        for of in target_facts.iter_mut() {
             of.durability = Some(Durability::default());
         }
-        beside[1].durability = Some(Durability::of_codes([Code::BarriersOff]));
+        target_facts[1].durability = Some(Durability::of_codes([Code::BarriersOff]));
     },
-    |beside| {
+    |target_facts| {
         let names = Cause::Differs("kernel".into());
-        beside[1].differs.insert(0, names.clone());
-        beside[0].differs.insert(1, names);
+        target_facts[1].differs.insert(0, names.clone());
+        target_facts[0].differs.insert(1, names);
     },
-    |beside| {
-        beside[2].differs.insert(0, Cause::AnotherDevice);
-        beside[0].differs.insert(2, Cause::AnotherDevice);
+    |target_facts| {
+        target_facts[2].differs.insert(0, Cause::AnotherDevice);
+        target_facts[0].differs.insert(2, Cause::AnotherDevice);
     },
-    |beside| {
-        beside[0].warnings = warning::listed("drift (2 of 3 runs), noisy_neighbour, steal");
-        beside[1].warnings = vec![
+    |target_facts| {
+        target_facts[0].warnings = warning::listed("drift (2 of 3 runs), noisy_neighbour, steal");
+        target_facts[1].warnings = vec![
             Warning::Changed("kernel".into()),
             Warning::CarryOver,
             Warning::Throttled(Step {
@@ -219,13 +219,13 @@ fn each_text_is_replaced_by_its_code_and_all_decisions_come_out_the_same() {
     let mut kinds = std::collections::BTreeSet::new();
     for goal in [Goal::Best, Goal::Baseline] {
         for measure in MEASURES {
-            for beside in BESIDES {
+            for target_facts in FACT_CHANGES {
                 for change in CHANGES {
                     for metric in ["tps", "load_ms", "latency_p99_ms", "stall_seconds"] {
                         let world = World {
                             goal,
                             measure,
-                            beside,
+                            target_facts,
                             change,
                             metric,
                         };

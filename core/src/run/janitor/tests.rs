@@ -2,11 +2,11 @@ use super::*;
 use crate::run::request::is_withdrawn;
 use proptest::prelude::*;
 
-const ERRANDS: [Errand; 4] = [
-    Errand::Run,
-    Errand::Enqueue,
-    Errand::Withdraw,
-    Errand::Recover,
+const TASKS: [CoordinatorTask; 4] = [
+    CoordinatorTask::Run,
+    CoordinatorTask::Enqueue,
+    CoordinatorTask::Withdraw,
+    CoordinatorTask::Recover,
 ];
 
 #[test]
@@ -15,9 +15,9 @@ fn each_further_error_is_followed_by_a_longer_rest() {
     assert_eq!(rests, [1, 1, 2, 4, 32, 60, 60, 60]);
 }
 
-fn failed(errand: Errand, failures: u32) -> Failed {
+fn failed(task: CoordinatorTask, failures: u32) -> Failed {
     Failed {
-        errand,
+        task,
         failures,
         slot: Slot::There,
         has_row: true,
@@ -37,23 +37,26 @@ fn new(is_cancelled: bool, is_busy: bool, before: usize) -> Action {
 
 #[test]
 fn without_a_slot_the_run_that_is_on_does_the_work_of_the_queue() {
-    let without = |errand, slot| Failed {
+    let without = |task, slot| Failed {
         slot,
-        ..failed(errand, 0)
+        ..failed(task, 0)
     };
     for slot in [Slot::Missing, Slot::MissingForLong] {
         assert_eq!(
-            without(Errand::Withdraw, slot).at_start(),
+            without(CoordinatorTask::Withdraw, slot).at_start(),
             Action::LeaveToCoordinator
         );
-        assert_eq!(without(Errand::Run, slot).at_start(), Action::WaitAgain);
+        assert_eq!(
+            without(CoordinatorTask::Run, slot).at_start(),
+            Action::WaitAgain
+        );
     }
     assert_eq!(
-        without(Errand::Enqueue, Slot::Missing).at_start(),
+        without(CoordinatorTask::Enqueue, Slot::Missing).at_start(),
         Action::LeaveToCoordinator
     );
     assert_eq!(
-        without(Errand::Enqueue, Slot::MissingForLong).at_start(),
+        without(CoordinatorTask::Enqueue, Slot::MissingForLong).at_start(),
         Action::GiveUpStarting
     );
 }
@@ -68,7 +71,7 @@ fn a_queue_worker_puts_into_the_queue_what_has_to_wait() {
         has_queue_worker: true,
     };
     assert_eq!(of_new(&new(true)), Action::Wait);
-    assert_eq!(of_new(&new(false)), Action::Launch(Errand::Run));
+    assert_eq!(of_new(&new(false)), Action::Launch(CoordinatorTask::Run));
     let not_its_turn = New {
         may_begin: false,
         ..new(false)
@@ -78,33 +81,42 @@ fn a_queue_worker_puts_into_the_queue_what_has_to_wait() {
 
 #[test]
 fn a_run_that_died_is_cleared_up_after_and_never_made_again() {
-    for errand in [Errand::Run, Errand::Recover] {
-        assert_eq!(failed(errand, 1).at_work(), Action::Launch(Errand::Recover));
-        assert_eq!(failed(errand, ATTEMPTS).at_work(), Action::GiveUp);
+    for task in [CoordinatorTask::Run, CoordinatorTask::Recover] {
+        assert_eq!(
+            failed(task, 1).at_work(),
+            Action::Launch(CoordinatorTask::Recover)
+        );
+        assert_eq!(failed(task, ATTEMPTS).at_work(), Action::GiveUp);
     }
 }
 
 #[test]
 fn a_row_that_stands_keeps_its_place_in_the_queue() {
-    assert_eq!(failed(Errand::Enqueue, 9).at_work(), Action::WaitAgain);
-    assert_eq!(failed(Errand::Run, 1).at_start(), Action::WaitAgain);
     assert_eq!(
-        failed(Errand::Run, ATTEMPTS).at_start(),
+        failed(CoordinatorTask::Enqueue, 9).at_work(),
+        Action::WaitAgain
+    );
+    assert_eq!(
+        failed(CoordinatorTask::Run, 1).at_start(),
+        Action::WaitAgain
+    );
+    assert_eq!(
+        failed(CoordinatorTask::Run, ATTEMPTS).at_start(),
         Action::GiveUpStarting
     );
     let no_row = Failed {
         has_row: false,
-        ..failed(Errand::Run, 1)
+        ..failed(CoordinatorTask::Run, 1)
     };
     assert_eq!(no_row.at_start(), Action::GiveUpStarting);
 }
 
 #[test]
 fn without_its_database_a_request_ends_whatever_it_was_for() {
-    for errand in ERRANDS {
+    for task in TASKS {
         let homeless = Failed {
             has_home: false,
-            ..failed(errand, 0)
+            ..failed(task, 0)
         };
         assert_eq!(homeless.at_start(), Action::EndHomeless);
         assert_eq!(homeless.at_work(), Action::EndHomeless);
@@ -113,9 +125,15 @@ fn without_its_database_a_request_ends_whatever_it_was_for() {
 
 #[test]
 fn nobody_overtakes() {
-    assert_eq!(new(false, false, 0), Action::Launch(Errand::Run));
-    assert_eq!(new(false, false, 1), Action::Launch(Errand::Enqueue));
-    assert_eq!(new(false, true, 0), Action::Launch(Errand::Enqueue));
+    assert_eq!(new(false, false, 0), Action::Launch(CoordinatorTask::Run));
+    assert_eq!(
+        new(false, false, 1),
+        Action::Launch(CoordinatorTask::Enqueue)
+    );
+    assert_eq!(
+        new(false, true, 0),
+        Action::Launch(CoordinatorTask::Enqueue)
+    );
     assert_eq!(new(true, false, 0), Action::Cancel);
     assert_eq!(
         next_in_queue([(3, false, 'c'), (1, true, 'a'), (2, false, 'b')]),
@@ -129,10 +147,10 @@ fn a_worker_of_another_janitor_is_known_by_its_pid() {
     assert!(!is_dead(Worker::Unknown, true) && is_dead(Worker::Unknown, false));
     assert!(is_dead(Worker::Ended, true) && is_dead(Worker::Runs, false));
     assert_eq!(
-        of_starting(Worker::Unknown, Errand::Run),
-        Some(Action::Launch(Errand::Run))
+        of_starting(Worker::Unknown, CoordinatorTask::Run),
+        Some(Action::Launch(CoordinatorTask::Run))
     );
-    assert_eq!(of_starting(Worker::Ended, Errand::Run), None);
+    assert_eq!(of_starting(Worker::Ended, CoordinatorTask::Run), None);
 }
 
 /// A request as the simulated server holds it.
@@ -140,7 +158,7 @@ fn a_worker_of_another_janitor_is_known_by_its_pid() {
 struct Sim {
     ticket: u64,
     state: RequestState,
-    errand: Errand,
+    task: CoordinatorTask,
     worker: Worker,
     alive: bool,
     cancelled: bool,
@@ -155,7 +173,7 @@ impl Sim {
         Self {
             ticket,
             state: RequestState::Submitted,
-            errand: Errand::Run,
+            task: CoordinatorTask::Run,
             worker: Worker::Unknown,
             alive: false,
             cancelled: false,
@@ -168,7 +186,7 @@ impl Sim {
 
     fn failed(&self) -> Failed {
         Failed {
-            errand: self.errand,
+            task: self.task,
             failures: self.failures,
             slot: Slot::There,
             has_row: self.has_row,
@@ -176,8 +194,8 @@ impl Sim {
         }
     }
 
-    fn launch(&mut self, errand: Errand) {
-        self.errand = errand;
+    fn launch(&mut self, task: CoordinatorTask) {
+        self.task = task;
         self.state = RequestState::Starting;
         self.worker = Worker::Runs;
         self.alive = true;
@@ -187,7 +205,7 @@ impl Sim {
     fn act(&mut self, action: Action) {
         match action {
             Action::Wait => {}
-            Action::Launch(errand) => self.launch(errand),
+            Action::Launch(task) => self.launch(task),
             Action::WaitAgain | Action::LeaveToCoordinator => self.state = RequestState::Queued,
             Action::TakeForDead => {
                 self.state = RequestState::Working;
@@ -204,14 +222,14 @@ impl Sim {
         if !self.alive {
             return;
         }
-        match (self.state, self.errand) {
+        match (self.state, self.task) {
             (RequestState::Starting, _) => self.state = RequestState::Working,
-            (RequestState::Working, Errand::Enqueue) => {
+            (RequestState::Working, CoordinatorTask::Enqueue) => {
                 self.has_row = true;
                 self.state = RequestState::Queued;
                 self.end_worker();
             }
-            (RequestState::Working, Errand::Run) if !self.has_row => self.has_row = true,
+            (RequestState::Working, CoordinatorTask::Run) if !self.has_row => self.has_row = true,
             (RequestState::Working, _) => {
                 self.state = RequestState::Ended;
                 self.end_worker();
@@ -231,7 +249,7 @@ impl Sim {
 
 /// The janitor as it patrols, with these hands in the place of the server's.
 fn patrol(all: &mut [Sim]) {
-    let states = |all: &[Sim]| is_busy(all.iter().map(|r| (r.state, r.errand)));
+    let states = |all: &[Sim]| is_busy(all.iter().map(|r| (r.state, r.task)));
     for i in 0..all.len() {
         let busy = states(all);
         let ticket = all[i].ticket;
@@ -241,7 +259,7 @@ fn patrol(all: &mut [Sim]) {
         let action = match request.state {
             RequestState::Submitted => new(request.cancelled, busy, before),
             RequestState::Starting => {
-                of_starting(request.worker, request.errand).unwrap_or_else(|| {
+                of_starting(request.worker, request.task).unwrap_or_else(|| {
                     request.failures += 1;
                     request.failed().at_start()
                 })
@@ -255,7 +273,7 @@ fn patrol(all: &mut [Sim]) {
         request.act(action);
     }
     for i in 0..all.len() {
-        let withdraws = all.iter().any(|r| is_withdrawn(r.state, r.errand));
+        let withdraws = all.iter().any(|r| is_withdrawn(r.state, r.task));
         let request = &mut all[i];
         if request.state != RequestState::Queued {
             continue;
@@ -263,7 +281,7 @@ fn patrol(all: &mut [Sim]) {
         if !request.has_home {
             request.act(Action::EndHomeless);
         } else if request.cancelled && !withdraws {
-            request.launch(Errand::Withdraw);
+            request.launch(CoordinatorTask::Withdraw);
         }
     }
     if !states(all) {
@@ -273,7 +291,7 @@ fn patrol(all: &mut [Sim]) {
             .filter(|(_, r)| r.state == RequestState::Queued);
         let next = next_in_queue(queue.map(|(i, r)| (r.ticket, r.cancelled, i)));
         if let Some(next) = next {
-            all[next].launch(Errand::Run);
+            all[next].launch(CoordinatorTask::Run);
         }
     }
 }
@@ -312,7 +330,7 @@ proptest! {
     ) {
         let mut all: Vec<Sim> = (0..n as u64).map(Sim::new).collect();
         let check = |all: &[Sim]| {
-            let on = all.iter().filter(|r| is_carried_out(r.state, r.errand)).count();
+            let on = all.iter().filter(|r| is_carried_out(r.state, r.task)).count();
             assert!(on <= 1, "{on} are on: {all:?}");
             for request in all {
                 assert!(request.launches <= 3 * ATTEMPTS + 60, "{request:?}");
@@ -351,7 +369,7 @@ proptest! {
             patrol(&mut all);
             let run_works = *paces.next().unwrap_or(&true) || round > 300;
             for (index, request) in all.iter_mut().enumerate() {
-                if is_carried_out(request.state, request.errand) && !run_works {
+                if is_carried_out(request.state, request.task) && !run_works {
                     continue;
                 }
                 let was_open = request.state.is_open();

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    spec::{Asked, Facts},
+    spec::{Facts, RunArguments},
     workload,
 };
 use proptest::prelude::*;
@@ -19,26 +19,26 @@ fn spec(workload: &str, target: &str, options: serde_json::Value) -> Spec {
         targets: vec!["there".into()],
         ..Facts::default()
     };
-    let mut asked = Asked {
+    let mut arguments = RunArguments {
         target: Some(target.into()),
         workload: Some(workload.into()),
         options: Some(options),
-        ..Asked::default()
+        ..RunArguments::default()
     };
     if workload == "script" {
-        asked.script.scripts = Some("SELECT 1;".into());
+        arguments.script.scripts = Some("SELECT 1;".into());
     }
-    workload::resolve(&asked, &facts).expect(workload)
+    workload::resolve(&arguments, &facts).expect(workload)
 }
 
 fn actions(steps: &[Step]) -> Vec<&'static str> {
     steps.iter().map(|step| step.act.action()).collect()
 }
 
-fn near(data: Source) -> Place {
-    Place::Near(Near {
+fn target_state(data: Source) -> Place {
+    Place::TargetState(TargetState {
         data,
-        ..Near::default()
+        ..TargetState::default()
     })
 }
 
@@ -74,7 +74,7 @@ fn every_step_of_the_server_says_how() {
         }
         for step in steps(
             &spec(workload.as_str(), "there", json!({})),
-            near(Source::Copied),
+            target_state(Source::Copied),
         ) {
             assert_eq!(
                 step.how.is_empty(),
@@ -110,8 +110,9 @@ fn what_is_not_asked_for_is_not_planned() {
 
 #[test]
 fn data_are_loaded_there_or_copied() {
-    let planned =
-        |options, data| actions(&steps(&spec("tpcb", "there", options), near(data))).join(", ");
+    let planned = |options, data| {
+        actions(&steps(&spec("tpcb", "there", options), target_state(data))).join(", ")
+    };
     let start = "write settings, ask for shared memory, start the server, create extension";
     assert_eq!(
         planned(json!({}), Source::LoadedOnce),
@@ -132,23 +133,23 @@ fn data_are_loaded_there_or_copied() {
 #[test]
 fn a_crash_comes_after_the_window_and_before_the_result_is_collected() {
     let spec = spec("tpcb", "there", json!({"crash": true}));
-    let end = |near| {
-        let planned = actions(&steps(&spec, Place::Near(near)));
+    let end = |target_state| {
+        let planned = actions(&steps(&spec, Place::TargetState(target_state)));
         let crash = planned
             .iter()
             .position(|action| *action == "crash the server");
         planned[crash.expect("a crash") - 2..].join(", ")
     };
     assert_eq!(
-        end(Near::default()),
+        end(TargetState::default()),
         "store, open the work database, crash the server, forget the data, start the server, verify, collect, stop the server, \
          remove the server"
     );
     assert_eq!(
-        end(Near {
+        end(TargetState {
             is_made: true,
             drops_caches: true,
-            ..Near::default()
+            ..TargetState::default()
         }),
         "store, open the work database, crash the server, remount, drop caches, start the server, verify, collect, stop the server, \
          remove the server, release"
@@ -170,52 +171,55 @@ fn data_come_from_where_they_are() {
 }
 
 /// A course with that plan, of which nothing is begun.
-fn course(plan: &[Step]) -> Course {
-    let mut course = Course::default();
-    course.set(plan.to_vec());
-    course
+fn cursor(plan: &[Step]) -> PlanCursor {
+    let mut cursor = PlanCursor::default();
+    cursor.set(plan.to_vec());
+    cursor
 }
 
 /// Begins the steps of ours until the server on the target has its turn, or to the end.
-fn begin_ours(course: &mut Course) {
-    while course.next().is_some_and(|act| !act.is_told_by_server()) {
-        course.begin(1.0);
+fn begin_ours(cursor: &mut PlanCursor) {
+    while cursor.next().is_some_and(|act| !act.is_told_by_server()) {
+        cursor.begin(1.0);
     }
 }
 
 #[test]
 fn what_is_begun_is_the_plan_in_its_order() {
     let plan = steps(&spec("scan", "default", json!({})), Place::Here);
-    let mut course = course(&plan);
-    let begun: Vec<Act> = std::iter::from_fn(|| course.begin(1.0)).collect();
+    let mut cursor = cursor(&plan);
+    let begun: Vec<Act> = std::iter::from_fn(|| cursor.begin(1.0)).collect();
     let planned: Vec<Act> = plan.iter().map(|step| step.act).collect();
     assert_eq!(begun, planned);
-    let told: Vec<&str> = course.begun().iter().map(|b| &b.action[..]).collect();
+    let told: Vec<&str> = cursor.begun().iter().map(|b| &b.action[..]).collect();
     assert_eq!(told, actions(&plan));
 }
 
 #[test]
 fn of_a_run_that_has_failed_removal_is_told_too() {
-    let mut course = course(&steps(&spec("tpcb", "default", json!({})), Place::Here));
-    assert_eq!(course.begin(0.0), Some(Act::MakeDatabase));
+    let mut cursor = cursor(&steps(&spec("tpcb", "default", json!({})), Place::Here));
+    assert_eq!(cursor.begin(0.0), Some(Act::MakeDatabase));
     let made = Made {
         database: true,
         filesystem: true,
         ..Made::default()
     };
     let removal = made.removal();
-    assert_eq!(removal, [Act::Job(Errand::Release), Act::DropDatabase]);
+    assert_eq!(removal, [Act::Job(HelperTask::Release), Act::DropDatabase]);
     for act in removal {
-        course.tell_step(act, 0.0);
+        cursor.tell_step(act, 0.0);
     }
     // The helper reports the steps of its errand itself.
-    let told: Vec<&str> = course.begun().iter().map(|b| &b.action[..]).collect();
+    let told: Vec<&str> = cursor.begun().iter().map(|b| &b.action[..]).collect();
     assert_eq!(told, ["make the work database", "drop the work database"]);
 }
 
 #[test]
 fn what_the_server_on_the_target_tells_is_compared() {
-    let plan = steps(&spec("fsync", "there", json!({})), near(Source::Loaded));
+    let plan = steps(
+        &spec("fsync", "there", json!({})),
+        target_state(Source::Loaded),
+    );
     let begun = |action: &str| Begun {
         who: "server".into(),
         action: action.into(),
@@ -223,11 +227,11 @@ fn what_the_server_on_the_target_tells_is_compared() {
     };
     let there = ["make the file", "checkpoint", "launch", "measure", "store"];
     let told = |actions: &[&str]| {
-        let mut course = course(&plan);
-        begin_ours(&mut course);
-        let is_as_planned = course.take_over(actions.iter().map(|action| begun(action)).collect());
+        let mut cursor = cursor(&plan);
+        begin_ours(&mut cursor);
+        let is_as_planned = cursor.take_over(actions.iter().map(|action| begun(action)).collect());
         // Whatever it tells, the turn is ours then.
-        assert_eq!(course.next(), Some(Act::Collect));
+        assert_eq!(cursor.next(), Some(Act::Collect));
         is_as_planned
     };
     assert!(told(&there));
@@ -238,24 +242,27 @@ fn what_the_server_on_the_target_tells_is_compared() {
 fn what_a_crash_left_no_chance_is_skipped() {
     let plan = steps(
         &spec("tpcb", "there", json!({"crash": true})),
-        near(Source::LoadedOnce),
+        target_state(Source::LoadedOnce),
     );
-    let mut course = course(&plan);
-    assert_eq!(course.begin(0.0), Some(Act::LoadOnce));
-    course.skip_to(Act::Collect);
-    assert_eq!(course.begin(0.0), Some(Act::Collect));
-    assert_eq!(course.begun().len(), 2);
+    let mut cursor = cursor(&plan);
+    assert_eq!(cursor.begin(0.0), Some(Act::LoadOnce));
+    cursor.skip_to(Act::Collect);
+    assert_eq!(cursor.begin(0.0), Some(Act::Collect));
+    assert_eq!(cursor.begun().len(), 2);
 }
 
 #[test]
 fn a_server_that_loads_comes_into_being_as_one_on_the_target_does() {
-    let near = Near {
+    let target_state = TargetState {
         data: Source::Loaded,
         has_other_programs: true,
         wants_statements: true,
-        ..Near::default()
+        ..TargetState::default()
     };
-    let plan = steps(&spec("tpcb", "there", json!({})), Place::Near(near));
+    let plan = steps(
+        &spec("tpcb", "there", json!({})),
+        Place::TargetState(target_state),
+    );
     let of_target: Vec<Act> = plan
         .iter()
         .map(|step| step.act)
@@ -263,18 +270,18 @@ fn a_server_that_loads_comes_into_being_as_one_on_the_target_does() {
         .filter(|act| *act != Act::Sync)
         .take_while(|act| !act.is_told_by_server())
         .collect();
-    assert_eq!(loading(near), of_target);
+    assert_eq!(loading(target_state), of_target);
 }
 
 #[test]
 fn steps_are_told_as_phases() {
     let plan = steps(
         &spec("tpcb", "there", json!({"cache": "cold", "crash": true})),
-        Place::Near(Near {
+        Place::TargetState(TargetState {
             is_made: true,
             drops_caches: true,
             data: Source::LoadedOnce,
-            ..Near::default()
+            ..TargetState::default()
         }),
     );
     let mut phases = Vec::new();
@@ -300,21 +307,24 @@ fn steps_are_told_as_phases() {
     );
     // Where nothing is copied, what is synced is no phase.
     assert_eq!(phase_of(Act::Sync, Some("filesystem")), None);
-    assert_eq!(phase_of(Act::Job(Errand::DropCaches), Some("copy")), None);
+    assert_eq!(
+        phase_of(Act::Job(HelperTask::DropCaches), Some("copy")),
+        None
+    );
 }
 
 /// Each thing that a step makes, and the step that removes it.
 const REMOVED_BY: [(Act, Act); 6] = [
     (Act::MakeDatabase, Act::DropDatabase),
     (Act::MakeFile, Act::DropFile),
-    (Act::Job(Errand::Prepare), Act::Job(Errand::Release)),
+    (Act::Job(HelperTask::Prepare), Act::Job(HelperTask::Release)),
     (Act::MakeDirectory, Act::RemoveServer),
     (Act::StartServer, Act::StopServer),
     (Act::CrashServer, Act::StartAgain),
 ];
 
 /// A run of any workload with whatever its plan depends on, and what may be known of its target.
-fn anything() -> impl Strategy<Value = (Spec, Near)> {
+fn anything() -> impl Strategy<Value = (Spec, TargetState)> {
     let run = (0..workload::ALL.len(), any::<[bool; 6]>(), 0u32..3);
     (run, any::<[bool; 7]>()).prop_map(|((number, flags, wal_segments), target)| {
         let workload = workload::ALL[number];
@@ -337,7 +347,7 @@ fn anything() -> impl Strategy<Value = (Spec, Near)> {
             has_other_programs,
             wants_statements,
         ] = target;
-        let near = Near {
+        let target_state = TargetState {
             is_made,
             is_left: is_made && is_left,
             drops_caches,
@@ -345,29 +355,29 @@ fn anything() -> impl Strategy<Value = (Spec, Near)> {
             has_other_programs,
             wants_statements,
         };
-        (spec, near)
+        (spec, target_state)
     })
 }
 
 /// Goes through a plan as a run does. `is_here`: in this server, which begins each step; another one tells its steps afterwards.
 fn passes_its_course(plan: &[Step], is_here: bool) -> Result<(), TestCaseError> {
-    let mut course = course(plan);
-    while let Some(next) = course.next() {
+    let mut cursor = cursor(plan);
+    while let Some(next) = cursor.next() {
         if is_here || !next.is_told_by_server() {
-            course.begin(0.0);
+            cursor.begin(0.0);
             continue;
         }
-        let rest = plan[course.at..].iter();
+        let rest = plan[cursor.at..].iter();
         let there = rest.take_while(|step| step.act.is_told_by_server());
         let begun = there.map(|step| Begun {
-            who: Who::Server.as_str().into(),
+            who: Actor::Server.as_str().into(),
             action: step.act.action().into(),
             started_ms: 0.0,
         });
-        prop_assert!(course.take_over(begun.collect()), "{next:?}");
+        prop_assert!(cursor.take_over(begun.collect()), "{next:?}");
     }
-    let told: Vec<&str> = course.begun().iter().map(|b| &b.action[..]).collect();
-    let not_by_helper = plan.iter().filter(|step| step.act.who() != Who::Helper);
+    let told: Vec<&str> = cursor.begun().iter().map(|b| &b.action[..]).collect();
+    let not_by_helper = plan.iter().filter(|step| step.act.actor() != Actor::Helper);
     let planned: Vec<&str> = not_by_helper.map(|step| step.act.action()).collect();
     prop_assert_eq!(told, planned);
     Ok(())
@@ -384,7 +394,7 @@ fn ends_in_order(plan: &[Step], place: Place) -> Result<(), TestCaseError> {
     }
     let of_server: &[Act] = &[Act::DropDatabase, Act::DropFile, Act::OpenDatabase];
     let (of_helper, of_target): (&[Act], &[Act]) =
-        (&[Act::Job(Errand::Release)], &[Act::RemoveServer]);
+        (&[Act::Job(HelperTask::Release)], &[Act::RemoveServer]);
     let mut acts = plan.iter().rev().map(|step| step.act);
     let last = acts.next();
     let (last, allowed) = match place {
@@ -393,8 +403,8 @@ fn ends_in_order(plan: &[Step], place: Place) -> Result<(), TestCaseError> {
             prop_assert_eq!(last, Some(Act::Collect));
             (acts.next(), of_server)
         }
-        Place::Near(near) if near.is_made => (last, of_helper),
-        Place::Near(_) => (last, of_target),
+        Place::TargetState(target_state) if target_state.is_made => (last, of_helper),
+        Place::TargetState(_) => (last, of_target),
     };
     prop_assert!(last.is_some_and(|last| allowed.contains(&last)), "{last:?}");
     Ok(())
@@ -403,12 +413,12 @@ fn ends_in_order(plan: &[Step], place: Place) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn any_plan_can_be_carried_out_and_leaves_nothing_behind(
-        (spec, near) in anything(),
+        (spec, target_state) in anything(),
         loads_only in any::<bool>(),
     ) {
-        let plan = steps(&Spec { keep: false, ..spec.clone() }, Place::Near(near));
+        let plan = steps(&Spec { keep: false, ..spec.clone() }, Place::TargetState(target_state));
         passes_its_course(&plan, false)?;
-        ends_in_order(&plan, Place::Near(near))?;
+        ends_in_order(&plan, Place::TargetState(target_state))?;
         let mut spec = spec;
         spec.options.crash = false;
         let plan = steps(&spec, Place::Connection);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    spec::{Asked, Facts},
+    spec::{Facts, RunArguments},
     workload::resolve,
 };
 use serde_json::json;
@@ -20,13 +20,13 @@ fn facts() -> Facts {
 }
 
 fn search(duration_us: Option<i64>, percentile: f64) -> RateSearch {
-    let asked = Asked {
+    let arguments = RunArguments {
         latency_limit_ms: Some(20.0),
         duration_us,
         options: Some(json!({ "sustain": percentile })),
-        ..Asked::default()
+        ..RunArguments::default()
     };
-    RateSearch::of(&resolve(&asked, &facts()).unwrap()).unwrap()
+    RateSearch::of(&resolve(&arguments, &facts()).unwrap()).unwrap()
 }
 
 /// Carries a search out where a share of misses follows from the rate, and `free` is done without one.
@@ -53,7 +53,7 @@ fn carried_out(search: &mut RateSearch, free: f64, share: impl Fn(f64) -> f64) {
 
 #[test]
 fn a_run_without_the_option_searches_nothing() {
-    let spec = resolve(&Asked::default(), &facts()).unwrap();
+    let spec = resolve(&RunArguments::default(), &facts()).unwrap();
     assert!(RateSearch::of(&spec).is_none());
 }
 

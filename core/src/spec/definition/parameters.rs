@@ -3,7 +3,7 @@
 use super::{Chosen, Given, Names, OwnOption, Remark};
 use crate::{
     refusal::Refusal,
-    spec::{Asked, Facts, Options, Spec, check},
+    spec::{Facts, Options, RunArguments, Spec, check},
     units,
 };
 
@@ -41,11 +41,11 @@ pub trait Parameters: Sync {
     /// The scale that is given, as such or as a size. Not both are.
     fn scale(
         &self,
-        asked: &Asked,
+        arguments: &RunArguments,
         _options: &Options,
         facts: &Facts,
     ) -> Result<Option<u32>, Refusal> {
-        match (asked.scale, asked.size.as_deref()) {
+        match (arguments.scale, arguments.size.as_deref()) {
             (Some(scale), _) => check::scale(scale, check::UNIT_OF_ACCOUNTS).map(Some),
             (None, Some(size)) => {
                 units::scale_for_size(units::parse_size(size, facts.memory_bytes)?).map(Some)
@@ -63,18 +63,18 @@ pub trait Parameters: Sync {
     ) -> Result<Chosen, Refusal>;
 
     /// Refuses an experiment that varies these parameters, if its runs would then not do comparable work.
-    fn check_varied(&self, _asked: &Asked, _varied: &[&str]) -> Result<(), Refusal> {
+    fn check_varied(&self, _arguments: &RunArguments, _varied: &[&str]) -> Result<(), Refusal> {
         Ok(())
     }
 
     /// Remarks about the arguments that are no errors, told before the run.
-    fn remarks(&self, _asked: &Asked) -> Vec<Remark> {
+    fn remarks(&self, _arguments: &RunArguments) -> Vec<Remark> {
         Vec::new()
     }
 
     /// The document that travels with a run of these arguments, as JSON, since it may be too long for the other arguments' place in shared
     /// memory. The server stores it once, by its hash.
-    fn document(&self, _asked: &Asked) -> Result<Option<String>, Refusal> {
+    fn document(&self, _arguments: &RunArguments) -> Result<Option<String>, Refusal> {
         Ok(None)
     }
 

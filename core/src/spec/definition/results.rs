@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Parameters, ResultTable};
-use crate::{finding_row::Finding, spec::Asked};
+use crate::{finding_row::Finding, spec::RunArguments};
 
 /// Results of a workload, and what is said about them.
 pub trait Results: Parameters {
@@ -28,7 +28,11 @@ pub trait Results: Parameters {
     }
 
     /// Names of the kinds of transactions that a run with these arguments measures; empty if all are alike.
-    fn transaction_names(&self, _asked: &Asked, _options: &Map<String, Value>) -> Vec<String> {
+    fn transaction_names(
+        &self,
+        _arguments: &RunArguments,
+        _options: &Map<String, Value>,
+    ) -> Vec<String> {
         Vec::new()
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     experiment::answer,
-    study::{asked::Asked, builtin, not_tested::Facts},
+    study::{arguments::StudyArguments, builtin, not_tested::Facts},
 };
 
 fn row(number: usize, verdict: &str, ends: (f64, f64, f64), reason: Option<&str>) -> answer::Row {
@@ -228,18 +228,18 @@ fn a_knee_at_the_number_of_processors_says_nothing() {
 #[test]
 fn ranges_and_knees_decide_nothing_that_the_experiment_withholds() {
     let study = builtin::find("heron-2010").unwrap().unwrap();
-    let asked = Asked {
+    let arguments = StudyArguments {
         image_size: Some("4GB".into()),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
     let facts = Facts {
         kernel: "6.18.4".into(),
         processors: 64,
         ..Facts::default()
     };
-    let here = Here {
+    let here = StudyContext {
         study: &study,
-        asked: &asked,
+        arguments: &arguments,
         facts: &facts,
     };
     let claim = |decision: Decision| Claim {
@@ -325,15 +325,15 @@ fn without_runs_nothing_holds() {
         ..Facts::default()
     };
     for study in builtin::all().unwrap() {
-        let asked = Asked {
+        let arguments = StudyArguments {
             image_size: Some("4GB".into()),
             quick: Some(true),
             part: Some("all".into()),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let decide = || judge(&here, &BTreeMap::new());

@@ -2,7 +2,7 @@ use super::*;
 use crate::study::builtin;
 
 fn facts() -> Facts {
-    let missing = |why: &str| Why {
+    let missing = |why: &str| SkipReason {
         why: why.into(),
         brings: Some("make lab".into()),
     };
@@ -24,15 +24,15 @@ fn facts() -> Facts {
 #[test]
 fn what_this_machine_has_not_is_left_out_by_name() {
     let study = builtin::find("heron-2010").unwrap().unwrap();
-    let asked = Asked {
+    let arguments = StudyArguments {
         image_size: Some("4GB".into()),
         part: Some("all".into()),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
     let facts = facts();
-    let here = Here {
+    let here = StudyContext {
         study: &study,
-        asked: &asked,
+        arguments: &arguments,
         facts: &facts,
     };
     let variant = |name: &str| {
@@ -61,18 +61,18 @@ fn what_this_machine_has_not_is_left_out_by_name() {
 #[test]
 fn what_the_helper_does_not_allow_is_left_out_by_name() {
     let study = builtin::find("smith-2011").unwrap().unwrap();
-    let asked = Asked {
+    let arguments = StudyArguments {
         image_size: Some("4GB".into()),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
     let not_tested = |not_allowed: &[&str]| -> Vec<String> {
         let facts = Facts {
             not_allowed: not_allowed.iter().map(|name| (*name).into()).collect(),
             ..facts()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let all = study.variants.iter();
@@ -91,22 +91,22 @@ fn what_the_helper_does_not_allow_is_left_out_by_name() {
         not_allowed: vec![IMAGES.into()],
         ..facts()
     };
-    let here = Here {
+    let here = StudyContext {
         study: &study,
-        asked: &asked,
+        arguments: &arguments,
         facts: &without_images,
     };
     let refusal = crate::study::plan::plan(&here).unwrap_err();
     let said = format!("{refusal:?}");
     assert!(said.contains("names no directory for images"), "{said}");
     assert!(said.contains("--allow-images"), "{said}");
-    let on_device = Asked {
+    let on_device = StudyArguments {
         image_size: None,
         device: Some("/dev/sdx".into()),
-        ..asked.clone()
+        ..arguments.clone()
     };
-    let here = Here {
-        asked: &on_device,
+    let here = StudyContext {
+        arguments: &on_device,
         ..here
     };
     assert!(crate::study::plan::plan(&here).is_ok());
@@ -117,31 +117,31 @@ fn what_is_shrunk_is_not_of_full_size() {
     let study = builtin::find("heron-2010").unwrap().unwrap();
     let facts = facts();
     let question = study.question("cycles").unwrap();
-    let full = |asked: Asked| {
-        Here {
+    let full = |arguments: StudyArguments| {
+        StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         }
         .is_full(question)
     };
-    assert!(full(Asked::default()));
-    assert!(full(Asked {
+    assert!(full(StudyArguments::default()));
+    assert!(full(StudyArguments {
         scale: Some(100),
         blocks: Some(3),
-        ..Asked::default()
+        ..StudyArguments::default()
     }));
-    assert!(!full(Asked {
+    assert!(!full(StudyArguments {
         scale: Some(10),
-        ..Asked::default()
+        ..StudyArguments::default()
     }));
-    assert!(!full(Asked {
+    assert!(!full(StudyArguments {
         quick: Some(true),
-        ..Asked::default()
+        ..StudyArguments::default()
     }));
-    assert!(!full(Asked {
+    assert!(!full(StudyArguments {
         duration_us: Some(10_000_000),
-        ..Asked::default()
+        ..StudyArguments::default()
     }));
 }
 
@@ -155,13 +155,13 @@ fn the_size_of_scans_is_that_of_their_rows() {
         ..facts()
     };
     let is_full = |scale: i32| {
-        let asked = Asked {
+        let arguments = StudyArguments {
             scale: Some(scale),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         here.is_full(question)
@@ -209,15 +209,15 @@ fn what_would_tell_of_the_disk_of_the_host_is_not_tried_on_an_image() {
     ] {
         let study = own(question.clone(), options, block_settings);
         let why = |image: bool| {
-            let asked = Asked {
+            let arguments = StudyArguments {
                 image_size: image.then(|| "4GB".into()),
                 device: (!image).then(|| "/dev/sdx".into()),
-                ..Asked::default()
+                ..StudyArguments::default()
             };
             let facts = facts();
-            let here = Here {
+            let here = StudyContext {
                 study: &study,
-                asked: &asked,
+                arguments: &arguments,
                 facts: &facts,
             };
             (
@@ -226,10 +226,10 @@ fn what_would_tell_of_the_disk_of_the_host_is_not_tried_on_an_image() {
             )
         };
         assert_eq!(why(false), (None, None), "{options}");
-        let (asked, claimed) = why(true);
-        assert_eq!(asked.is_none(), is_tried, "{options}");
+        let (arguments, claimed) = why(true);
+        assert_eq!(arguments.is_none(), is_tried, "{options}");
         assert_eq!(claimed.is_none(), is_tried, "{options}");
-        if let Some(why) = asked {
+        if let Some(why) = arguments {
             assert!(why.why.contains("on an image"), "{why}");
             assert!(why.to_string().contains("device =>"), "{why}");
         }
@@ -255,7 +255,7 @@ fn nor_on_a_target_that_is_on_an_image() {
         mount_options: Some(options.into()),
         ..OnImage::default()
     };
-    let asked = Asked::default();
+    let arguments = StudyArguments::default();
     let is_asked = |y: Option<&str>, needs: &[Need]| {
         let mut study = study.clone();
         study.questions[0].needs = needs.to_vec();
@@ -265,9 +265,9 @@ fn nor_on_a_target_that_is_on_an_image() {
                 .collect(),
             ..facts()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         here.question(&study.questions[0]).is_none()
@@ -281,9 +281,9 @@ fn nor_on_a_target_that_is_on_an_image() {
 #[test]
 fn a_value_that_the_server_was_built_without_is_left_out_by_name() {
     let study = builtin::find("folklore").unwrap().unwrap();
-    let asked = Asked {
+    let arguments = StudyArguments {
         image_size: Some("4GB".into()),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
     let why = |methods: &[&str]| {
         let methods = methods.iter().map(|method| (*method).to_owned()).collect();
@@ -292,9 +292,9 @@ fn a_value_that_the_server_was_built_without_is_left_out_by_name() {
             enums: BTreeMap::from([("io_method".into(), methods)]),
             ..facts()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         // As a whole it can be made all the same.
@@ -313,16 +313,16 @@ fn a_value_that_the_server_was_built_without_is_left_out_by_name() {
 fn a_second_pass_with_the_settings_of_today_is_asked_for() {
     let study = builtin::find("vondra-2015").unwrap().unwrap();
     let facts = facts();
-    let asked = |part: Option<&str>, period: Option<bool>| {
-        let asked = Asked {
+    let arguments = |part: Option<&str>, period: Option<bool>| {
+        let arguments = StudyArguments {
             image_size: Some("200GB".into()),
             part: part.map(str::to_owned),
             period,
-            ..Asked::default()
+            ..StudyArguments::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let again = study.questions.iter().filter(|q| q.today_of.is_some());
@@ -330,23 +330,30 @@ fn a_second_pass_with_the_settings_of_today_is_asked_for() {
         again.map(|q| q.question.clone()).collect::<Vec<_>>()
     };
     let again = ["ext4-xfs-30s-today", "ext4-xfs-240s-today"];
-    assert_eq!(asked(None, None), [""; 0], "it would double a night");
-    assert_eq!(asked(Some("ext4-xfs-today"), None), again);
-    assert_eq!(asked(Some("ext4-xfs, ext4-xfs-today"), Some(true)), again);
-    let all = asked(Some("all"), None);
+    assert_eq!(arguments(None, None), [""; 0], "it would double a night");
+    assert_eq!(arguments(Some("ext4-xfs-today"), None), again);
+    assert_eq!(
+        arguments(Some("ext4-xfs, ext4-xfs-today"), Some(true)),
+        again
+    );
+    let all = arguments(Some("all"), None);
     assert!(again.iter().all(|name| all.iter().any(|a| a == name)));
-    assert_eq!(asked(Some("all"), Some(false)), [""; 0]);
+    assert_eq!(arguments(Some("all"), Some(false)), [""; 0]);
 }
 
-fn deckelmann<T>(asked: Asked, facts: &Facts, look: impl Fn(&Here<'_>) -> T) -> T {
+fn deckelmann<T>(
+    arguments: StudyArguments,
+    facts: &Facts,
+    look: impl Fn(&StudyContext<'_>) -> T,
+) -> T {
     let study = builtin::find("deckelmann-2009").unwrap().unwrap();
-    let asked = Asked {
+    let arguments = StudyArguments {
         device: Some("/dev/x".into()),
-        ..asked
+        ..arguments
     };
-    look(&Here {
+    look(&StudyContext {
         study: &study,
-        asked: &asked,
+        arguments: &arguments,
         facts,
     })
 }
@@ -354,7 +361,7 @@ fn deckelmann<T>(asked: Asked, facts: &Facts, look: impl Fn(&Here<'_>) -> T) -> 
 #[test]
 fn without_fio_its_questions_are_left_out_and_no_others() {
     let why = |facts: &Facts| {
-        deckelmann(Asked::default(), facts, |here| {
+        deckelmann(StudyArguments::default(), facts, |here| {
             let claim = |name: &str| {
                 let mut claims = here.study.claims.iter();
                 let claim = claims.find(|c| c.claim == name).unwrap();
@@ -366,7 +373,7 @@ fn without_fio_its_questions_are_left_out_and_no_others() {
     let [atime, read_ahead, others @ .., raid] = why(&facts());
     assert_eq!((atime, read_ahead, others), (None, None, [None, None]));
     assert!(raid.unwrap().starts_with("arrays of disks"));
-    let missing = Why {
+    let missing = SkipReason {
         why: "fio is not installed".into(),
         brings: Some("install it".into()),
     };
@@ -383,11 +390,11 @@ fn without_fio_its_questions_are_left_out_and_no_others() {
 #[test]
 fn the_size_of_files_is_that_of_their_option() {
     let look = |quick: bool| {
-        let asked = Asked {
+        let arguments = StudyArguments {
             quick: Some(quick),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
-        deckelmann(asked, &facts(), |here| {
+        deckelmann(arguments, &facts(), |here| {
             let question = here.study.question("fio").unwrap();
             let length = here.length(question);
             (here.data_bytes(question, &length), here.is_full(question))
@@ -399,22 +406,22 @@ fn the_size_of_files_is_that_of_their_option() {
 
 #[test]
 fn a_shorter_time_or_smaller_data_of_new_orders_are_not_of_full_size() {
-    let pgtune = |asked: Asked| {
-        deckelmann(asked, &facts(), |here| {
+    let pgtune = |arguments: StudyArguments| {
+        deckelmann(arguments, &facts(), |here| {
             let mut claims = here.study.claims.iter();
             let claim = claims.find(|c| c.claim == "pgtune").unwrap();
             here.claim(claim).map(|why| why.why)
         })
     };
-    assert_eq!(pgtune(Asked::default()), None);
+    assert_eq!(pgtune(StudyArguments::default()), None);
     for shrunk in [
-        Asked {
+        StudyArguments {
             scale: Some(10),
-            ..Asked::default()
+            ..StudyArguments::default()
         },
-        Asked {
+        StudyArguments {
             duration_us: Some(60_000_000),
-            ..Asked::default()
+            ..StudyArguments::default()
         },
     ] {
         assert!(pgtune(shrunk).unwrap().contains("full size"));

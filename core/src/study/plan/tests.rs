@@ -1,8 +1,8 @@
 use super::*;
 use crate::{
-    experiment::asked,
+    experiment::arguments,
     refusal::check,
-    study::{asked::Asked, builtin, not_tested::Facts},
+    study::{arguments::StudyArguments, builtin, not_tested::Facts},
 };
 
 fn facts() -> Facts {
@@ -20,14 +20,14 @@ fn facts() -> Facts {
 #[test]
 fn each_question_becomes_an_experiment() {
     let facts = facts();
-    let all = Asked {
+    let all = StudyArguments {
         part: Some("all".into()),
         bindir: Some("/x".into()),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
     for study in builtin::all().unwrap() {
         for (device, image, quick) in [(Some("/dev/x"), None, false), (None, Some("4GB"), true)] {
-            let asked = Asked {
+            let arguments = StudyArguments {
                 device: device.map(str::to_owned),
                 image_size: image.map(str::to_owned),
                 log_device: device.map(str::to_owned),
@@ -35,17 +35,17 @@ fn each_question_becomes_an_experiment() {
                 quick: Some(quick),
                 ..all.clone()
             };
-            let here = Here {
+            let here = StudyContext {
                 study: &study,
-                asked: &asked,
+                arguments: &arguments,
                 facts: &facts,
             };
             let plan = plan(&here).unwrap();
             for planned in &plan.experiments {
-                asked::with_rate(planned.asked.clone())
-                    .and_then(|asked| asked::check(&asked, &[]))
+                arguments::with_rate(planned.arguments.clone())
+                    .and_then(|arguments| arguments::check(&arguments, &[]))
                     .unwrap_or_else(|r| panic!("{}: {r} {:?}", planned.question, r.detail));
-                let targets = planned.asked.targets.iter().flatten().flatten();
+                let targets = planned.arguments.targets.iter().flatten().flatten();
                 for target in targets {
                     assert!(target.len() <= 63);
                     assert!(plan.targets.iter().any(|t| t.name == *target), "{target}");
@@ -60,19 +60,19 @@ fn the_published_table_has_the_settings_of_its_time() {
     let study = builtin::find("heron-2010").unwrap().unwrap();
     let facts = facts();
     let settings = |period: Option<bool>| {
-        let asked = Asked {
+        let arguments = StudyArguments {
             image_size: Some("4GB".into()),
             period,
-            ..Asked::default()
+            ..StudyArguments::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let plan = plan(&here).unwrap();
         let has = |p: &Planned| {
-            p.asked
+            p.arguments
                 .run
                 .settings
                 .as_ref()
@@ -88,9 +88,9 @@ fn the_published_table_has_the_settings_of_its_time() {
 #[test]
 fn files_grow_alike_on_all_filesystems_where_the_server_can_be_told() {
     let study = builtin::find("heron-2010").unwrap().unwrap();
-    let asked = Asked {
+    let arguments = StudyArguments {
         image_size: Some("4GB".into()),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
     let methods = |version: i32, values: &[&str]| {
         let values = values.iter().map(|&value| value.to_owned()).collect();
@@ -99,14 +99,14 @@ fn files_grow_alike_on_all_filesystems_where_the_server_can_be_told() {
             enums: [("file_extend_method".to_owned(), values)].into(),
             ..facts()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let all = plan(&here).unwrap().experiments.into_iter();
         let of = |p: Planned| {
-            let settings = p.asked.run.settings.unwrap_or_default();
+            let settings = p.arguments.run.settings.unwrap_or_default();
             let extends = extends(&here, study.question(&p.question).unwrap());
             (settings["file_extend_method"].clone(), extends)
         };
@@ -133,15 +133,15 @@ fn what_is_published_is_made_again_with_the_settings_of_today() {
     let study = builtin::find("smith-2011").unwrap().unwrap();
     let facts = facts();
     let planned = |part: &str, period: Option<bool>| {
-        let asked = Asked {
+        let arguments = StudyArguments {
             image_size: Some("400GB".into()),
             part: Some(part.into()),
             period,
-            ..Asked::default()
+            ..StudyArguments::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let plan = plan(&here).unwrap();
@@ -149,7 +149,7 @@ fn what_is_published_is_made_again_with_the_settings_of_today() {
         let names = names.filter_map(|name| Some(study.question(name)?.question.as_str()));
         let second = second_pass(&here, names).map(|(parts, _)| parts);
         let has = |p: &Planned| {
-            let settings = p.asked.run.settings.as_ref();
+            let settings = p.arguments.run.settings.as_ref();
             settings.is_some_and(|s| s["checkpoint_flush_after"] == "0")
         };
         let of = |p: &Planned| (p.question.clone(), has(p));
@@ -176,15 +176,15 @@ fn a_duration_that_no_run_would_have_is_refused() {
     let facts = facts();
     let planned = |study: &str, part: &str| -> Result<Vec<String>, Refusal> {
         let study = builtin::find(study).unwrap().unwrap();
-        let asked = Asked {
+        let arguments = StudyArguments {
             image_size: Some("400GB".into()),
             part: Some(part.into()),
             duration_us: Some(60_000_000),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let plan = plan(&here)?;
@@ -212,15 +212,15 @@ fn a_misaligned_partition_is_compared_where_one_is_given() {
     let study = builtin::find("vondra-2015").unwrap().unwrap();
     let facts = facts();
     let made = |misaligned: Option<&str>| {
-        let asked = Asked {
+        let arguments = StudyArguments {
             device: Some("/dev/a".into()),
             misaligned_device: misaligned.map(str::to_owned),
             part: Some("options".into()),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let plan = plan(&here).unwrap();
@@ -228,7 +228,7 @@ fn a_misaligned_partition_is_compared_where_one_is_given() {
         experiment.map(|e| {
             let target = plan.targets.iter().find(|t| t.variant == "ext4-misaligned");
             (
-                e.asked.run.force,
+                e.arguments.run.force,
                 target.unwrap().arguments["device"].clone(),
             )
         })
@@ -245,11 +245,12 @@ fn a_place_that_is_too_small_is_refused_with_one_that_fits() {
         ("ext4-xfs-240s".to_owned(), 8 << 30),
         ("medium".to_owned(), 1 << 30),
     ];
-    let checked =
-        |bytes, asked: &Asked| check_room("device \"/dev/x\"", bytes, &needed, &study, asked);
-    let asked = Asked::default();
-    assert_eq!(checked(8 << 30, &asked), Ok(()));
-    let refusal = checked(2 << 30, &asked).unwrap_err();
+    let checked = |bytes, arguments: &StudyArguments| {
+        check_room("device \"/dev/x\"", bytes, &needed, &study, arguments)
+    };
+    let arguments = StudyArguments::default();
+    assert_eq!(checked(8 << 30, &arguments), Ok(()));
+    let refusal = checked(2 << 30, &arguments).unwrap_err();
     check::style(&refusal);
     // A part is asked for as a whole.
     assert_eq!(
@@ -257,10 +258,10 @@ fn a_place_that_is_too_small_is_refused_with_one_that_fits() {
         "Give one of at least 8192 MB, or use part => 'medium', or use a smaller scale, or use quick => true."
     );
     // Quick it is already, and there is nothing smaller.
-    let smallest = Asked {
+    let smallest = StudyArguments {
         quick: Some(true),
         scale: Some(1),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
     let refusal = checked(1 << 20, &smallest).unwrap_err();
     check::style(&refusal);
@@ -271,14 +272,14 @@ fn a_place_that_is_too_small_is_refused_with_one_that_fits() {
 fn what_leaves_nothing_is_refused() {
     let study = builtin::find("heron-2010").unwrap().unwrap();
     let facts = facts();
-    let asked = Asked {
+    let arguments = StudyArguments {
         image_size: Some("4GB".into()),
         part: Some("barriers".into()),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
-    let refusal = plan(&Here {
+    let refusal = plan(&StudyContext {
         study: &study,
-        asked: &asked,
+        arguments: &arguments,
         facts: &facts,
     })
     .unwrap_err();
@@ -290,18 +291,18 @@ fn what_leaves_nothing_is_refused() {
 #[test]
 fn pgtune_is_a_share_of_memory_and_stands_against_the_defaults_of_its_time() {
     let study = builtin::find("deckelmann-2009").unwrap().unwrap();
-    let asked = Asked {
+    let arguments = StudyArguments {
         image_size: Some("200GB".into()),
         part: Some("oltp".into()),
-        ..Asked::default()
+        ..StudyArguments::default()
     };
     let facts = Facts {
         memory_bytes: 32 << 30,
         ..facts()
     };
-    let here = Here {
+    let here = StudyContext {
         study: &study,
-        asked: &asked,
+        arguments: &arguments,
         facts: &facts,
     };
     let plan = plan(&here).unwrap();
@@ -318,15 +319,15 @@ fn pgtune_is_a_share_of_memory_and_stands_against_the_defaults_of_its_time() {
     let [oltp] = &plan.experiments[..] else {
         panic!("{:?}", plan.experiments)
     };
-    let settings = oltp.asked.run.settings.as_ref().unwrap();
+    let settings = oltp.arguments.run.settings.as_ref().unwrap();
     assert_eq!(settings["checkpoint_flush_after"], "0");
     for variant in ["dbt2-default", "dbt2-pgtune"] {
         let own = setting(variant, "checkpoint_completion_target");
         assert!(own.is_string(), "{variant}");
     }
     assert_eq!(settings.get("checkpoint_completion_target"), None);
-    assert_eq!(oltp.asked.run.duration_us, Some(3_558_000_000));
-    assert_eq!(oltp.asked.metric.as_deref(), Some("notpm"));
+    assert_eq!(oltp.arguments.run.duration_us, Some(3_558_000_000));
+    assert_eq!(oltp.arguments.metric.as_deref(), Some("notpm"));
 }
 
 #[test]
@@ -338,15 +339,15 @@ fn runs_of_fio_have_no_settings_of_a_server() {
         ..facts()
     };
     let options = |quick: bool| {
-        let asked = Asked {
+        let arguments = StudyArguments {
             image_size: Some("200GB".into()),
             part: Some("fio".into()),
             quick: Some(quick),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked: &asked,
+            arguments: &arguments,
             facts: &facts,
         };
         let plan = plan(&here).unwrap();
@@ -354,7 +355,7 @@ fn runs_of_fio_have_no_settings_of_a_server() {
             .map(|e| e.question.as_str())
             .collect();
         assert_eq!(names, ["fio", "fio-atime", "fio-journaling"]);
-        let run = &plan.experiments[0].asked.run;
+        let run = &plan.experiments[0].arguments.run;
         assert_eq!(run.settings, None);
         assert_eq!(run.size, None);
         run.options.clone().unwrap()

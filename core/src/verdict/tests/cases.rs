@@ -1,7 +1,7 @@
 //! Cases that the fixed vectors lack: missing runs, rates that are not kept, early ends, controls, second experiments.
 
 use super::{delta, runs};
-use crate::verdict::best::{Gone, Ranked, Standing, best, best_without};
+use crate::verdict::best::{Ranked, SetAside, Standing, best, best_without};
 use crate::verdict::compare::{Compared, Verdict, compare};
 use crate::verdict::keeping::{Scheduled, cannot_keep};
 use crate::verdict::looks::Looks;
@@ -298,7 +298,7 @@ fn one_that_was_equivalent_runs_again_when_another_leads() {
 
 fn standings_without(targets: &[&[f64]], gone: usize, block: u32) -> Vec<Standing> {
     let targets: Vec<Vec<Run>> = targets.iter().map(|t| runs(t)).collect();
-    let gone = [Gone {
+    let gone = [SetAside {
         target: gone,
         block,
     }];

@@ -7,8 +7,8 @@ use crate::{
     finding_row::Finding,
     refusal::Refusal,
     spec::{
-        Act, Asked, Bound, Cache, Chosen, ClientsDo, Estimate, Facts, Given, Limit, Names, Options,
-        OwnOption, Parameters, Plan, ResultTable, Results, Spec, Step,
+        Act, Bound, Cache, Chosen, ClientsDo, Estimate, Facts, Given, Limit, Names, Options,
+        OwnOption, Parameters, Plan, ResultTable, Results, RunArguments, Spec, Step,
     },
     units,
 };
@@ -57,11 +57,11 @@ impl Parameters for Scans {
 
     fn scale(
         &self,
-        asked: &Asked,
+        arguments: &RunArguments,
         options: &Options,
         facts: &Facts,
     ) -> Result<Option<u32>, Refusal> {
-        options::scale(asked, options.own::<Own>().payload(), facts)
+        options::scale(arguments, options.own::<Own>().payload(), facts)
     }
 
     /// It ends when all scans are made.
@@ -86,10 +86,10 @@ impl Parameters for Scans {
     fn shown(&self, spec: &Spec) -> Vec<String> {
         let own: Own = spec.options.own();
         let mut parts = Vec::new();
-        if !spec.is_chosen_there("scale") {
+        if !spec.is_chosen_remotely("scale") {
             parts.push(units::format_bytes(spec.data_bytes()));
         }
-        if !spec.is_chosen_there("degrees") {
+        if !spec.is_chosen_remotely("degrees") {
             let degrees: Vec<String> = own.degrees.iter().map(u32::to_string).collect();
             parts.push(format!("degrees {}", degrees.join(" ")));
         }

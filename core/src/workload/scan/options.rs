@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     refusal::{Kind, Refusal, quoted},
-    spec::{Asked, Facts, Given, Names, Options, OwnOption, Stage, check, values},
+    spec::{Facts, Given, Names, Options, OwnOption, RunArguments, Stage, check, values},
     units::{MAX_SCALE, format_bytes, parse_size},
     work_database,
 };
@@ -117,7 +117,11 @@ fn payload(name: &str, value: &Value) -> Result<Value, Refusal> {
 }
 
 /// Millions of rows, given as such or as the size of the table.
-pub fn scale(asked: &Asked, payload: Payload, facts: &Facts) -> Result<Option<u32>, Refusal> {
+pub fn scale(
+    arguments: &RunArguments,
+    payload: Payload,
+    facts: &Facts,
+) -> Result<Option<u32>, Refusal> {
     let most = || {
         let bytes = format_bytes(payload.bytes(MAX_SCALE));
         format!("The scale must be between 1 and {MAX_SCALE}, which takes {bytes}.")
@@ -126,7 +130,7 @@ pub fn scale(asked: &Asked, payload: Payload, facts: &Facts) -> Result<Option<u3
         "One unit of scale is a million rows, {} of them.",
         format_bytes(payload.bytes(1))
     );
-    if let Some(scale) = asked.scale {
+    if let Some(scale) = arguments.scale {
         let given = u32::try_from(scale).ok();
         return match given.filter(|scale| (1..=MAX_SCALE).contains(scale)) {
             Some(scale) => Ok(Some(scale)),
@@ -135,7 +139,7 @@ pub fn scale(asked: &Asked, payload: Payload, facts: &Facts) -> Result<Option<u3
                 .hint(hint)),
         };
     }
-    let Some(size) = asked.size.as_deref() else {
+    let Some(size) = arguments.size.as_deref() else {
         return Ok(None);
     };
     let bytes = parse_size(size, facts.memory_bytes)?;

@@ -4,11 +4,11 @@ use super::*;
 use crate::refusal::{Kind as RefusalKind, Refusal, check};
 use crate::workload::fsync::{Method, Own, tests_of};
 
-fn asked(options: serde_json::Value) -> Asked {
-    Asked {
+fn arguments(options: serde_json::Value) -> RunArguments {
+    RunArguments {
         workload: Some("fsync".into()),
         options: Some(options),
-        ..Asked::default()
+        ..RunArguments::default()
     }
 }
 
@@ -16,8 +16,8 @@ fn own(spec: &Spec) -> Own {
     spec.options.own()
 }
 
-fn refused(asked: Asked) -> Refusal {
-    let refusal = resolve(&asked, &facts()).expect_err("refused");
+fn refused(arguments: RunArguments) -> Refusal {
+    let refusal = resolve(&arguments, &facts()).expect_err("refused");
     check::style(&refusal);
     assert_eq!(refusal.kind, RefusalKind::InvalidArgument);
     refusal
@@ -25,7 +25,7 @@ fn refused(asked: Asked) -> Refusal {
 
 #[test]
 fn nothing_asked_is_all_methods_within_a_minute() {
-    let spec = resolved(asked(json!({})));
+    let spec = resolved(arguments(json!({})));
     assert_eq!(
         spec.plan_text(),
         "fsync, open_datasync fdatasync fsync open_sync none, writers 1 2 4 8, 36 s measured, seed 42 (chosen: duration, seed, methods, writers)"
@@ -37,9 +37,9 @@ fn nothing_asked_is_all_methods_within_a_minute() {
 
 #[test]
 fn what_is_given_is_put_in_order() {
-    let spec = resolved(Asked {
+    let spec = resolved(RunArguments {
         duration_us: Some(3_000_000),
-        ..asked(json!({"methods": ["none", "fsync", "none"], "writers": [5, 1]}))
+        ..arguments(json!({"methods": ["none", "fsync", "none"], "writers": [5, 1]}))
     });
     assert_eq!(own(&spec).methods, [Method::Fsync, Method::None]);
     assert_eq!(
@@ -53,16 +53,16 @@ fn what_is_given_is_put_in_order() {
 
 #[test]
 fn options_go_to_another_server_without_those_of_other_workloads() {
-    let spec = resolved(asked(json!({"writers": [2]})));
+    let spec = resolved(arguments(json!({"writers": [2]})));
     assert_eq!(
         spec.options.to_argument(spec.workload),
         json!({
             "sample": true, "methods": ["open_datasync", "fdatasync", "fsync", "open_sync", "none"], "writers": [2],
         })
     );
-    let again = resolved(asked(spec.options.to_argument(spec.workload)));
+    let again = resolved(arguments(spec.options.to_argument(spec.workload)));
     assert_eq!(again.options, spec.options);
-    let other = resolved(Asked::default());
+    let other = resolved(RunArguments::default());
     assert_eq!(
         other.options.to_argument(other.workload),
         json!({"fillfactor": 100, "unlogged": false, "sample": true})
@@ -71,7 +71,7 @@ fn options_go_to_another_server_without_those_of_other_workloads() {
 
 #[test]
 fn writers_are_chosen_that_fit_the_server() {
-    let writers = |facts: Facts| own(&resolve(&asked(json!({})), &facts).unwrap()).writers;
+    let writers = |facts: Facts| own(&resolve(&arguments(json!({})), &facts).unwrap()).writers;
     let with_slots = |free_worker_slots| Facts {
         free_worker_slots,
         ..facts()
@@ -86,7 +86,7 @@ fn writers_are_chosen_that_fit_the_server() {
         [1, 2]
     );
     let remote = resolve(
-        &asked(json!({})),
+        &arguments(json!({})),
         &Facts {
             by_connection: true,
             ..facts()
@@ -94,7 +94,7 @@ fn writers_are_chosen_that_fit_the_server() {
     )
     .unwrap();
     assert_eq!(remote.chosen_there, ["writers"]);
-    let few = resolve(&asked(json!({"writers": [8]})), &with_slots(6)).unwrap_err();
+    let few = resolve(&arguments(json!({"writers": [8]})), &with_slots(6)).unwrap_err();
     check::style(&few);
     assert_eq!(few.kind, RefusalKind::NoWorkerSlot);
     assert!(few.detail.unwrap().contains("writers: 8"));
@@ -103,73 +103,73 @@ fn writers_are_chosen_that_fit_the_server() {
 
 #[test]
 fn parameters_of_transactions_are_refused() {
-    let plain = asked(json!({}));
-    for (name, asked) in [
+    let plain = arguments(json!({}));
+    for (name, arguments) in [
         (
             "scale",
-            Asked {
+            RunArguments {
                 scale: Some(1),
                 ..plain.clone()
             },
         ),
         (
             "size",
-            Asked {
+            RunArguments {
                 size: Some("1GB".into()),
                 ..plain.clone()
             },
         ),
         (
             "clients",
-            Asked {
+            RunArguments {
                 clients: Some(1),
                 ..plain.clone()
             },
         ),
         (
             "transactions",
-            Asked {
+            RunArguments {
                 transactions: Some(1),
                 ..plain.clone()
             },
         ),
         (
             "warmup",
-            Asked {
+            RunArguments {
                 warmup_us: Some(0),
                 ..plain.clone()
             },
         ),
         (
             "rate",
-            Asked {
+            RunArguments {
                 rate: Some(1.0),
                 ..plain.clone()
             },
         ),
         (
             "latency_limit_ms",
-            Asked {
+            RunArguments {
                 latency_limit_ms: Some(1.0),
                 ..plain.clone()
             },
         ),
         (
             "settings",
-            Asked {
+            RunArguments {
                 settings: Some(json!({})),
                 ..plain.clone()
             },
         ),
         (
             "keep",
-            Asked {
+            RunArguments {
                 keep: true,
                 ..plain.clone()
             },
         ),
     ] {
-        let refusal = refused(asked);
+        let refusal = refused(arguments);
         assert_eq!(
             refusal.message,
             format!("workload \"fsync\" has no parameter \"{name}\"")
@@ -178,13 +178,13 @@ fn parameters_of_transactions_are_refused() {
     }
     for name in ["fillfactor", "unlogged", "data", "cache"] {
         assert_eq!(
-            refused(asked(json!({name: 1}))).message,
+            refused(arguments(json!({name: 1}))).message,
             format!("workload \"fsync\" has no option \"{name}\"")
         );
     }
-    let other = Asked {
+    let other = RunArguments {
         workload: None,
-        ..asked(json!({"writers": [1]}))
+        ..arguments(json!({"writers": [1]}))
     };
     assert_eq!(
         refused(other).message,
@@ -211,17 +211,17 @@ fn wrong_methods_and_writers_are_refused() {
         (json!({"writers": [1.5]}), "It holds 1.5."),
         (json!({"writers": ["1"]}), "It holds a text."),
     ] {
-        let refusal = refused(asked(options));
+        let refusal = refused(arguments(options));
         assert!(refusal.message.starts_with("invalid value of option"));
         assert_eq!(refusal.detail.unwrap(), detail);
     }
-    let short = refused(Asked {
+    let short = refused(RunArguments {
         duration_us: Some(100_000),
-        ..asked(json!({}))
+        ..arguments(json!({}))
     });
     assert_eq!(short.message, "duration 100 ms is too short for 36 tests");
     let many = resolve(
-        &asked(json!({"writers": [9]})),
+        &arguments(json!({"writers": [9]})),
         &Facts {
             max_clients: 8,
             ..facts()

@@ -8,16 +8,16 @@ use crate::{
     workload::io::{Own, job, jobs_of},
 };
 
-fn asked(options: serde_json::Value) -> Asked {
-    Asked {
+fn arguments(options: serde_json::Value) -> RunArguments {
+    RunArguments {
         workload: Some("io".into()),
         options: Some(options),
-        ..Asked::default()
+        ..RunArguments::default()
     }
 }
 
-fn refused(asked: Asked) -> Refusal {
-    let refusal = resolve(&asked, &facts()).expect_err("refused");
+fn refused(arguments: RunArguments) -> Refusal {
+    let refusal = resolve(&arguments, &facts()).expect_err("refused");
     check::style(&refusal);
     assert_eq!(refusal.kind, RefusalKind::InvalidArgument);
     refusal
@@ -29,7 +29,7 @@ fn file_of(spec: &Spec) -> String {
 
 #[test]
 fn nothing_asked_is_the_study_within_a_minute() {
-    let spec = resolved(asked(json!({})));
+    let spec = resolved(arguments(json!({})));
     assert_eq!(
         spec.plan_text(),
         "io, fio: read randread write randwrite randrw, 1024 MB, 40 s measured, seed 42 \
@@ -59,15 +59,15 @@ fn nothing_asked_is_the_study_within_a_minute() {
 
 #[test]
 fn neither_scale_nor_clients_are_stored() {
-    let stored = resolved(asked(json!({}))).stored();
+    let stored = resolved(arguments(json!({}))).stored();
     assert_eq!(
         (&stored["scale"], &stored["clients"]),
         (&json!(null), &json!(null))
     );
-    let commit = Asked {
+    let commit = RunArguments {
         workload: Some("commit".into()),
         clients: Some(3),
-        ..Asked::default()
+        ..RunArguments::default()
     };
     let stored = resolved(commit).stored();
     assert_eq!(
@@ -78,9 +78,9 @@ fn neither_scale_nor_clients_are_stored() {
 
 #[test]
 fn options_become_settings_of_fio() {
-    let spec = resolved(Asked {
+    let spec = resolved(RunArguments {
         duration_us: Some(30_000_000),
-        ..asked(
+        ..arguments(
             json!({"pattern": "randrw", "block_size": "4kB", "jobs": 2, "io_depth": 16, "direct": true, "fdatasync_every": 4,
             "size": "2x ram", "rate": 1000, "mix": 70}),
         )
@@ -101,7 +101,7 @@ fn options_become_settings_of_fio() {
     let bytes = 2 * facts().memory_bytes;
     assert!(spec.data_bytes() <= bytes && spec.data_bytes() > bytes - 2 * 4096);
     // A choice that is made here goes to the server of a target as it is.
-    let again = resolved(asked(spec.options.to_argument(spec.workload)));
+    let again = resolved(arguments(spec.options.to_argument(spec.workload)));
     assert_eq!(file_of(&again), text);
 }
 
@@ -111,7 +111,7 @@ fn another_machine_knows_its_own_ram() {
         by_connection: true,
         ..facts()
     };
-    let spec = resolve(&asked(json!({"size": "2x ram"})), &far).unwrap();
+    let spec = resolve(&arguments(json!({"size": "2x ram"})), &far).unwrap();
     assert_eq!(spec.options.own::<Own>().size.as_deref(), Some("2x ram"));
 }
 
@@ -171,16 +171,16 @@ fn options_that_say_nothing_are_refused() {
             "excludes the other options",
         ),
     ] {
-        let refusal = refused(asked(options.clone()));
+        let refusal = refused(arguments(options.clone()));
         assert!(
             refusal.message.contains(message),
             "{options}: {}",
             refusal.message
         );
     }
-    let short = Asked {
+    let short = RunArguments {
         duration_us: Some(5_000_000),
-        ..asked(json!({}))
+        ..arguments(json!({}))
     };
     assert!(
         refused(short)
@@ -188,31 +188,33 @@ fn options_that_say_nothing_are_refused() {
             .contains("is too short for 5 patterns")
     );
     for parameter in [
-        Asked {
+        RunArguments {
             clients: Some(4),
-            ..asked(json!({}))
+            ..arguments(json!({}))
         },
-        Asked {
+        RunArguments {
             size: Some("1GB".into()),
-            ..asked(json!({}))
+            ..arguments(json!({}))
         },
-        Asked {
+        RunArguments {
             rate: Some(5.0),
-            ..asked(json!({}))
+            ..arguments(json!({}))
         },
     ] {
         assert!(refused(parameter).hint.unwrap().contains("options =>"));
     }
 }
 
-fn of_file(text: &str) -> Asked {
-    asked(json!({ "job_file": text }))
+fn of_file(text: &str) -> RunArguments {
+    arguments(json!({ "job_file": text }))
 }
 
 #[test]
 fn no_block_is_larger_than_its_file_where_files_are_made() {
     let blocks = |size: &str| {
-        let spec = resolved(asked(json!({"pattern": "read", "size": size, "jobs": 8})));
+        let spec = resolved(arguments(
+            json!({"pattern": "read", "size": size, "jobs": 8}),
+        ));
         let text = job::file_that_makes_files(&jobs_of(&spec));
         text.split_once("size=").unwrap().1.to_owned()
     };
@@ -242,7 +244,7 @@ fn a_job_file_is_written_anew() {
     let names: Vec<String> = jobs_of(&spec).into_iter().map(|job| job.name).collect();
     assert_eq!(names, ["log", "data-reads", "last"]);
     assert!(jobs_of(&spec)[0].syncs && !jobs_of(&spec)[2].syncs);
-    let timed = Asked {
+    let timed = RunArguments {
         duration_us: Some(60_000_000),
         ..of_file(text)
     };

@@ -10,7 +10,7 @@ fn near<T: std::fmt::Debug + Clone + 'static>(
     prop_oneof![3 => Just(None), 6 => usual.prop_map(Some), 1 => any.prop_map(Some)]
 }
 
-fn anything() -> impl Strategy<Value = Asked> {
+fn anything() -> impl Strategy<Value = RunArguments> {
     let name = prop_oneof![
         Just("tpcb".to_owned()),
         Just("select-only".into()),
@@ -47,7 +47,7 @@ fn anything() -> impl Strategy<Value = Asked> {
         near(0.001f64..1e6, any::<f64>()),
         any::<Option<i64>>(),
     );
-    (who, much, time, pace).prop_map(|(who, much, time, pace)| Asked {
+    (who, much, time, pace).prop_map(|(who, much, time, pace)| RunArguments {
         stage: Stage::Whole,
         target: None,
         workload: who.0,
@@ -70,17 +70,17 @@ fn anything() -> impl Strategy<Value = Asked> {
 }
 
 /// Each optional argument dropped half the time, so that many cases resolve.
-fn some_of_it() -> impl Strategy<Value = Asked> {
+fn some_of_it() -> impl Strategy<Value = RunArguments> {
     (anything(), any::<[bool; 5]>()).prop_map(
-        |(mut asked, [size, duration, options, settings, label])| {
-            asked.size = asked.size.filter(|_| size && asked.scale.is_none());
-            asked.duration_us = asked
+        |(mut arguments, [size, duration, options, settings, label])| {
+            arguments.size = arguments.size.filter(|_| size && arguments.scale.is_none());
+            arguments.duration_us = arguments
                 .duration_us
-                .filter(|_| duration && asked.transactions.is_none());
-            asked.options = asked.options.filter(|_| options);
-            asked.settings = asked.settings.filter(|_| settings);
-            asked.label = asked.label.filter(|_| label);
-            asked
+                .filter(|_| duration && arguments.transactions.is_none());
+            arguments.options = arguments.options.filter(|_| options);
+            arguments.settings = arguments.settings.filter(|_| settings);
+            arguments.label = arguments.label.filter(|_| label);
+            arguments
         },
     )
 }
@@ -118,8 +118,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(2000)))]
 
     #[test]
-    fn resolves_within_bounds_or_refuses_in_style(asked in some_of_it(), facts in server()) {
-        match resolve(&asked, &facts) {
+    fn resolves_within_bounds_or_refuses_in_style(arguments in some_of_it(), facts in server()) {
+        match resolve(&arguments, &facts) {
             Err(refusal) => check::style(&refusal),
             Ok(spec) => {
                 let scales = match spec.workload.takes("scale") {
@@ -146,14 +146,14 @@ proptest! {
     }
 
     #[test]
-    fn a_resolved_run_asked_again_is_the_same(asked in some_of_it(), facts in server()) {
-        if let Ok(first) = resolve(&asked, &facts) {
+    fn a_resolved_run_asked_again_is_the_same(arguments in some_of_it(), facts in server()) {
+        if let Ok(first) = resolve(&arguments, &facts) {
             let (duration_us, transactions) = match first.bound {
                 Bound::DurationMs(ms) => (Some(ms as i64 * 1000), None),
                 Bound::Transactions(n) => (None, Some(n as i64)),
             };
             let takes = |name| first.workload.takes(name);
-            let again = Asked {
+            let again = RunArguments {
                 scale: takes("scale").then_some(first.scale as i32),
                 size: None,
                 clients: takes("clients").then_some(first.clients as i32),
@@ -161,7 +161,7 @@ proptest! {
                 transactions: transactions.filter(|_| takes("transactions")),
                 warmup_us: takes("warmup").then_some(first.warmup_ms as i64 * 1000),
                 seed: Some(first.seed),
-                ..asked
+                ..arguments
             };
             let second = resolve(&again, &facts).unwrap();
             // The second request names the values that the first one chose.

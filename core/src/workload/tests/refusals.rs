@@ -1,21 +1,21 @@
 use super::*;
 use crate::refusal::{Kind, Refusal, check};
 
-fn refused(asked: Asked) -> Refusal {
-    let refusal = resolve(&asked, &facts()).expect_err("refused");
+fn refused(arguments: RunArguments) -> Refusal {
+    let refusal = resolve(&arguments, &facts()).expect_err("refused");
     check::style(&refusal);
     refusal
 }
 
-fn message(asked: Asked) -> String {
-    let refusal = refused(asked);
+fn message(arguments: RunArguments) -> String {
+    let refusal = refused(arguments);
     assert_eq!(refusal.kind, Kind::InvalidArgument);
     refusal.message
 }
 
 macro_rules! says {
     ($($field:ident: $value:expr),+ => $message:expr) => {
-        assert_eq!(message(Asked { $($field: Some($value)),+, ..Asked::default() }), $message)
+        assert_eq!(message(RunArguments { $($field: Some($value)),+, ..RunArguments::default() }), $message)
     };
 }
 
@@ -23,15 +23,15 @@ macro_rules! says {
 fn names_that_do_not_exist() {
     says!(target: "xfs".into() => r#"target "xfs" does not exist"#);
     says!(target: String::new() => r#"target "" does not exist"#);
-    let other = refused(Asked {
+    let other = refused(RunArguments {
         target: Some("xfs".into()),
-        ..Asked::default()
+        ..RunArguments::default()
     });
     assert!(other.detail.unwrap().ends_with("The others are nfs."));
-    let kept = refused(Asked {
+    let kept = refused(RunArguments {
         target: Some("nfs".into()),
         keep: true,
-        ..Asked::default()
+        ..RunArguments::default()
     });
     assert_eq!(
         kept.message,
@@ -53,9 +53,9 @@ fn names_that_do_not_exist() {
     says!(options: serde_json::json!({"cache": "hot"}) => r#"invalid value of option "cache""#);
     says!(options: serde_json::json!({"wait_for_helper_ms": -1}) => r#"invalid value of option "wait_for_helper_ms""#);
     says!(workload: "tpcc".into() => r#"workload "tpcc" does not exist"#);
-    let hint = refused(Asked {
+    let hint = refused(RunArguments {
         workload: Some("x".into()),
-        ..Asked::default()
+        ..RunArguments::default()
     })
     .hint
     .unwrap();
@@ -67,9 +67,9 @@ fn names_that_do_not_exist() {
             all.join(", ")
         )
     );
-    let own = refused(Asked {
+    let own = refused(RunArguments {
         options: Some(serde_json::json!({"script": "my.sql"})),
-        ..Asked::default()
+        ..RunArguments::default()
     });
     assert!(own.hint.unwrap().contains("workload => 'script'"));
 }
@@ -89,9 +89,9 @@ fn clients_out_of_range() {
     says!(clients: 0 => "number of clients 0 is out of range");
     says!(clients: -1 => "number of clients -1 is out of range");
     says!(clients: 65 => "number of clients 65 is out of range");
-    let hint = refused(Asked {
+    let hint = refused(RunArguments {
         clients: Some(65),
-        ..Asked::default()
+        ..RunArguments::default()
     })
     .hint
     .unwrap();
@@ -110,9 +110,9 @@ fn too_few_worker_slots() {
             ..facts()
         };
         let refusal = resolve(
-            &Asked {
+            &RunArguments {
                 clients,
-                ..Asked::default()
+                ..RunArguments::default()
             },
             &facts,
         )
@@ -203,9 +203,9 @@ fn labels_that_are_none() {
     says!(label: "a\nb".into() => "label contains a control character");
     says!(label: "a\u{202e}b".into() => "label contains a mark of direction");
     assert_eq!(
-        resolved(Asked {
+        resolved(RunArguments {
             label: Some("é".repeat(200)),
-            ..Asked::default()
+            ..RunArguments::default()
         })
         .label
         .map(|l| l.len()),
@@ -222,13 +222,13 @@ fn only_a_server_of_its_own_is_crashed() {
             .as_object_mut()
             .unwrap()
             .extend(further.as_object().unwrap().clone());
-        Asked {
+        RunArguments {
             options: Some(options),
-            ..Asked::default()
+            ..RunArguments::default()
         }
     };
     let plain = || crash(serde_json::json!({}));
-    let on = |target: &str| Asked {
+    let on = |target: &str| RunArguments {
         target: Some(target.into()),
         ..plain()
     };
@@ -245,7 +245,7 @@ fn only_a_server_of_its_own_is_crashed() {
     let refusal = resolve(&on("nfs"), &remote).expect_err("refused");
     check::style(&refusal);
     assert!(refusal.message.contains("reached by a connection"));
-    let unlogged = Asked {
+    let unlogged = RunArguments {
         target: Some("nfs".into()),
         ..crash(serde_json::json!({"unlogged": true}))
     };
@@ -254,7 +254,7 @@ fn only_a_server_of_its_own_is_crashed() {
         r#"options "crash" and "unlogged" cannot both be given"#
     );
     // The server itself that is to be crashed.
-    let of_target = Asked {
+    let of_target = RunArguments {
         stage: Stage::WholeOfTarget,
         ..plain()
     };
@@ -264,23 +264,23 @@ fn only_a_server_of_its_own_is_crashed() {
 #[test]
 fn wal_is_written_ahead_only_into_a_server_of_its_own() {
     use crate::spec::Stage;
-    let asked = |target: Option<&str>, stage: Stage| Asked {
+    let arguments = |target: Option<&str>, stage: Stage| RunArguments {
         target: target.map(Into::into),
         options: Some(serde_json::json!({"wal_segments": 3})),
         stage,
-        ..Asked::default()
+        ..RunArguments::default()
     };
     let refused = "option \"wal_segments\" needs a target with a server of its own";
-    assert_eq!(message(asked(None, Stage::Whole)), refused);
+    assert_eq!(message(arguments(None, Stage::Whole)), refused);
     let remote = Facts {
         by_connection: true,
         ..facts()
     };
-    let refusal = resolve(&asked(Some("nfs"), Stage::Whole), &remote).expect_err("refused");
+    let refusal = resolve(&arguments(Some("nfs"), Stage::Whole), &remote).expect_err("refused");
     assert_eq!(refusal.message, refused);
     check::style(&refusal);
     for (target, stage) in [(Some("nfs"), Stage::Whole), (None, Stage::WholeOfTarget)] {
-        let spec = resolve(&asked(target, stage), &facts()).unwrap();
+        let spec = resolve(&arguments(target, stage), &facts()).unwrap();
         assert_eq!(spec.options.wal_segments, 3);
     }
 }

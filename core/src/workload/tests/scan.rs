@@ -9,11 +9,11 @@ use crate::workload::{
     scan::{Named, Own, Payload, check_cache},
 };
 
-fn asked(options: serde_json::Value) -> Asked {
-    Asked {
+fn arguments(options: serde_json::Value) -> RunArguments {
+    RunArguments {
         workload: Some("scan".into()),
         options: Some(options),
-        ..Asked::default()
+        ..RunArguments::default()
     }
 }
 
@@ -21,15 +21,15 @@ fn own(spec: &Spec) -> Own {
     spec.options.own()
 }
 
-fn refused(asked: &Asked) -> Refusal {
-    let refusal = resolve(asked, &facts()).expect_err("it is refused");
+fn refused(arguments: &RunArguments) -> Refusal {
+    let refusal = resolve(arguments, &facts()).expect_err("it is refused");
     check::style(&refusal);
     refusal
 }
 
 #[test]
 fn what_is_chosen() {
-    let spec = resolved(asked(json!({})));
+    let spec = resolved(arguments(json!({})));
     let own = own(&spec);
     assert_eq!(
         (spec.scale, own.degrees.as_slice(), own.repeats),
@@ -55,10 +55,10 @@ fn what_is_chosen() {
 #[test]
 fn study_4_is_one_call() {
     let spec = resolve(
-        &Asked {
+        &RunArguments {
             target: Some("nfs".into()),
             size: Some("50% ram".into()),
-            ..asked(json!({"degrees": [1, 2, 4, 8, 16, 17, 21, 32, 64], "cache": "warm"}))
+            ..arguments(json!({"degrees": [1, 2, 4, 8, 16, 17, 21, 32, 64], "cache": "warm"}))
         },
         &Facts {
             max_parallel_workers: 1024,
@@ -98,21 +98,21 @@ fn what_is_wrong_with_options() {
         (json!({"payload": 8001}), "It is 8001."),
         (json!({"cache": "hot"}), "It is \"hot\"."),
     ] {
-        let refusal = refused(&asked(options.clone()));
+        let refusal = refused(&arguments(options.clone()));
         assert_eq!(
             (refusal.kind, refusal.detail.as_deref()),
             (Refused::InvalidArgument, Some(detail)),
             "{options}"
         );
     }
-    let refusal = refused(&asked(json!({"fillfactor": 90})));
+    let refusal = refused(&arguments(json!({"fillfactor": 90})));
     assert_eq!(
         refusal.message,
         "workload \"scan\" has no option \"fillfactor\""
     );
-    let tpcb = Asked {
+    let tpcb = RunArguments {
         options: Some(json!({"degrees": [1]})),
-        ..Asked::default()
+        ..RunArguments::default()
     };
     assert_eq!(
         refused(&tpcb).message,
@@ -125,23 +125,23 @@ fn parameters_of_other_workloads() {
     for (name, given) in [
         (
             "clients",
-            Asked {
+            RunArguments {
                 clients: Some(4),
-                ..asked(json!({}))
+                ..arguments(json!({}))
             },
         ),
         (
             "duration",
-            Asked {
+            RunArguments {
                 duration_us: Some(1_000_000),
-                ..asked(json!({}))
+                ..arguments(json!({}))
             },
         ),
         (
             "rate",
-            Asked {
+            RunArguments {
                 rate: Some(1.0),
-                ..asked(json!({}))
+                ..arguments(json!({}))
             },
         ),
     ] {
@@ -149,7 +149,7 @@ fn parameters_of_other_workloads() {
         assert_eq!(refused(&given).message, message);
     }
     // Readers may be none.
-    let spec = resolved(asked(json!({"readers": []})));
+    let spec = resolved(arguments(json!({"readers": []})));
     assert_eq!(own(&spec).readers, Some(vec![]));
 }
 
@@ -160,7 +160,7 @@ fn servers_whose_parallel_workers_do_not_start() {
         by_connection,
         ..facts()
     };
-    let scan = asked(json!({"degrees": [1]}));
+    let scan = arguments(json!({"degrees": [1]}));
     let refusal = resolve(&scan, &of(150_010, false)).unwrap_err();
     assert_eq!(
         (refusal.kind, refusal.message.as_str()),
@@ -176,12 +176,12 @@ fn servers_whose_parallel_workers_do_not_start() {
     resolve(&scan, &of(150_011, false)).unwrap();
     // The server that makes the scans looks at its own.
     resolve(&scan, &of(150_010, true)).unwrap();
-    resolve(&Asked::default(), &of(150_010, false)).unwrap();
+    resolve(&RunArguments::default(), &of(150_010, false)).unwrap();
 }
 
 #[test]
 fn degrees_that_the_server_does_not_allow() {
-    let many = asked(json!({"degrees": [1, 16]}));
+    let many = arguments(json!({"degrees": [1, 16]}));
     let refusal = refused(&many);
     assert_eq!(
         (refusal.kind, refusal.message.as_str()),
@@ -191,7 +191,7 @@ fn degrees_that_the_server_does_not_allow() {
         )
     );
     assert!(refusal.hint.unwrap().contains("max_parallel_workers"));
-    let raised = Asked {
+    let raised = RunArguments {
         settings: Some(json!({"max_parallel_workers": 16})),
         ..many
     };
@@ -210,15 +210,15 @@ fn degrees_that_the_server_does_not_allow() {
             .unwrap()
             .contains("\"max_worker_processes\" to at least 21")
     );
-    let refusal = refused(&asked(json!({"loaders": 100})));
+    let refusal = refused(&arguments(json!({"loaders": 100})));
     assert_eq!(refusal.message, "number of loaders 100 is out of range");
 }
 
 #[test]
 fn a_table_that_the_memory_cannot_hold() {
-    let of = |size: &str, cache: &str| Asked {
+    let of = |size: &str, cache: &str| RunArguments {
         size: Some(size.into()),
-        ..asked(json!({"cache": cache}))
+        ..arguments(json!({"cache": cache}))
     };
     let refusal = refused(&of("2x ram", "warm"));
     assert_eq!(
@@ -230,7 +230,7 @@ fn a_table_that_the_memory_cannot_hold() {
     assert_eq!(resolved(of("2x ram", "cold")).options.cache, Cache::Cold);
     assert_eq!(resolved(of("100MB", "shared_buffers")).scale, 2);
     // A run that only loads needs no cache.
-    let loads = Asked {
+    let loads = RunArguments {
         stage: Stage::LoadOnly,
         ..of("1GB", "shared_buffers")
     };
@@ -310,15 +310,15 @@ fn caches_of_filesystems_that_cannot_be_emptied_or_seen_are_refused() {
 #[test]
 fn scales_out_of_range() {
     for scale in [0, -1, i32::MAX] {
-        let refusal = refused(&Asked {
+        let refusal = refused(&RunArguments {
             scale: Some(scale),
-            ..asked(json!({}))
+            ..arguments(json!({}))
         });
         assert_eq!(refusal.message, format!("scale {scale} is out of range"));
     }
-    let refusal = refused(&Asked {
+    let refusal = refused(&RunArguments {
         size: Some("1000TB".into()),
-        ..asked(json!({}))
+        ..arguments(json!({}))
     });
     assert!(refusal.message.ends_with("is too large"), "{refusal}");
 }
@@ -329,7 +329,7 @@ fn another_machine_chooses_for_itself() {
         by_connection: true,
         ..facts()
     };
-    let spec = resolve(&asked(json!({"repeats": 2})), &remote).unwrap();
+    let spec = resolve(&arguments(json!({"repeats": 2})), &remote).unwrap();
     assert_eq!(
         spec.chosen_there,
         ["scale", "degrees", "loaders", "readers"]

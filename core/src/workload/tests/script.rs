@@ -11,11 +11,11 @@ use crate::{
     },
 };
 
-fn asked(script: Arguments) -> Asked {
-    Asked {
+fn arguments(script: Arguments) -> RunArguments {
+    RunArguments {
         workload: Some("script".into()),
         script,
-        ..Asked::default()
+        ..RunArguments::default()
     }
 }
 
@@ -27,7 +27,7 @@ fn scripts(text: &str) -> Arguments {
 }
 
 fn refused(script: Arguments) -> Refusal {
-    let refusal = resolve(&asked(script), &facts()).expect_err("it is refused");
+    let refusal = resolve(&arguments(script), &facts()).expect_err("it is refused");
     check::style(&refusal);
     refusal
 }
@@ -67,7 +67,7 @@ fn a_document_has_at_most_a_megabyte() {
 
 #[test]
 fn a_specification_keeps_the_hash_and_no_text() {
-    let spec = resolved(asked(Arguments {
+    let spec = resolved(arguments(Arguments {
         init_script: Some("CREATE TABLE t (a int);".into()),
         sha256: Some("abc".into()),
         max_tries: Some(5),
@@ -83,7 +83,7 @@ fn a_specification_keeps_the_hash_and_no_text() {
     assert!(!json!(spec).to_string().contains("CREATE TABLE"));
     // Data of a script are those of that document alone; without one they are pgbench's, and shared with its workloads.
     assert_eq!(spec.workload.contents(&spec), "script abc");
-    let on_pgbench = resolved(asked(scripts("select-only")));
+    let on_pgbench = resolved(arguments(scripts("select-only")));
     assert_eq!(on_pgbench.workload.contents(&on_pgbench), "pgbench");
     assert_eq!(on_pgbench.options.cache, Cache::Warm);
     let argument = spec.options.to_argument(spec.workload);
@@ -92,7 +92,7 @@ fn a_specification_keeps_the_hash_and_no_text() {
 
 #[test]
 fn a_document_travels_with_its_run_and_makes_the_same_arguments_elsewhere() {
-    let given = asked(Arguments {
+    let given = arguments(Arguments {
         init_script: Some("CREATE TABLE t (a int);".into()),
         sha256: Some("abc".into()),
         protocol: Some("simple".into()),
@@ -105,7 +105,7 @@ fn a_document_travels_with_its_run_and_makes_the_same_arguments_elsewhere() {
     let spec = resolved(given);
     assert_eq!(spec.workload.document_hash(&spec), Some("abc".into()));
     let there = spec.workload.arguments_of_document(&spec, &document);
-    let there = asked(there.unwrap());
+    let there = arguments(there.unwrap());
     assert_eq!(workload::document(&there).unwrap().unwrap(), document);
     let (here, there) = (Settings::of(&spec), Settings::of(&resolved(there)));
     assert_eq!(
@@ -121,10 +121,10 @@ fn a_document_travels_with_its_run_and_makes_the_same_arguments_elsewhere() {
 
 #[test]
 fn only_scripts_have_a_document() {
-    assert_eq!(workload::document(&Asked::default()), Ok(None));
-    let wrong = asked(scripts("[1]"));
+    assert_eq!(workload::document(&RunArguments::default()), Ok(None));
+    let wrong = arguments(scripts("[1]"));
     assert!(workload::document(&wrong).is_err());
-    let spec = resolved(Asked::default());
+    let spec = resolved(RunArguments::default());
     assert_eq!(spec.workload.document_hash(&spec), None);
 }
 
@@ -186,10 +186,10 @@ fn wrong_arguments_are_refused() {
             "{detail}"
         );
     }
-    let other = Asked {
+    let other = RunArguments {
         workload: Some("tpcb".into()),
         script: scripts("SELECT 1;"),
-        ..Asked::default()
+        ..RunArguments::default()
     };
     assert_eq!(
         resolve(&other, &facts()).unwrap_err().hint.as_deref(),
@@ -227,9 +227,9 @@ fn each_script_is_a_transaction_type_with_its_commands() {
 #[test]
 fn grace_and_figures_of_commands_are_options() {
     let with = |options| {
-        resolved(Asked {
+        resolved(RunArguments {
             options,
-            ..asked(scripts("SELECT 1;"))
+            ..arguments(scripts("SELECT 1;"))
         })
     };
     let spec = with(None);
@@ -251,16 +251,16 @@ fn grace_and_figures_of_commands_are_options() {
         (Some(1500), Some(false))
     );
     // The others have no statements of unknown length.
-    assert_eq!(grace_ns(&resolved(Asked::default())), None);
+    assert_eq!(grace_ns(&resolved(RunArguments::default())), None);
 }
 
 #[test]
 fn more_counters_than_memory_should_have_are_refused() {
     let text = "SELECT 1;\n".repeat(2000);
-    let wide = |options| Asked {
+    let wide = |options| RunArguments {
         clients: Some(60),
         options,
-        ..asked(scripts(&text))
+        ..arguments(scripts(&text))
     };
     let many = Facts {
         free_worker_slots: 100,
@@ -275,10 +275,10 @@ fn more_counters_than_memory_should_have_are_refused() {
     let all: Vec<_> = (0..128)
         .map(|n| json!({"name": format!("s{n}"), "text": "SELECT 1;"}))
         .collect();
-    let wide = Asked {
+    let wide = RunArguments {
         clients: Some(800),
         options: Some(json!({"commands": false})),
-        ..asked(scripts(&json!(all).to_string()))
+        ..arguments(scripts(&json!(all).to_string()))
     };
     let many = Facts {
         free_worker_slots: 1000,
@@ -318,7 +318,7 @@ fn a_null_character_is_refused_wherever_it_stands() {
 
 #[test]
 fn scripts_are_tried_again_after_the_errors_of_pgbench_only() {
-    let spec = resolved(asked(scripts("SELECT 1;")));
+    let spec = resolved(arguments(scripts("SELECT 1;")));
     let tries = Settings::of(&spec).tries();
     for (sqlstate, is_retryable) in [("40001", true), ("40P01", true), ("55P03", false)] {
         assert_eq!(tries.is_retryable(sqlstate), is_retryable, "{sqlstate}");

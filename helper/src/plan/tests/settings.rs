@@ -16,7 +16,7 @@ pub fn limits() -> Limits {
     }
 }
 
-fn asked() -> Prepare {
+fn requested() -> Prepare {
     Prepare {
         block_settings: Some(BlockSettings {
             scheduler: Some("bfq".into()),
@@ -41,7 +41,12 @@ fn planned_where(
         ..facts()
     };
     change(&mut facts);
-    let plan = prepare(&Config::parse(&config).unwrap(), &place(), &asked(), &facts)?;
+    let plan = prepare(
+        &Config::parse(&config).unwrap(),
+        &place(),
+        &requested(),
+        &facts,
+    )?;
     Ok(script(&plan, "/dev/loop3"))
 }
 

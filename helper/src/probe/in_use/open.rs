@@ -1,6 +1,6 @@
 //! Open descriptors of this machine's processes.
 
-use super::related::{Related, Which};
+use super::related::{Related, Relation};
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 use std::io::{self, ErrorKind};
@@ -97,7 +97,7 @@ fn open_by_thread<'a>(process: &Path, related: &'a [Related]) -> io::Result<Opti
             continue;
         };
         let info = process.join("fdinfo").join(descriptor.file_name());
-        if one.which != Which::Member || may_write(&info) {
+        if one.relation != Relation::Member || may_write(&info) {
             return Ok(Some(one));
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The relation of another device to the device in question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum Relation {
     Itself,
     Partition,
     Disk,
@@ -21,7 +21,7 @@ pub enum Which {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
     pub number: Number,
-    pub which: Which,
+    pub relation: Relation,
     /// The kernel's.
     name: String,
 }
@@ -29,21 +29,25 @@ pub struct Related {
 impl Related {
     /// To begin a sentence with.
     pub fn subject(&self) -> String {
-        match self.which {
-            Which::Itself => "It".into(),
-            Which::Partition => format!("Its partition {}", self.name),
-            Which::Disk => format!("Its disk {}", self.name),
-            Which::Below | Which::Member => format!("Device {}, which it is made of,", self.name),
+        match self.relation {
+            Relation::Itself => "It".into(),
+            Relation::Partition => format!("Its partition {}", self.name),
+            Relation::Disk => format!("Its disk {}", self.name),
+            Relation::Below | Relation::Member => {
+                format!("Device {}, which it is made of,", self.name)
+            }
         }
     }
 
     /// To go on with.
     pub fn object(&self) -> String {
-        match self.which {
-            Which::Itself => "it".into(),
-            Which::Partition => format!("its partition {}", self.name),
-            Which::Disk => format!("its disk {}", self.name),
-            Which::Below | Which::Member => format!("device {}, which it is made of,", self.name),
+        match self.relation {
+            Relation::Itself => "it".into(),
+            Relation::Partition => format!("its partition {}", self.name),
+            Relation::Disk => format!("its disk {}", self.name),
+            Relation::Below | Relation::Member => {
+                format!("device {}, which it is made of,", self.name)
+            }
         }
     }
 }
@@ -51,20 +55,23 @@ impl Related {
 /// The device itself, and all that its users may have in use. An error if one of them cannot be told: its users would not be seen.
 pub fn to(number: Number) -> Result<Vec<Related>, Refusal> {
     let mut found = Vec::new();
-    add(&mut found, number, Which::Itself);
+    add(&mut found, number, Relation::Itself);
     // Devices that are found are looked at in turn.
     let mut next = 0;
-    while let Some(Related { number, which, .. }) = found.get(next).cloned() {
+    while let Some(Related {
+        number, relation, ..
+    }) = found.get(next).cloned()
+    {
         next += 1;
         let directory = sysfs(number).canonicalize().unwrap_or_default();
-        if matches!(which, Which::Itself | Which::Below) {
-            add_table(&mut found, number, which, &directory)?;
+        if matches!(relation, Relation::Itself | Relation::Below) {
+            add_table(&mut found, number, relation, &directory)?;
         }
         if let Some(below) = loops::backing(number)?.and_then(|file| file.device()) {
-            add(&mut found, below, Which::Below);
+            add(&mut found, below, Relation::Below);
         }
         for member in numbers_in(&directory.join("slaves"), |_| true)? {
-            add(&mut found, member, Which::Member);
+            add(&mut found, member, Relation::Member);
         }
     }
     Ok(found)
@@ -74,23 +81,23 @@ pub fn to(number: Number) -> Result<Vec<Related>, Refusal> {
 fn add_table(
     found: &mut Vec<Related>,
     number: Number,
-    of: Which,
+    of: Relation,
     directory: &Path,
 ) -> Result<(), Refusal> {
-    let which = |which| match of {
-        Which::Itself => which,
-        _ => Which::Below,
+    let relation = |relation| match of {
+        Relation::Itself => relation,
+        _ => Relation::Below,
     };
     for partition in numbers_in(directory, |entry| entry.join("partition").exists())? {
-        add(found, partition, which(Which::Partition));
+        add(found, partition, relation(Relation::Partition));
     }
     if let Some(disk) = number_of(&disk_of(directory)).filter(|disk| *disk != number) {
-        add(found, disk, which(Which::Disk));
+        add(found, disk, relation(Relation::Disk));
     }
     Ok(())
 }
 
-fn add(found: &mut Vec<Related>, number: Number, which: Which) {
+fn add(found: &mut Vec<Related>, number: Number, relation: Relation) {
     if found.iter().any(|r| r.number == number) {
         return;
     }
@@ -98,7 +105,7 @@ fn add(found: &mut Vec<Related>, number: Number, which: Which) {
     let name = directory.file_name().unwrap_or_default();
     found.push(Related {
         number,
-        which,
+        relation,
         name: name.to_string_lossy().into_owned(),
     });
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pgfsbench_core::{
     experiment::{
-        asked::{Asked, Checked},
+        arguments::{Checked, ExperimentArguments},
         variants::Variant,
     },
     refusal::quoted,
@@ -61,12 +61,17 @@ impl OwnTargets {
     }
 
     /// One that was dropped with its experiment is used again where it is what it would be now.
-    fn create(&mut self, ready: &Ready, name: &str, arguments: &Arguments) -> Result<(), Fault> {
+    fn create(
+        &mut self,
+        ready: &Ready,
+        name: &str,
+        target_arguments: &Arguments,
+    ) -> Result<(), Fault> {
         let is_made = own_target::make_or_use(ready.owner, name, "experiment", |name| {
-            own_target::create(name, arguments)
+            own_target::create(name, target_arguments)
         })?;
         for device in ["device", "log_device"] {
-            let path = arguments.get(device).and_then(Value::as_str);
+            let path = target_arguments.get(device).and_then(Value::as_str);
             self.devices.extend(path.map(str::to_owned));
         }
         match is_made {
@@ -80,19 +85,19 @@ impl OwnTargets {
 /// Makes them. `made` are the filesystems, with the names of their targets.
 pub fn make(
     ready: &Ready,
-    asked: &Asked,
+    arguments: &ExperimentArguments,
     made: &[(String, String)],
     checked: &Checked,
 ) -> Result<OwnTargets, Fault> {
     let mut own = OwnTargets::default();
     // Targets that are recorded before an error are undone, so the announcement waits for the end.
-    own_target::quietly(|| make_each(ready, asked, made, checked, &mut own))?;
+    own_target::quietly(|| make_each(ready, arguments, made, checked, &mut own))?;
     Ok(own)
 }
 
 fn make_each(
     ready: &Ready,
-    asked: &Asked,
+    arguments: &ExperimentArguments,
     made: &[(String, String)],
     checked: &Checked,
     own: &mut OwnTargets,
@@ -103,19 +108,22 @@ fn make_each(
         own.create(
             ready,
             name,
-            &own_target::trimmed(asked.device.as_deref(), of_filesystem(asked, filesystem)),
+            &own_target::trimmed(
+                arguments.device.as_deref(),
+                of_filesystem(arguments, filesystem),
+            ),
         )?;
     }
     for variant in &checked.variants {
         match made.iter().find(|(_, name)| *name == variant.of) {
             Some((filesystem, _)) => {
-                let arguments = variant.arguments(of_filesystem(asked, filesystem))?;
+                let target_arguments = variant.arguments(of_filesystem(arguments, filesystem))?;
                 let is_varied = variant.values.iter().any(|(name, _)| name == "ssd_state");
-                let arguments = match is_varied {
-                    true => arguments,
-                    false => own_target::trimmed(asked.device.as_deref(), arguments),
+                let target_arguments = match is_varied {
+                    true => target_arguments,
+                    false => own_target::trimmed(arguments.device.as_deref(), target_arguments),
                 };
-                own.create(ready, &variant.name, &arguments)?;
+                own.create(ready, &variant.name, &target_arguments)?;
             }
             None => make_of_target(ready, variant, own)?,
         }
@@ -139,15 +147,18 @@ fn make_of_target(ready: &Ready, variant: &Variant, own: &mut OwnTargets) -> Res
     Ok(())
 }
 
-fn of_filesystem(asked: &Asked, filesystem: &str) -> Arguments {
-    let mut arguments = Arguments::new();
-    arguments.insert("filesystem".into(), filesystem.into());
-    for (name, value) in [("device", &asked.device), ("image_size", &asked.image_size)] {
+fn of_filesystem(arguments: &ExperimentArguments, filesystem: &str) -> Arguments {
+    let mut target_arguments = Arguments::new();
+    target_arguments.insert("filesystem".into(), filesystem.into());
+    for (name, value) in [
+        ("device", &arguments.device),
+        ("image_size", &arguments.image_size),
+    ] {
         if let Some(value) = value {
-            arguments.insert(name.into(), value.as_str().into());
+            target_arguments.insert(name.into(), value.as_str().into());
         }
     }
-    arguments
+    target_arguments
 }
 
 /// The arguments by which a target was made.

@@ -2,7 +2,7 @@
 
 use pgfsbench_core::{
     experiment::{
-        asked::{self, Asked, Candidate, Checked},
+        arguments::{self, Candidate, Checked, ExperimentArguments},
         plan::Length,
     },
     refusal::quoted,
@@ -27,20 +27,28 @@ const WITHOUT_CYCLES: (f64, f64) = (60.0, 10.0);
 const WAL_SEGMENTS: &str = "wal_segments";
 
 /// A checkpoint cycle: what was asked for, or checkpoint_timeout as it will be; the longest, where candidates have others.
-pub fn cycle_seconds(ready: &Ready, asked: &Asked, checked: &Checked) -> Result<f64, Fault> {
+pub fn cycle_seconds(
+    ready: &Ready,
+    arguments: &ExperimentArguments,
+    checked: &Checked,
+) -> Result<f64, Fault> {
     if let Some(seconds) = checked.cycle_seconds {
         return Ok(seconds);
     }
     let mut longest: Option<f64> = None;
     for candidate in &checked.candidates {
-        let seconds = cycle_of(ready, asked, candidate)?;
+        let seconds = cycle_of(ready, arguments, candidate)?;
         longest = Some(longest.map_or(seconds, |known| known.max(seconds)));
     }
     Ok(longest.unwrap_or(300.0))
 }
 
 /// The checkpoint cycle of a candidate.
-fn cycle_of(ready: &Ready, asked: &Asked, candidate: &Candidate) -> Result<f64, Fault> {
+fn cycle_of(
+    ready: &Ready,
+    arguments: &ExperimentArguments,
+    candidate: &Candidate,
+) -> Result<f64, Fault> {
     let given = |settings: Option<&Value>| {
         settings
             .and_then(|s| s.get("checkpoint_timeout"))
@@ -51,7 +59,7 @@ fn cycle_of(ready: &Ready, asked: &Asked, candidate: &Candidate) -> Result<f64, 
             })
     };
     let own = given(candidate.own.get("settings"));
-    let mut text = own.or_else(|| given(asked.run.settings.as_ref()));
+    let mut text = own.or_else(|| given(arguments.run.settings.as_ref()));
     if text.is_none() {
         let row = session::with_rights_of(ready.owner, || target::read(&candidate.target))?;
         text = given(row.and_then(|row| row.settings).as_ref());
@@ -70,15 +78,19 @@ fn cycle_of(ready: &Ready, asked: &Asked, candidate: &Candidate) -> Result<f64, 
 }
 
 /// Whether checkpoint cycle and windows may be chosen: the caller has given neither, and all servers take the cycle of the experiment.
-pub fn may_choose_windows(ready: &Ready, asked: &Asked, checked: &Checked) -> Result<bool, Fault> {
+pub fn may_choose_windows(
+    ready: &Ready,
+    arguments: &ExperimentArguments,
+    checked: &Checked,
+) -> Result<bool, Fault> {
     const TIMEOUT: &str = "checkpoint_timeout";
-    let run = &asked.run;
+    let run = &arguments.run;
     let has_timeout = |settings: Option<&Value>| settings.is_some_and(|s| s.get(TIMEOUT).is_some());
     let is_given = checked.cycle_seconds.is_some()
         || run.duration_us.is_some()
         || run.transactions.is_some()
         || has_timeout(run.settings.as_ref());
-    if is_given || !has_window(asked) {
+    if is_given || !has_window(arguments) {
         return Ok(false);
     }
     for candidate in &checked.candidates {
@@ -97,27 +109,29 @@ pub fn may_choose_windows(ready: &Ready, asked: &Asked, checked: &Checked) -> Re
     Ok(true)
 }
 
-fn workload_of(asked: &Asked) -> Option<Workload> {
-    match asked.run.workload.as_deref() {
+fn workload_of(arguments: &ExperimentArguments) -> Option<Workload> {
+    match arguments.run.workload.as_deref() {
         Some(name) => Workload::parse(name),
         None => Some(workload::ALL[0]),
     }
 }
 
 /// Whether a duration ends the windows: a search chooses the length of its cycles by itself.
-fn has_window(asked: &Asked) -> bool {
-    workload_of(asked).is_some_and(Workload::runs_transactions) && !asked::searches(asked)
+fn has_window(arguments: &ExperimentArguments) -> bool {
+    workload_of(arguments).is_some_and(Workload::runs_transactions)
+        && !arguments::searches(arguments)
 }
 
 /// The parameters of all runs: those given, and a window when none is. It has whole checkpoint cycles, unless the workload does not depend on
 /// checkpoints.
-pub fn parameters(asked: &Asked, checked: &Checked, cycle: f64) -> Value {
-    let mut run = asked.run.clone();
+pub fn parameters(arguments: &ExperimentArguments, checked: &Checked, cycle: f64) -> Value {
+    let mut run = arguments.run.clone();
     (run.target, run.seed, run.label) = (None, None, None);
     let us = |seconds: f64| (seconds * 1e6) as i64;
-    let has_window = has_window(asked);
+    let has_window = has_window(arguments);
     if run.duration_us.is_none() && run.transactions.is_none() && has_window {
-        let depends = workload_of(asked).is_none_or(|workload| workload.depends_on_checkpoints());
+        let depends =
+            workload_of(arguments).is_none_or(|workload| workload.depends_on_checkpoints());
         let (window, warmup) = match depends || checked.cycle_seconds.is_some() {
             true => (3.0 * cycle, cycle),
             false => WITHOUT_CYCLES,
@@ -160,7 +174,7 @@ pub fn specified(ready: &Ready, parameters: &Value, candidate: &Candidate) -> Re
         }
     }
     merged.remove("warmup");
-    let mut run: pgfsbench_core::spec::Asked = serde_json::from_value(Value::Object(merged))
+    let mut run: pgfsbench_core::spec::RunArguments = serde_json::from_value(Value::Object(merged))
         .map_err(|e| {
             Fault::new(
                 sqlstate::INVALID_PARAMETER,
@@ -189,7 +203,7 @@ pub fn fix(parameters: &mut Value, specs: &[Spec]) -> bool {
     if is_chosen("clients") && is_same(|spec| spec.clients) && parameters["clients"].is_null() {
         parameters["clients"] = first.clients.into();
     }
-    let Some(scale) = asked::one_scale(specs) else {
+    let Some(scale) = arguments::one_scale(specs) else {
         return false;
     };
     parameters["scale"] = scale.into();
@@ -217,10 +231,10 @@ pub fn length(specs: &[Spec], cycle_seconds: f64) -> Length {
 
 /// Whether a run of one checkpoint cycle is to tell first how much WAL that takes, where the windows are of such cycles: the caller has not said how many
 /// segments are to be ready.
-pub fn has_pilot_cycle(asked: &Asked, specs: &[Spec]) -> bool {
+pub fn has_pilot_cycle(arguments: &ExperimentArguments, specs: &[Spec]) -> bool {
     let fills = |spec: &Spec| spec.workload.writes() && spec.workload.takes_option(WAL_SEGMENTS);
-    let options = asked.run.options.as_ref();
+    let options = arguments.run.options.as_ref();
     let is_given = options.is_some_and(|options| options.get(WAL_SEGMENTS).is_some());
     let is_unlogged = specs.iter().any(|spec| spec.options.unlogged);
-    specs.iter().all(fills) && !is_given && !is_unlogged && !asked::searches(asked)
+    specs.iter().all(fills) && !is_given && !is_unlogged && !arguments::searches(arguments)
 }

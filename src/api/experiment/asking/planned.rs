@@ -4,7 +4,7 @@ use std::iter;
 
 use pgfsbench_core::{
     experiment::{
-        asked::Asked,
+        arguments::ExperimentArguments,
         plan::rows::{Line, Plan, line, rows, without_plan},
     },
     spec::Spec,
@@ -20,9 +20,9 @@ use crate::{
 };
 
 /// The rows of `plan_experiment`.
-pub fn plan_only_of(asked: &Asked) -> Result<Vec<Line>, Fault> {
+pub fn plan_only_of(arguments: &ExperimentArguments) -> Result<Vec<Line>, Fault> {
     let ready = guard::ready()?;
-    let planned = match own_target::quietly(|| planned(&ready, asked, Targets::Free)) {
+    let planned = match own_target::quietly(|| planned(&ready, arguments, Targets::Free)) {
         Ok(planned) => planned,
         Err(Unplanned::Refused(fault)) => return Err(fault),
         Err(Unplanned::Lacking(first, others)) => {
@@ -42,17 +42,20 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Line>, Fault> {
         let to_prepare = || plan::to_prepare(spec);
         xact::seeing_own_changes(|| session::with_rights_of(ready.owner, to_prepare))
     };
-    let wanted = planned.specs.iter().map(to_prepare);
-    let wanted = wanted.collect::<Result<Vec<_>, _>>()?.into_iter().flatten();
+    let data_keys = planned.specs.iter().map(to_prepare);
+    let data_keys = data_keys
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .flatten();
     let plan = Plan {
         checked: &planned.checked,
         specs: &planned.specs,
         needed: &needed,
-        copied: prepared_data::look_for_all(wanted.collect())?,
+        copied: prepared_data::look_for_all(data_keys.collect())?,
         length: planned.length,
         before: planned.before(),
         seed: planned.seed,
-        seed_is_given: asked.run.seed.is_some(),
+        seed_is_given: arguments.run.seed.is_some(),
         wish: planned.wish,
         budget: planned.budget,
         too_short: planned.is_too_short(),

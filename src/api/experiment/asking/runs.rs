@@ -2,8 +2,8 @@
 
 use pgfsbench_core::{
     experiment::{
-        asked::{Asked, Candidate, Checked},
-        plan::{Length, budget::Wish},
+        arguments::{Candidate, Checked, ExperimentArguments},
+        plan::{Length, budget::BudgetRequest},
     },
     spec::Spec,
 };
@@ -33,11 +33,11 @@ impl Runs {
     /// With this checkpoint cycle.
     pub fn of(
         ready: &Ready,
-        asked: &Asked,
+        arguments: &ExperimentArguments,
         checked: &Checked,
         cycle: f64,
     ) -> Result<Self, Unplanned> {
-        let mut parameters = parameters::parameters(asked, checked, cycle);
+        let mut parameters = parameters::parameters(arguments, checked, cycle);
         let (mut specs, mut lacking) = (Vec::new(), Vec::new());
         for candidate in &checked.candidates {
             match specified(ready, &parameters, candidate) {
@@ -70,7 +70,13 @@ impl Runs {
     }
 
     /// The request that a plan for another time is fitted to. `own_cycle` is the cycle where none is chosen.
-    pub fn wish(&self, asked: &Asked, checked: &Checked, own_cycle: f64, may_choose: bool) -> Wish {
+    pub fn wish(
+        &self,
+        arguments: &ExperimentArguments,
+        checked: &Checked,
+        own_cycle: f64,
+        may_choose: bool,
+    ) -> BudgetRequest {
         let has_checkpoints = |spec: &Spec| {
             spec.workload.runs_transactions() && spec.workload.depends_on_checkpoints()
         };
@@ -84,17 +90,19 @@ impl Runs {
         let are_made = self.kinds.iter().all(is_made);
         let has_cycles = self.specs.iter().all(has_checkpoints);
         let has_whole = may_choose && has_cycles || !length.is_too_short();
-        Wish {
+        BudgetRequest {
             targets: checked.candidates.len() as u32,
             control: checked.control,
             length,
             may_choose,
-            has_warmup: asked.run.warmup_us.is_some(),
+            has_warmup: arguments.run.warmup_us.is_some(),
             burn_in: self.kinds.contains(&Some(target::Kind::Device)),
-            has_share: asked.rate_share.is_some(),
+            has_share: arguments.rate_share.is_some(),
             has_cycles,
-            pilot_cycle: are_made && has_whole && parameters::has_pilot_cycle(asked, &self.specs),
-            blocks: asked.max_blocks.map(|_| checked.max_blocks),
+            pilot_cycle: are_made
+                && has_whole
+                && parameters::has_pilot_cycle(arguments, &self.specs),
+            blocks: arguments.max_blocks.map(|_| checked.max_blocks),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use pgfsbench_core::{
     doctor::target as judge,
     experiment::{
-        asked::{Asked, Checked},
+        arguments::{Checked, ExperimentArguments},
         devices, plan, variants,
     },
     refusal::{Refusal, quoted},
@@ -89,9 +89,13 @@ pub fn not_made(ready: &Ready, checked: &Checked) -> Result<Vec<Refusal>, Fault>
 }
 
 /// At night a helper that is down is not noticed: runs wait for it, `HELPER_MS` long unless the caller has said how long.
-pub fn wait_for_helper(ready: &Ready, asked: &Asked, checked: &mut Checked) -> Result<(), Fault> {
+pub fn wait_for_helper(
+    ready: &Ready,
+    arguments: &ExperimentArguments,
+    checked: &mut Checked,
+) -> Result<(), Fault> {
     let option = "wait_for_helper_ms";
-    let is_given = asked
+    let is_given = arguments
         .run
         .options
         .as_ref()

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use pgfsbench_core::{
     quoting,
     refusal::quoted,
-    run::{plan::Place, there::Whose},
+    run::{plan::Place, remote_request::Executor},
     spec::Act,
 };
 use serde::Deserialize;
@@ -72,7 +72,7 @@ fn is_recovering(fault: &Fault) -> bool {
 
 const IDENTITY: &str = "SELECT system_identifier::text || ' ' || extract(epoch FROM pg_postmaster_start_time()) FROM pg_control_system()";
 
-const THERE: &str = include_str!("queries/other_server.sql");
+const OTHER_SERVER: &str = include_str!("queries/other_server.sql");
 
 impl Run {
     pub(super) fn carry_out_on_connection(&mut self, connection: &str) -> Result<(), Fault> {
@@ -82,9 +82,9 @@ impl Run {
         };
         self.note("connection", json!(connection));
         self.plan(Place::Connection);
-        let result = self.carry_out_there(&remote);
+        let result = self.carry_out_remotely(&remote);
         let result = result.map_err(|fault| self.told_by_recovered(&remote, fault));
-        if (result.is_ok() || self.ended_there)
+        if (result.is_ok() || self.remote_has_ended)
             && let Some(entry) = &mut self.entry
         {
             // Nothing is left to be ended there.
@@ -111,8 +111,8 @@ impl Run {
     }
 
     fn look_at_recovered(&mut self, remote: &RemoteRun) -> Result<After, Fault> {
-        self.look_around()?;
-        let mut link = match remote.connect("pgfsbench", &mut || self.look_around()) {
+        self.check_interrupts()?;
+        let mut link = match remote.connect("pgfsbench", &mut || self.check_interrupts()) {
             Ok(link) => link,
             Err(fault) if is_recovering(&fault) => return Ok(After::Recovers),
             Err(fault) => return Err(fault),
@@ -133,7 +133,7 @@ impl Run {
     }
 
     /// Step by step of the plan.
-    fn carry_out_there(&mut self, remote: &RemoteRun) -> Result<(), Fault> {
+    fn carry_out_remotely(&mut self, remote: &RemoteRun) -> Result<(), Fault> {
         let label = &remote.label;
         let mut link = None;
         let mut measured = None;
@@ -142,14 +142,14 @@ impl Run {
             let began_ns = clock::now_ns();
             match (turn, &mut link) {
                 (Turn::Ours(Act::Connect), link) => {
-                    *link = Some(remote.connect(label, &mut || self.look_around())?);
+                    *link = Some(remote.connect(label, &mut || self.check_interrupts())?);
                 }
-                (Turn::Ours(Act::Look), Some(link)) => self.check_there(link)?,
+                (Turn::Ours(Act::CheckServer), Some(link)) => self.check_remote_server(link)?,
                 (Turn::Ours(Act::Start), _) => {
                     self.record(|entry| entry.remote_run = Some(remote.clone()))?;
                 }
                 (Turn::OfServer, Some(link)) => {
-                    measured = Some(self.have_it_run(link, Whose::Other(label))?);
+                    measured = Some(self.run_remotely(link, Executor::Other(label))?);
                 }
                 (Turn::Ours(Act::Collect), _) => {
                     return self.store_measured(measured.as_ref(), None);
@@ -166,9 +166,9 @@ impl Run {
     }
 
     /// Refuses a server that cannot carry the run out, and says what it lacks.
-    fn check_there(&mut self, link: &mut Connection) -> Result<(), Fault> {
+    fn check_remote_server(&mut self, link: &mut Connection) -> Result<(), Fault> {
         let own = xact::transaction(|| sql::read(IDENTITY, &[]))?;
-        let there: OtherServer = read(&self.ask(link, THERE, &[own.as_deref()])?)?;
+        let there: OtherServer = read(&self.ask(link, OTHER_SERVER, &[own.as_deref()])?)?;
         let refusal = |message: String| Fault::new(sqlstate::NOT_IN_THIS_STATE, message);
         if there.is_this {
             return Err(refusal(format!(

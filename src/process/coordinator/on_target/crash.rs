@@ -3,7 +3,7 @@
 
 use pgfsbench_core::{
     recovery_log::{self, Recovery, lsn_text},
-    spec::{Act, Errand, Workload},
+    spec::{Act, HelperTask, Workload},
     verification::{self, Check, Moment},
     workload::measured_tables,
 };
@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    put::Put,
     remote::{Measured, read},
+    server_setup::ServerSetup,
 };
 use crate::{
     bench::Run,
@@ -83,11 +83,15 @@ impl Crashed {
 
 impl Run {
     /// Crashes the server of the target. The window is measured: whatever goes wrong from here on is a result, too.
-    pub(super) fn crash(&mut self, server: &mut Put, crashed: &mut Crashed) -> Result<(), Fault> {
+    pub(super) fn crash(
+        &mut self,
+        server: &mut ServerSetup,
+        crashed: &mut Crashed,
+    ) -> Result<(), Fault> {
         drop(server.connection.take());
         self.enter(Phase::Recovery, 0);
         let began_ns = clock::now_ns();
-        server.there()?.crash(&mut || self.look_around())?;
+        server.server()?.crash(&mut || self.check_interrupts())?;
         crashed.recovery.stop_ms = Some(clock::ms(began_ns, clock::now_ns()));
         Ok(())
     }
@@ -95,7 +99,7 @@ impl Run {
     /// Notes a problem of a step of the crash, or after it, as a result. A cancelled run has none.
     pub(super) fn note_problem(
         &mut self,
-        server: &Put,
+        server: &ServerSetup,
         crashed: &mut Crashed,
         result: Result<(), Fault>,
     ) -> Result<(), Fault> {
@@ -103,18 +107,18 @@ impl Run {
             if fault.is_cancel() || cancellation::is_cancelled(self.request) {
                 return Err(fault);
             }
-            crashed.recovery.problem = Some(in_words(server.there()?.explain(fault)));
+            crashed.recovery.problem = Some(in_words(server.server()?.explain(fault)));
         }
         if crashed.recovery.problem.is_some() {
             // That is the result.
-            self.course.skip_to(Act::Collect);
+            self.cursor.skip_to(Act::Collect);
         }
         Ok(())
     }
 
     /// Unmounts the filesystem, and mounts it again: nothing of it is in the page cache.
     pub(super) fn remount(&mut self, target: &str, crashed: &mut Crashed) -> Result<(), Fault> {
-        let result = self.send_helper(target, Errand::Remount, &json!({}))?;
+        let result = self.send_helper(target, HelperTask::Remount, &json!({}))?;
         let recovery = &mut crashed.recovery;
         recovery.unmounted = true;
         recovery.unmount_ms = result["unmount_ms"].as_f64();
@@ -126,17 +130,17 @@ impl Run {
     /// Starts the server again, and has it make a transaction.
     pub(super) fn start_again(
         &mut self,
-        server: &mut Put,
+        server: &mut ServerSetup,
         crashed: &mut Crashed,
     ) -> Result<(), Fault> {
         let recovery = &mut crashed.recovery;
         let programs = server.programs;
-        let made = server.there()?;
+        let made = server.server()?;
         let recovered = made.recover(
             &programs.bindir,
             &programs.user,
             &crashed.before.work_database,
-            &mut || self.look_around(),
+            &mut || self.check_interrupts(),
         );
         let log = made.recovery_log();
         let lsn = |lsn: Option<u64>| lsn.map(lsn_text);

@@ -8,7 +8,7 @@ use std::{
 use pgfsbench_core::{
     run::{
         plan::{self, Source, source},
-        there::Whose,
+        remote_request::Executor,
     },
     spec::{Cache, Data, Stage},
 };
@@ -23,7 +23,7 @@ use crate::{
     run::marker,
     target::{
         Target,
-        prepared_data::{self, Loaded, Place, Wanted},
+        prepared_data::{self, DataKey, Loaded, Place},
         server::programs::Programs,
     },
     watch::statements,
@@ -33,7 +33,7 @@ use crate::{
 pub(super) struct Supply {
     /// Keeps them from being removed until they are copied.
     place: Option<Place>,
-    wanted: Wanted,
+    data_key: DataKey,
     /// None until they are loaded.
     pub prepared: Option<Prepared>,
 }
@@ -61,13 +61,13 @@ impl Supply {
     fn find(&mut self, request: &Request) -> Result<(), Fault> {
         let experiment = request.of_experiment.load(Acquire);
         let needed_by = (experiment != 0).then(|| marker::path(experiment));
-        let found = self.place()?.find(&self.wanted, needed_by)?;
+        let found = self.place()?.find(&self.data_key, needed_by)?;
         self.prepared = found.map(|(data, note)| Prepared {
             data,
             bytes: note.bytes,
             stage: Stage::OnLoaded {
                 database: note.database,
-                scale: self.wanted.scale,
+                scale: self.data_key.scale,
             },
             script: note.script,
         });
@@ -94,11 +94,12 @@ impl Run {
             }
             return Ok((Source::Loaded, None));
         }
-        let wanted = prepared_data::wanted(&self.spec, target, &programs.bindir, &programs.user)?;
-        let place = Place::open(&mut || self.look_around())?;
+        let data_key =
+            prepared_data::data_key(&self.spec, target, &programs.bindir, &programs.user)?;
+        let place = Place::open(&mut || self.check_interrupts())?;
         let mut supply = Supply {
             place: Some(place),
-            wanted,
+            data_key,
             prepared: None,
         };
         supply.find(self.request)?;
@@ -108,7 +109,7 @@ impl Run {
         let bytes = prepared_data::bytes_to_load(&self.spec, target.cluster);
         if let Err(why) = supply
             .place()?
-            .make_room(bytes, &mut || self.look_around())?
+            .make_room(bytes, &mut || self.check_interrupts())?
         {
             self.check_not_copied(&why)?;
             return Ok((Source::Loaded, None));
@@ -145,19 +146,19 @@ impl Run {
             return Err(Fault::new(sqlstate::INTERNAL, "no data are to be loaded"));
         };
         let mut loading = at.server.to_load(supply.place()?.directory().to_owned());
-        for act in plan::loading(at.near) {
-            self.put_server(&mut loading, act)
+        for act in plan::loading(at.target_state) {
+            self.set_up_server(&mut loading, act)
                 .map_err(|fault| loading.explain(fault))?;
         }
-        let loaded = self.load_there(loading.connected()?);
+        let loaded = self.load_remote(loading.connected()?);
         let loaded = loaded.map_err(|fault| loading.explain(fault))?;
         drop(loading.connection.take());
-        let server = loading.there()?;
+        let server = loading.server()?;
         self.enter(Phase::Provision, 0);
-        server.shut_down(&loading.programs.bindir, &mut || self.look_around())?;
-        server.sync(&mut || self.look_around())?;
-        let wanted = supply.wanted.clone();
-        supply.place()?.keep(&server.data(), wanted, loaded)?;
+        server.shut_down(&loading.programs.bindir, &mut || self.check_interrupts())?;
+        server.sync(&mut || self.check_interrupts())?;
+        let data_key = supply.data_key.clone();
+        supply.place()?.keep(&server.data(), data_key, loaded)?;
         // Only the directory of its socket is left of it.
         server.stop()?;
         server.remove(false)?;
@@ -167,8 +168,8 @@ impl Run {
     }
 
     /// Loads them, and leaves the extension as if it had just been created.
-    fn load_there(&mut self, connection: &mut Connection) -> Result<Loaded, Fault> {
-        let run_id = self.start_there(connection, Whose::Own(&Stage::LoadOnly))?;
+    fn load_remote(&mut self, connection: &mut Connection) -> Result<Loaded, Fault> {
+        let run_id = self.start_remote(connection, Executor::Own(&Stage::LoadOnly))?;
         self.follow(connection, &run_id, true)?;
         let database = self.ask(
             connection,
@@ -189,18 +190,18 @@ impl Run {
         };
         let prepared = supply.prepared()?;
         at.server.script.clone_from(&prepared.script);
-        let server = at.server.there()?;
+        let server = at.server.server()?;
         let before = free(&server.directory);
         let is_clone = self.spec.options.data == Data::Cloned;
         self.enter(Phase::Provision, prepared.bytes);
-        let mut look = || {
+        let mut check_interrupts = || {
             let copied = before.saturating_sub(free(&server.directory));
             let done = copied.min(prepared.bytes);
             self.board.run.done.store(done, Relaxed);
-            self.look_around()
+            self.check_interrupts()
         };
         server
-            .copy_cluster(&prepared.data, is_clone, &mut look)
+            .copy_cluster(&prepared.data, is_clone, &mut check_interrupts)
             .map_err(|fault| if is_clone { not_cloned(fault) } else { fault })?;
         // From here on others may have them, and may remove them.
         supply.place = None;

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::spec::{Cache, Errand, Who};
+use pgfsbench_core::spec::{Actor, Cache, HelperTask};
 use serde_json::{Value, json};
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     host::storage,
     pg::{report, session, xact},
     run::{
-        cleanup::{self, Left},
+        cleanup::{self, Remainder},
         journal, preflight,
     },
     store::{self, definition},
@@ -32,7 +32,7 @@ impl Run {
         // A job of an earlier run may have ended since the plan was made.
         self.release_earlier(&target.name)?;
         self.record(|entry| entry.prepared = Some(target.name.clone()))?;
-        let made = self.send_helper(&target.name, Errand::Prepare, request)?;
+        let made = self.send_helper(&target.name, HelperTask::Prepare, request)?;
         let directory = PathBuf::from(made["directory"].as_str().unwrap_or_default());
         target::is_trustworthy(&directory).map_err(|detail| {
             Fault::new(
@@ -84,7 +84,7 @@ impl Run {
     pub(super) fn release_earlier(&mut self, target: &str) -> Result<(), Fault> {
         // The helper may have done it by itself since the plan was made.
         if self.prepared_earlier(target)?.is_some() {
-            self.send_helper(target, Errand::ReleaseEarlier, &json!({}))?;
+            self.send_helper(target, HelperTask::ReleaseEarlier, &json!({}))?;
         }
         Ok(())
     }
@@ -94,11 +94,11 @@ impl Run {
         let own = (session::database(), self.run_id);
         for entry in journal::entries()? {
             let is_left = entry.server.as_ref().is_some_and(|s| s.is_on(place));
-            if !is_left || (entry.home, entry.run_id) == own {
+            if !is_left || (entry.extension_database, entry.run_id) == own {
                 continue;
             }
-            if cleanup::remove_what_was_made(&entry, &mut |_| ())? != Left::Something {
-                journal::remove(entry.home, entry.run_id)?;
+            if cleanup::remove_what_was_made(&entry, &mut |_| ())? != Remainder::Something {
+                journal::remove(entry.extension_database, entry.run_id)?;
             }
         }
         Ok(())
@@ -113,20 +113,27 @@ impl Run {
     pub(super) fn send_helper(
         &mut self,
         target: &str,
-        errand: Errand,
+        task: HelperTask,
         request: &Value,
     ) -> Result<Value, Fault> {
-        let action = match errand {
-            Errand::Prepare => "prepare",
-            Errand::DropCaches => "drop_caches",
-            Errand::Remount => "remount",
-            Errand::Release | Errand::ReleaseEarlier => "release",
+        let action = match task {
+            HelperTask::Prepare => "prepare",
+            HelperTask::DropCaches => "drop_caches",
+            HelperTask::Remount => "remount",
+            HelperTask::Release | HelperTask::ReleaseEarlier => "release",
         };
         let run_id = Some(self.run_id);
         let patience = self.patience();
         let began_ns = clock::now_ns();
-        let mut look = || self.look_around();
-        let result = helper_job::ask(run_id, target, action, request, patience, &mut look);
+        let mut check_interrupts = || self.check_interrupts();
+        let result = helper_job::ask(
+            run_id,
+            target,
+            action,
+            request,
+            patience,
+            &mut check_interrupts,
+        );
         self.tell_errand(action, began_ns);
         result
     }
@@ -139,7 +146,7 @@ impl Run {
         let mut started_ms = clock::ms(self.started_ns, began_ns);
         for (step, ms) in steps.unwrap_or_default() {
             let action = step.replace('_', " ");
-            self.course.tell(Who::Helper, &action, started_ms);
+            self.cursor.tell(Actor::Helper, &action, started_ms);
             started_ms += ms;
         }
     }

@@ -11,9 +11,9 @@ use pgfsbench_core::{
     refusal::quoted,
     run::{
         plan::Begun,
-        there::{self, Whose},
+        remote_request::{self, Executor},
     },
-    spec::{Asked, ResultTable, ScriptArguments, Spec},
+    spec::{ResultTable, RunArguments, ScriptArguments, Spec},
     units::format_bytes,
     workload,
 };
@@ -86,10 +86,10 @@ const SCRIPT: &str = "SELECT md5(pg_read_binary_file(setting || '/extension/pgfs
     FROM pg_config() WHERE name = 'SHAREDIR' AND coalesce(current_setting('extension_control_path', true), '$system') IN ('', '$system')";
 
 /// An answer, JSON. What another server sends is shown by psql and pages one day.
-fn blanked(whose: Whose, json: String) -> String {
-    match whose {
-        Whose::Own(_) => json,
-        Whose::Other(_) => blanked_json(&json),
+fn blanked(executor: Executor, json: String) -> String {
+    match executor {
+        Executor::Own(_) => json,
+        Executor::Other(_) => blanked_json(&json),
     }
 }
 
@@ -117,27 +117,27 @@ fn arguments_of_document(spec: &Spec) -> Result<ScriptArguments, Fault> {
 
 impl Run {
     /// Starts the run there, follows it, and reads its result.
-    pub(super) fn have_it_run(
+    pub(super) fn run_remotely(
         &mut self,
         connection: &mut Connection,
-        whose: Whose,
+        executor: Executor,
     ) -> Result<Measured, Fault> {
         let before_ns = clock::now_ns();
-        let remote_id = self.start_there(connection, whose)?;
-        if whose.is_other() {
+        let remote_id = self.start_remote(connection, executor)?;
+        if executor.is_other() {
             self.note("remote_run_id", read::<i64>(&remote_id)?.into());
         }
-        let to_the_end = whose.is_other() || self.spec.options.crash;
+        let to_the_end = executor.is_other() || self.spec.options.crash;
         let followed = self.follow(connection, &remote_id, to_the_end);
-        if followed.is_err() && self.ended_there {
+        if followed.is_err() && self.remote_has_ended {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
-            let phases = phases.map(|told| blanked(whose, told));
+            let phases = phases.map(|told| blanked(executor, told));
             if let Some(told) = phases {
-                self.phases_there = Some(self.phases_with_those_of(&told, before_ns));
+                self.remote_phases = Some(self.phases_with_those_of(&told, before_ns));
                 self.take_over_steps(steps_in(&told), before_ns);
             }
             report::or_log("could not store the checks of the run", || {
-                self.take_over_checks(connection, &remote_id, whose)
+                self.take_over_checks(connection, &remote_id, executor)
             });
         }
         followed?;
@@ -145,20 +145,20 @@ impl Run {
         // Whatever server it is that answers.
         let seconds = clock::ms(before_ns, clock::now_ns()) / 1000.0;
         let mut allowance = Allowance::of_seconds(seconds as u64);
-        let document = blanked(whose, self.ask(connection, ROW, &[id])?);
+        let document = blanked(executor, self.ask(connection, ROW, &[id])?);
         take(connection, &mut allowance, &document)?;
         check_done(&document)?;
         self.take_over_steps(steps_in(&document), before_ns);
         let mut tables = Vec::new();
         for table in workload::measured_tables() {
-            let slices = self.rows_there(connection, &remote_id, table, &mut allowance)?;
-            let slices = slices.into_iter().map(|slice| blanked(whose, slice));
+            let slices = self.remote_rows(connection, &remote_id, table, &mut allowance)?;
+            let slices = slices.into_iter().map(|slice| blanked(executor, slice));
             tables.push(slices.collect());
         }
         Ok(Measured {
             document,
             tables,
-            is_of_another: whose.is_other(),
+            is_of_another: executor.is_other(),
             before_ns,
         })
     }
@@ -168,14 +168,14 @@ impl Run {
         &mut self,
         connection: &mut Connection,
         remote_id: &str,
-        whose: Whose,
+        executor: Executor,
     ) -> Result<(), Fault> {
         let table = workload::VERIFICATION;
         let mut allowance = Allowance::of_seconds(0);
-        for slice in self.rows_there(connection, remote_id, table, &mut allowance)? {
-            let rows = blanked(whose, slice);
+        for slice in self.remote_rows(connection, remote_id, table, &mut allowance)? {
+            let rows = blanked(executor, slice);
             xact::transaction(|| {
-                if whose.is_other() {
+                if executor.is_other() {
                     store::check_rows(table, &rows)?;
                 }
                 store::insert_rows(self.run_id, table, &rows)
@@ -185,7 +185,7 @@ impl Run {
     }
 
     /// The rows of the run in a table there, as arrays of JSON.
-    fn rows_there(
+    fn remote_rows(
         &mut self,
         connection: &mut Connection,
         remote_id: &str,
@@ -271,28 +271,28 @@ impl Run {
     }
 
     /// Starts the run there; gives its number.
-    pub(super) fn start_there(
+    pub(super) fn start_remote(
         &mut self,
         connection: &mut Connection,
-        whose: Whose,
+        executor: Executor,
     ) -> Result<String, Fault> {
         let texts = self.board.texts(self.request);
-        let asked = texts.map(|texts| texts.asked.get()).unwrap_or_default();
-        let asked: Asked = read_json("arguments", &asked)?;
+        let arguments = texts.map(|texts| texts.arguments.get()).unwrap_or_default();
+        let arguments: RunArguments = read_json("arguments", &arguments)?;
         let spec = &self.spec;
         let settings = xact::transaction(|| settings::of_session(&spec.settings))?;
-        let there = there::asked(
+        let request = remote_request::arguments(
             spec,
-            whose,
-            asked.size,
+            executor,
+            arguments.size,
             json!(settings),
             arguments_of_document(spec)?,
         );
-        let document = to_json_text(&there)?;
+        let document = to_json_text(&request)?;
         let started = self.ask(connection, START, &[Some(&document)]);
-        started.map_err(|fault| match whose {
-            Whose::Other(_) => fault.context("on the target"),
-            Whose::Own(_) => fault,
+        started.map_err(|fault| match executor {
+            Executor::Other(_) => fault.context("on the target"),
+            Executor::Own(_) => fault,
         })
     }
 
@@ -344,7 +344,7 @@ impl Run {
                     }
                     "queued" | "running" => {}
                     "failed" | "cancelled" => {
-                        self.ended_there = true;
+                        self.remote_has_ended = true;
                         let fault = end.fault.made_harmless();
                         return Err(match connection.is_of_another() {
                             true => fault.told_by_another(),
@@ -363,7 +363,7 @@ impl Run {
                 false => POLL,
             };
             while let Some(left) = next.checked_duration_since(Instant::now()) {
-                self.look_around()?;
+                self.check_interrupts()?;
                 process::wait(left.max(Duration::from_millis(1)));
             }
         }
@@ -406,7 +406,7 @@ impl Run {
         let later_ms = clock::ms(self.started_ns, before_ns);
         let spans = self.spans.iter();
         let spans: Vec<Value> = spans.map(|span| span.as_phase(self.started_ns)).collect();
-        there::phases(&spans, document, later_ms).into()
+        remote_request::phases(&spans, document, later_ms).into()
     }
 
     pub(super) fn ask(
@@ -428,7 +428,7 @@ impl Run {
     ) -> Result<String, Fault> {
         let deadline = patience.map(|patience| Instant::now() + patience);
         let mut in_time = || {
-            self.look_around()?;
+            self.check_interrupts()?;
             if deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 return Err(Fault::new(
                     sqlstate::CONNECTION_LOST,
@@ -452,10 +452,10 @@ fn steps_in(document: &str) -> Vec<Begun> {
 fn check_done(document: &str) -> Result<(), Fault> {
     #[derive(Deserialize)]
     struct Document {
-        run: RunThere,
+        run: RemoteRunStatus,
     }
     #[derive(Deserialize)]
-    struct RunThere {
+    struct RemoteRunStatus {
         status: String,
     }
     let there: Document = read(document)?;

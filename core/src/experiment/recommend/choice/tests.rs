@@ -17,8 +17,8 @@ fn row(number: usize, target: &str, verdict: &str) -> Row {
 }
 
 /// The words of the choice, and the target that it is.
-fn chosen(goal: &str, said: &[Row], filesystems: &[&str]) -> (String, Option<usize>) {
-    let choice = advised(goal, said, filesystems, ("tps", None));
+fn chosen(goal: &str, answers: &[Row], filesystems: &[&str]) -> (String, Option<usize>) {
+    let choice = advised(goal, answers, filesystems, ("tps", None));
     (choice.advice[0].says.clone(), choice.chosen)
 }
 
@@ -40,7 +40,7 @@ pub fn state(goal: &str, targets: &[&str], (metric, control): (&str, Option<usiz
 /// The choice as advice.
 fn advised(
     goal: &str,
-    said: &[Row],
+    answers: &[Row],
     filesystems: &[&str],
     (metric, control): (&str, Option<usize>),
 ) -> Choice {
@@ -54,7 +54,7 @@ fn advised(
         })
         .collect();
     let metric = crate::experiment::metric::find(metric).unwrap();
-    choice(&state, said, &facts, metric)
+    choice(&state, answers, &facts, metric)
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn what_is_for_comparison_only_is_never_chosen() {
 }
 
 /// The choice among two of which the second one is without barriers.
-fn of_unsafe(goal: &str, said: &[Row]) -> (String, Option<usize>) {
+fn of_unsafe(goal: &str, answers: &[Row]) -> (String, Option<usize>) {
     let mut state = json!({
         "experiment": {
             "experiment_id": 1, "experiment": "e", "status": "done", "goal": goal, "baseline_number": (goal == "baseline").then_some(0),
@@ -122,7 +122,7 @@ fn of_unsafe(goal: &str, said: &[Row]) -> (String, Option<usize>) {
         })
         .collect();
     let metric = crate::experiment::metric::find("tps").unwrap();
-    let choice = choice(&state, said, &facts, metric);
+    let choice = choice(&state, answers, &facts, metric);
     (choice.advice[0].says.clone(), choice.chosen)
 }
 
@@ -153,20 +153,20 @@ fn what_loses_commits_is_not_chosen_before_what_does_not() {
 fn a_choice_says_that_nothing_was_durable_and_that_others_were_there() {
     let facts = json!({"number": 0, "durability_codes": [{"code": "in_memory", "what": "tmpfs"}]});
     let facts: Vec<Facts> = vec![serde_json::from_value(facts).unwrap()];
-    let mut said = row(0, "ext4", "best");
-    said.warnings = crate::experiment::answer::warning::listed("in_memory, noisy_neighbour");
+    let mut answers = row(0, "ext4", "best");
+    answers.warnings = crate::experiment::answer::warning::listed("in_memory, noisy_neighbour");
     let mut state = state("best", &["ext4"], ("tps", None));
     assert_eq!(
-        regime::in_short(&state, &[&said], &facts),
+        regime::in_short(&state, &[&answers], &facts),
         " (measured with nothing durable: tmpfs is in memory, beside others on the machine)"
     );
     // A cycle that was given, and is too short for a lasting answer.
     let e = &mut state.experiment;
     (e.cycle_is_given, e.cycle_seconds) = (true, Some(60.0));
-    assert!(!regime::in_short(&state, &[&said], &facts).contains("provisional"));
+    assert!(!regime::in_short(&state, &[&answers], &facts).contains("provisional"));
     state.experiment.cycle_seconds = Some(30.0);
     assert_eq!(
-        regime::in_short(&state, &[&said], &facts),
+        regime::in_short(&state, &[&answers], &facts),
         " (provisional, measured with a checkpoint every 30 s, with nothing durable: tmpfs is in memory, beside others on the machine)"
     );
 }
@@ -176,10 +176,10 @@ fn the_bound_is_on_the_worse_side() {
     let mut open = row(1, "xfs", "open");
     (open.ratio, open.low, open.high) = (Some(1.04), Some(0.99), Some(1.09));
     open.against = Some(0);
-    let said = [row(0, "ext4", "leading"), open];
+    let answers = [row(0, "ext4", "leading"), open];
     let names = ["ext4", "xfs"];
     let bound = |metric| {
-        let choice = advised("best", &said, &names, (metric, None));
+        let choice = advised("best", &answers, &names, (metric, None));
         assert_eq!(choice.chosen, None);
         choice.advice[1].says.clone()
     };
@@ -201,35 +201,35 @@ fn what_leads_has_a_bound_too() {
         high: Some(high),
         ..row(number, target, "open")
     };
-    let mut said = [
+    let mut answers = [
         row(0, "xfs", "leading"),
         open(1, "ext4", 0.353, 2.333),
         open(2, "btrfs", 0.155, 1.49),
         open(3, "ext2", 0.5, 0.9),
     ];
-    let last = |said: &[Row], metric| {
+    let last = |answers: &[Row], metric| {
         let choice = advised(
             "best",
-            said,
+            answers,
             &["xfs", "ext4", "btrfs", "ext2"],
             (metric, None),
         );
         choice.advice.last().unwrap().says.clone()
     };
     assert_eq!(
-        last(&said, "tps"),
+        last(&answers, "tps"),
         "xfs, which leads, is at most 57.1 % worse than ext4"
     );
     assert_eq!(
-        last(&said, "latency_p99_ms"),
+        last(&answers, "latency_p99_ms"),
         "xfs, which leads, is at most a factor of 6.5 worse than btrfs"
     );
     // Given up while another one led.
-    said[1].against = Some(3);
-    assert!(last(&said, "tps").ends_with("worse than btrfs"));
+    answers[1].against = Some(3);
+    assert!(last(&answers, "tps").ends_with("worse than btrfs"));
     let choice = advised(
         "best",
-        &said,
+        &answers,
         &["xfs", "ext4", "btrfs", "ext2"],
         ("tps", None),
     );
@@ -272,7 +272,7 @@ fn what_is_in_doubt_bounds_no_cost() {
 #[test]
 fn the_control_is_no_choice() {
     let names = ["ext4", "xfs", "ext4 (control)"];
-    let of = |goal: &str, said: &[Row]| advised(goal, said, &names, ("tps", Some(2)));
+    let of = |goal: &str, answers: &[Row]| advised(goal, answers, &names, ("tps", Some(2)));
     let control = |verdict: &str| row(2, "ext4 (control)", verdict);
     let more = of("baseline", &[row(1, "xfs", "equivalent"), control("more")]);
     assert_eq!(more.chosen, Some(0));
@@ -287,12 +287,12 @@ fn the_control_is_no_choice() {
         &[row(1, "xfs", "equivalent"), control("inconclusive")],
     );
     assert_eq!((open.chosen, open.advice.len()), (Some(0), 1));
-    let said = [
+    let answers = [
         row(0, "ext4", "equivalent to the best"),
         row(1, "xfs", "out"),
         control("best"),
     ];
-    let best = of("best", &said);
+    let best = of("best", &answers);
     assert_eq!(best.chosen, Some(0));
     assert!(
         best.advice[0].says.starts_with("ext4: most tps of these"),
@@ -304,20 +304,28 @@ fn the_control_is_no_choice() {
 #[test]
 fn one_that_was_set_aside_keeps_nobody_from_a_choice() {
     let names = ["ext4", "xfs", "btrfs"];
-    let mut aside = row(2, "btrfs", "inconclusive");
-    aside.reason = Some("set_aside".into());
-    let (says, stays) = chosen("baseline", &[row(1, "xfs", "less"), aside.clone()], &names);
+    let mut excluded = row(2, "btrfs", "inconclusive");
+    excluded.reason = Some("set_aside".into());
+    let (says, stays) = chosen(
+        "baseline",
+        &[row(1, "xfs", "less"), excluded.clone()],
+        &names,
+    );
     assert!(says.starts_with("stay with ext4: nothing"), "{says}");
     assert_eq!(stays, Some(0));
-    let (says, none) = chosen("baseline", std::slice::from_ref(&aside), &names);
+    let (says, none) = chosen("baseline", std::slice::from_ref(&excluded), &names);
     assert_eq!(
         says,
         "no choice: all that was to be compared with ext4 was set aside, since its runs failed"
     );
     assert_eq!(none, None);
-    let said = [row(0, "ext4", "best"), row(1, "xfs", "out"), aside.clone()];
-    assert_eq!(chosen("best", &said, &names).1, Some(0));
-    let (says, none) = chosen("best", &[aside], &names);
+    let answers = [
+        row(0, "ext4", "best"),
+        row(1, "xfs", "out"),
+        excluded.clone(),
+    ];
+    assert_eq!(chosen("best", &answers, &names).1, Some(0));
+    let (says, none) = chosen("best", &[excluded], &names);
     assert_eq!(
         (says.as_str(), none),
         ("no choice: none of them is left that could be chosen", None)

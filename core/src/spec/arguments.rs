@@ -14,7 +14,7 @@ pub struct Arguments {
     pub scale: Option<i32>,
     pub size: Option<String>,
     pub clients: Option<i32>,
-    /// Microseconds, as [`Asked::duration_us`].
+    /// Microseconds, as [`RunArguments::duration_us`].
     pub duration: Option<i64>,
     pub transactions: Option<i64>,
     /// Microseconds.
@@ -57,7 +57,7 @@ fn any_document<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Val
     Value::deserialize(deserializer).map(Some)
 }
 
-impl From<Arguments> for Asked {
+impl From<Arguments> for RunArguments {
     fn from(arguments: Arguments) -> Self {
         Self {
             target: arguments.target,
@@ -94,7 +94,7 @@ impl From<Arguments> for Asked {
 /// The arguments of `run` and `start`, and the part of the run that this server does. They are kept with the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Asked {
+pub struct RunArguments {
     /// Name of the target; default `default`.
     pub target: Option<String>,
     /// Name of the workload; default `tpcb`.
@@ -184,20 +184,26 @@ mod tests {
             "target": "default", "scale": 3, "options": null, "duration": 1500, "rate": "NaN", "latency_limit_ms": 2, "keep": true,
         }))
         .unwrap();
-        let asked = Asked::from(arguments);
+        let arguments = RunArguments::from(arguments);
         assert_eq!(
             (
-                asked.scale,
-                asked.duration_us,
-                asked.latency_limit_ms,
-                asked.keep
+                arguments.scale,
+                arguments.duration_us,
+                arguments.latency_limit_ms,
+                arguments.keep
             ),
             (Some(3), Some(1500), Some(2.0), true)
         );
-        assert!(asked.rate.is_some_and(f64::is_nan));
+        assert!(arguments.rate.is_some_and(f64::is_nan));
         // Which is refused, and not the same as no document.
-        assert_eq!((asked.options, asked.settings), (Some(Value::Null), None));
-        assert_eq!(Asked::from(Arguments::default()), Asked::default());
+        assert_eq!(
+            (arguments.options, arguments.settings),
+            (Some(Value::Null), None)
+        );
+        assert_eq!(
+            RunArguments::from(Arguments::default()),
+            RunArguments::default()
+        );
         serde_json::from_value::<Arguments>(json!({"size_of": 1})).unwrap_err();
     }
 }

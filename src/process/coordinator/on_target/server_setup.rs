@@ -31,7 +31,7 @@ const FOR_LOADING: [(&str, &str); 5] = [
 ];
 
 /// How far a server has come that is put somewhere.
-pub(super) struct Put<'a> {
+pub(super) struct ServerSetup<'a> {
     pub target: &'a Target,
     pub programs: &'a Programs,
     /// The directory in which its own is made.
@@ -53,7 +53,7 @@ pub(super) struct Put<'a> {
     pub connection: Option<Connection>,
 }
 
-impl<'a> Put<'a> {
+impl<'a> ServerSetup<'a> {
     /// For a run, where nothing is there yet. The place of a filesystem that is still to be made is known when it is.
     pub fn on(target: &'a Target, programs: &'a Programs) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl<'a> Put<'a> {
     }
 
     /// The server, which was made.
-    pub fn there(&self) -> Result<&TargetServer, Fault> {
+    pub fn server(&self) -> Result<&TargetServer, Fault> {
         let none = || Fault::new(sqlstate::INTERNAL, "no server was made");
         self.server.as_ref().ok_or_else(none)
     }
@@ -106,44 +106,54 @@ impl<'a> Put<'a> {
 
 impl Run {
     /// Takes a step on the way to a server that runs and has the extension.
-    pub(super) fn put_server(&mut self, put: &mut Put, act: Act) -> Result<(), Fault> {
-        let bindir = &put.programs.bindir;
-        let user = &put.programs.user;
-        let mut look = || self.look_around();
+    pub(super) fn set_up_server(&mut self, setup: &mut ServerSetup, act: Act) -> Result<(), Fault> {
+        let bindir = &setup.programs.bindir;
+        let user = &setup.programs.user;
+        let mut check_interrupts = || self.check_interrupts();
         match act {
             Act::MakeDirectory => {
-                let server = TargetServer::at(&put.place, &random::mark())?;
+                let server = TargetServer::at(&setup.place, &random::mark())?;
                 self.record(|entry| entry.server = Some(server.clone()))?;
-                put.server.insert(server).make_directories()?;
+                setup.server.insert(server).make_directories()?;
             }
             Act::Initdb => {
-                let cluster = put.target.cluster;
-                put.there()?
-                    .make_cluster(bindir, user, cluster, &mut look)?;
+                let cluster = setup.target.cluster;
+                setup
+                    .server()?
+                    .make_cluster(bindir, user, cluster, &mut check_interrupts)?;
             }
-            Act::Sync => put.there()?.sync(&mut look)?,
+            Act::Sync => setup.server()?.sync(&mut check_interrupts)?,
             Act::AskForSettings => {
-                put.known = Some(put.there()?.known_settings(bindir, &mut look)?);
+                setup.known = Some(
+                    setup
+                        .server()?
+                        .known_settings(bindir, &mut check_interrupts)?,
+                );
             }
             Act::AskForStatements => {
-                let server = put.there()?;
-                put.records_statements = server.offers(bindir, statements::EXTENSION, &mut look)?;
+                let server = setup.server()?;
+                setup.records_statements =
+                    server.offers(bindir, statements::EXTENSION, &mut check_interrupts)?;
             }
-            Act::WriteSettings => self.write_settings(put)?,
+            Act::WriteSettings => self.write_settings(setup)?,
             Act::AskForMemory => {
-                if let Some(bytes) = put.there()?.shared_memory_bytes(bindir, &mut look)? {
+                if let Some(bytes) = setup
+                    .server()?
+                    .shared_memory_bytes(bindir, &mut check_interrupts)?
+                {
                     xact::transaction(|| preflight::check_shared_memory(bytes))?;
                 }
-                if put.may_need_huge_pages
-                    && let Some(pages) = put.there()?.huge_pages(bindir, &mut look)?
+                if setup.may_need_huge_pages
+                    && let Some(pages) =
+                        setup.server()?.huge_pages(bindir, &mut check_interrupts)?
                 {
                     preflight::check_huge_pages(pages)?;
                 }
             }
             Act::StartServer => {
-                let server = put.there()?;
-                let started = server.start(bindir, user, &mut look);
-                put.connection = Some(match (started, put.rings) {
+                let server = setup.server()?;
+                let started = server.start(bindir, user, &mut check_interrupts);
+                setup.connection = Some(match (started, setup.rings) {
                     (Err(fault), Some(rings)) if server.lacks_rings() => {
                         let hint = xact::transaction(|| preflight::hint_for_rings(rings))?;
                         return Err(fault.hint(hint));
@@ -152,8 +162,8 @@ impl Run {
                 });
             }
             Act::CreateExtension => {
-                let script = put.script.clone();
-                self.make_sure_it_is_ours(put.connected()?, &script)?;
+                let script = setup.script.clone();
+                self.make_sure_it_is_ours(setup.connected()?, &script)?;
             }
             other => return Err(plan::nothing_carries_out(other)),
         }
@@ -161,24 +171,24 @@ impl Run {
     }
 
     /// This server's settings, those of the target, and further ones, each winning over those before.
-    fn write_settings(&self, put: &mut Put) -> Result<(), Fault> {
+    fn write_settings(&self, setup: &mut ServerSetup) -> Result<(), Fault> {
         let mut copied = xact::transaction(settings::copied)?;
-        if let Some(known) = &put.known {
+        if let Some(known) = &setup.known {
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
         }
         let run = self.run_id.to_string();
-        let mut needed = settings::needed(&self.spec, &run, put.records_statements);
-        let of_target = match put.is_for_loading {
+        let mut needed = settings::needed(&self.spec, &run, setup.records_statements);
+        let of_target = match setup.is_for_loading {
             true => {
                 let further = FOR_LOADING.map(|(name, value)| (name, value.to_owned()));
                 needed.extend(further);
                 // The least that the server takes.
-                let least = 2 * (put.target.cluster.wal_segment_bytes >> 20);
+                let least = 2 * (setup.target.cluster.wal_segment_bytes >> 20);
                 needed.push(("min_wal_size", format!("{least}MB")));
                 BTreeMap::new()
             }
             false => xact::transaction(|| {
-                settings::of_target(&put.target.settings, &self.spec.settings)
+                settings::of_target(&setup.target.settings, &self.spec.settings)
             })?,
         };
         let settings = Settings {
@@ -191,8 +201,8 @@ impl Run {
             given.is_some_and(|given| given.eq_ignore_ascii_case(value))
         };
         let has_rings = is_given("io_method", "io_uring");
-        put.rings = has_rings.then(|| Rings::of(|name| settings.value(name)));
-        put.may_need_huge_pages = settings.value("huge_pages").is_some();
-        put.there()?.configure(&settings)
+        setup.rings = has_rings.then(|| Rings::of(|name| settings.value(name)));
+        setup.may_need_huge_pages = settings.value("huge_pages").is_some();
+        setup.server()?.configure(&settings)
     }
 }

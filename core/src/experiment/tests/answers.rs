@@ -33,7 +33,7 @@ fn unequal_durability_and_undeclared_differences_are_said() {
     live(&mut state, &|place| {
         measured(place, 100.0 + 100.0 * place.number as f64)
     });
-    let beside = |codes: &[Code], differs: Option<&str>| answer::TargetFacts {
+    let target_facts = |codes: &[Code], differs: Option<&str>| answer::TargetFacts {
         durability: Some(Durability::of_codes(codes.to_vec())),
         differs: differs.map(|why| (0, why.into())).into_iter().collect(),
         ..answer::TargetFacts::default()
@@ -41,7 +41,10 @@ fn unequal_durability_and_undeclared_differences_are_said() {
     let rows = answer::rows(
         &state,
         metric::ALL[0],
-        &[beside(&[], None), beside(&[Code::BarriersOff], None)],
+        &[
+            target_facts(&[], None),
+            target_facts(&[Code::BarriersOff], None),
+        ],
     );
     assert!(
         rows[0].says.starts_with("2 times the tps of t0 (")
@@ -54,8 +57,11 @@ fn unequal_durability_and_undeclared_differences_are_said() {
         line.starts_with("t1 more and NOT equally durable; "),
         "{line}"
     );
-    let beside = [beside(&[], None), beside(&[], Some("differs: kernel"))];
-    let rows = answer::rows(&state, metric::ALL[0], &beside);
+    let target_facts = [
+        target_facts(&[], None),
+        target_facts(&[], Some("differs: kernel")),
+    ];
+    let rows = answer::rows(&state, metric::ALL[0], &target_facts);
     assert!(
         rows[0]
             .says
@@ -65,7 +71,7 @@ fn unequal_durability_and_undeclared_differences_are_said() {
     );
     state.experiment.forced = true;
     assert_eq!(
-        answer::rows(&state, metric::ALL[0], &beside)[0].verdict,
+        answer::rows(&state, metric::ALL[0], &target_facts)[0].verdict,
         "more"
     );
 }
@@ -143,7 +149,7 @@ fn forced_checkpoints_and_limits_are_told() {
         &state,
         &rows,
         &[facts(0, 0.0), facts(1, 2.5)],
-        &recommend::Here::default(),
+        &recommend::ThisServer::default(),
     );
     let regime: Vec<&str> = (advice.iter().filter(|a| a.part == "regime"))
         .map(|a| a.says.as_str())
@@ -177,7 +183,7 @@ fn another_session_confirms() {
     });
     let mut second = first.clone();
     second.experiment.experiment = "again".into();
-    let said = |of: &State| answer::rows(of, metric::ALL[0], &[]);
+    let answers = |of: &State| answer::rows(of, metric::ALL[0], &[]);
     assert!(
         !answer::is_another_session(&first, &second),
         "the same boot, and no day"
@@ -186,8 +192,8 @@ fn another_session_confirms() {
         made.boot_id = Some("another".into());
     }
     assert!(answer::is_another_session(&first, &second));
-    let mut rows = said(&first);
-    answer::confirm(&mut rows, &first, &second, &said(&second));
+    let mut rows = answers(&first);
+    answer::confirm(&mut rows, &first, &second, &answers(&second));
     assert!(
         rows[0].says.ends_with(", confirmed by \"again\""),
         "{}",
@@ -198,8 +204,8 @@ fn another_session_confirms() {
         .iter_mut()
         .filter(|made| made.number == 1)
         .for_each(|made| made.value = Some(50.0));
-    let mut rows = said(&first);
-    answer::confirm(&mut rows, &first, &second, &said(&second));
+    let mut rows = answers(&first);
+    answer::confirm(&mut rows, &first, &second, &answers(&second));
     assert!(
         !rows[0].says.contains("confirmed") && rows[1].says.contains("confirmed"),
         "{rows:?}"
@@ -235,17 +241,17 @@ fn each_two_targets_are_a_pair() {
         measured(place, levels[place.number] * noise)
     });
     let pairs = answer::pairs(&state, metric::ALL[0], &[]);
-    let said = |number: usize, against: usize| {
+    let answers = |number: usize, against: usize| {
         let is_it = |row: &&answer::Row| row.number == number && row.against == Some(against);
         pairs.iter().find(is_it).map(|row| row.verdict.as_str())
     };
     assert_eq!(pairs.len(), 6 * 5 / 2);
-    assert_eq!(said(0, 2), Some("less"));
-    assert_eq!(said(3, 2), Some("less"));
-    assert_eq!(said(1, 0), Some("more"));
-    assert_eq!(said(3, 0), Some("more"));
-    assert_eq!(said(3, 1), Some("equivalent"));
-    assert_eq!((said(2, 0), said(0, 1)), (None, None));
+    assert_eq!(answers(0, 2), Some("less"));
+    assert_eq!(answers(3, 2), Some("less"));
+    assert_eq!(answers(1, 0), Some("more"));
+    assert_eq!(answers(3, 0), Some("more"));
+    assert_eq!(answers(3, 1), Some("equivalent"));
+    assert_eq!((answers(2, 0), answers(0, 1)), (None, None));
     // Declared pairs read as in the experiment's own rows.
     let declared = answer::rows(&state, metric::ALL[0], &[]);
     assert_eq!(pairs[..5], declared[..]);
@@ -253,12 +259,16 @@ fn each_two_targets_are_a_pair() {
     let width = |row: &answer::Row| (row.high.unwrap() / row.low.unwrap()).ln();
     assert!(width(&pairs[5]) > width(&declared[0]));
     // A difference of either target is a difference of the pair.
-    let mut beside = vec![answer::TargetFacts::default(); 6];
+    let mut target_facts = vec![answer::TargetFacts::default(); 6];
     for other in 1..6 {
-        beside[0].differs.insert(other, "differs: kernel".into());
-        beside[other].differs.insert(0, "differs: kernel".into());
+        target_facts[0]
+            .differs
+            .insert(other, "differs: kernel".into());
+        target_facts[other]
+            .differs
+            .insert(0, "differs: kernel".into());
     }
-    let pairs = answer::pairs(&state, metric::ALL[0], &beside);
+    let pairs = answer::pairs(&state, metric::ALL[0], &target_facts);
     let withheld = pairs.iter().filter(|row| row.verdict == "inconclusive");
     assert_eq!(withheld.count(), 5);
 }
@@ -276,9 +286,9 @@ fn checksums_that_this_server_has_not_are_told() {
             data_checksums: theirs[number],
             ..recommend::Facts::default()
         });
-        let here = recommend::Here {
+        let here = recommend::ThisServer {
             data_checksums: here,
-            ..recommend::Here::default()
+            ..recommend::ThisServer::default()
         };
         let advice = recommend::rows(&state, &rows, &facts, &here);
         let regime = advice.into_iter().find(|a| a.part == "regime");
@@ -336,8 +346,8 @@ fn small_buffers_and_figures_that_drift_are_told_with_the_choice() {
         warnings: answer::warning::listed("drifting_clock"),
         ..answer::TargetFacts::default()
     };
-    let advice = |beside: [answer::TargetFacts; 2], buffers: f64| {
-        let rows = answer::rows(&state, metric::ALL[0], &beside);
+    let advice = |target_facts: [answer::TargetFacts; 2], buffers: f64| {
+        let rows = answer::rows(&state, metric::ALL[0], &target_facts);
         let facts = [0, 1].map(|number| recommend::Facts {
             number,
             data_bytes: Some(486e6),
@@ -345,7 +355,7 @@ fn small_buffers_and_figures_that_drift_are_told_with_the_choice() {
             shared_buffers_bytes: Some(buffers),
             ..recommend::Facts::default()
         });
-        recommend::rows(&state, &rows, &facts, &recommend::Here::default())
+        recommend::rows(&state, &rows, &facts, &recommend::ThisServer::default())
     };
     let of = |advice: &[recommend::Advice], part: &str| -> Vec<String> {
         let of_part = advice.iter().filter(|a| a.part == part);

@@ -17,7 +17,7 @@ pub(super) const ALL: &str = "all";
 /// The arguments as they were given; None is NULL or not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Asked {
+pub struct StudyArguments {
     pub study: Option<String>,
     pub image_size: Option<String>,
     pub device: Option<String>,
@@ -36,7 +36,7 @@ pub struct Asked {
     pub neighbours: Option<String>,
 }
 
-impl Asked {
+impl StudyArguments {
     /// Whether it is shrunk to an hour's worth in ten minutes.
     pub fn is_quick(&self) -> bool {
         self.quick.unwrap_or(false)
@@ -54,15 +54,15 @@ impl Asked {
 }
 
 /// Refuses arguments that do not go together, or that the study has not.
-pub fn check(asked: &Asked, study: &Study) -> Result<(), Refusal> {
-    check_place(asked, study)?;
-    check_length(asked)?;
-    check_parts(asked.part(study), study)
+pub fn check(arguments: &StudyArguments, study: &Study) -> Result<(), Refusal> {
+    check_place(arguments, study)?;
+    check_length(arguments)?;
+    check_parts(arguments.part(study), study)
 }
 
-fn check_parts(asked: &str, study: &Study) -> Result<(), Refusal> {
+fn check_parts(part: &str, study: &Study) -> Result<(), Refusal> {
     let parts = study.parts();
-    let unknown = names(asked).find(|name| *name != ALL && !parts.contains(name));
+    let unknown = names(part).find(|name| *name != ALL && !parts.contains(name));
     match unknown {
         None => Ok(()),
         Some(name) => refused(
@@ -86,8 +86,8 @@ fn refused(message: String, detail: String, hint: &str) -> Result<(), Refusal> {
     Err(Refusal::argument(message).detail(detail).hint(hint))
 }
 
-fn check_place(asked: &Asked, study: &Study) -> Result<(), Refusal> {
-    let places = [asked.device.is_some(), asked.image_size.is_some()];
+fn check_place(arguments: &StudyArguments, study: &Study) -> Result<(), Refusal> {
+    let places = [arguments.device.is_some(), arguments.image_size.is_some()];
     match (study.has_its_targets(), places) {
         (false, [false, false]) => {
             return refused(
@@ -112,14 +112,14 @@ fn check_place(asked: &Asked, study: &Study) -> Result<(), Refusal> {
         }
         _ => {}
     }
-    if asked.misaligned_device.is_some() && asked.device.is_none() {
+    if arguments.misaligned_device.is_some() && arguments.device.is_none() {
         return refused(
             "misaligned_device means nothing without a device".into(),
             "It is compared with one that is aligned, on the same disk.".into(),
             "Leave it out, or give device.",
         );
     }
-    if asked.log_device.is_some() && asked.device.is_none() {
+    if arguments.log_device.is_some() && arguments.device.is_none() {
         return refused(
             "log_device means nothing without a device".into(),
             "Beside an image the log is another image.".into(),
@@ -129,36 +129,36 @@ fn check_place(asked: &Asked, study: &Study) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_length(asked: &Asked) -> Result<(), Refusal> {
-    if asked.is_quick() && asked.duration_us.is_some() {
+fn check_length(arguments: &StudyArguments) -> Result<(), Refusal> {
+    if arguments.is_quick() && arguments.duration_us.is_some() {
         return refused(
             "quick and duration exclude each other".into(),
             "A quick study has lengths of its own.".into(),
             "Leave one of them out.",
         );
     }
-    if asked.duration_us.is_some_and(|us| us < 1_000_000) {
+    if arguments.duration_us.is_some_and(|us| us < 1_000_000) {
         return refused(
             "duration is below a second".into(),
             "It is the length of the measured window of each run.".into(),
             "Give an interval such as '5 min', or leave it out for that of the study.",
         );
     }
-    if asked.duration_us.is_some_and(|us| us > LONGEST_US) {
+    if arguments.duration_us.is_some_and(|us| us > LONGEST_US) {
         return refused(
             "duration is above a year".into(),
             "It is the length of the measured window of each run.".into(),
             "Give an interval such as '5 min', or leave it out for that of the study.",
         );
     }
-    if asked.scale.is_some_and(|scale| scale < 1) {
+    if arguments.scale.is_some_and(|scale| scale < 1) {
         return refused(
             "scale is below 1".into(),
             "It is pgbench's scale, or millions of rows of a scan.".into(),
             "Leave it out for that of the study.",
         );
     }
-    if let Some(blocks) = asked.blocks
+    if let Some(blocks) = arguments.blocks
         && !u32::try_from(blocks).is_ok_and(|n| LOOKS.contains(&n))
     {
         return refused(
@@ -189,55 +189,55 @@ mod tests {
     #[test]
     fn what_does_not_go_together_is_refused() {
         let study = builtin::find("heron-2010").unwrap().unwrap();
-        let image = Asked {
+        let image = StudyArguments {
             image_size: Some("4GB".into()),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
         assert_eq!(super::check(&image, &study), Ok(()));
         for wrong in [
-            Asked::default(),
-            Asked {
+            StudyArguments::default(),
+            StudyArguments {
                 device: Some("/dev/null".into()),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 quick: Some(true),
                 duration_us: Some(5_000_000),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 duration_us: Some(5),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 duration_us: Some(LONGEST_US + 1),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 blocks: Some(5),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 scale: Some(0),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 part: Some("nothing".into()),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 part: Some("options, nothing".into()),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 part: Some("options,".into()),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 log_device: Some("/dev/null".into()),
                 ..image.clone()
             },
-            Asked {
+            StudyArguments {
                 misaligned_device: Some("/dev/null".into()),
                 ..image.clone()
             },
@@ -252,15 +252,15 @@ mod tests {
     fn several_parts_may_be_asked_for() {
         let study = builtin::find("heron-2010").unwrap().unwrap();
         let of = |part: Option<&str>| {
-            let asked = Asked {
+            let arguments = StudyArguments {
                 image_size: Some("4GB".into()),
                 part: part.map(str::to_owned),
-                ..Asked::default()
+                ..StudyArguments::default()
             };
-            assert_eq!(super::check(&asked, &study), Ok(()));
+            assert_eq!(super::check(&arguments, &study), Ok(()));
             let parts = study.parts().into_iter();
             parts
-                .filter(|part| asked.has_part(&study, part))
+                .filter(|part| arguments.has_part(&study, part))
                 .collect::<Vec<_>>()
         };
         assert_eq!(of(None), ["filesystems"]);

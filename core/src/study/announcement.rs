@@ -2,12 +2,12 @@
 
 use super::{
     claims,
-    not_tested::Here,
+    not_tested::StudyContext,
     plan::{Extends, extends, has_period, second_pass, without_duration},
 };
 use crate::{
     experiment::{
-        asked::Checked,
+        arguments::Checked,
         plan::{
             self, Before, Length,
             rows::{Line, line},
@@ -29,8 +29,8 @@ pub struct Planned<'a> {
 
 /// A study whose experiments are planned.
 #[derive(Clone, Debug)]
-pub struct Said<'a> {
-    pub here: Here<'a>,
+pub struct Announcement<'a> {
+    pub here: StudyContext<'a>,
     pub questions: Vec<Planned<'a>>,
     /// Bytes of the filesystems of each question.
     pub needed: &'a [(String, u64)],
@@ -57,7 +57,7 @@ impl Planned<'_> {
     }
 }
 
-impl<'a> Said<'a> {
+impl<'a> Announcement<'a> {
     /// In one line.
     pub fn summary(&self) -> String {
         let Runs {
@@ -77,8 +77,8 @@ impl<'a> Said<'a> {
 
     /// The HINT of that line: what is erased, what is left out, and how to go on.
     pub fn hint(&self, starts: bool) -> String {
-        let asked = self.here.asked;
-        let erased = [&asked.device, &asked.misaligned_device];
+        let arguments = self.here.arguments;
+        let erased = [&arguments.device, &arguments.misaligned_device];
         let hint = text::Hint {
             study: &self.here.study.study,
             erased: erased.into_iter().flatten().map(String::as_str).collect(),
@@ -183,7 +183,7 @@ impl<'a> Said<'a> {
         let (here, study) = (&self.here, self.here.study);
         let mut left: Vec<(String, String)> = Vec::new();
         for question in &study.questions {
-            if !here.asked.has_part(study, &question.part) {
+            if !here.arguments.has_part(study, &question.part) {
                 continue;
             }
             for name in &question.variants {
@@ -224,17 +224,17 @@ fn runs_of(planned: &Planned) -> Vec<Line> {
 mod tests {
     use super::*;
     use crate::{
-        experiment::asked as experiment,
+        experiment::arguments as experiment,
         study::{
-            asked::Asked,
+            arguments::StudyArguments,
             builtin,
-            not_tested::{Facts, Why},
+            not_tested::{Facts, SkipReason},
             plan as of_study,
         },
     };
 
     /// The announcement of heron-2010 with these arguments.
-    fn said<T>(asked: &Asked, look: impl Fn(&Said) -> T) -> T {
+    fn said<T>(arguments: &StudyArguments, look: impl Fn(&Announcement) -> T) -> T {
         let study = builtin::find("heron-2010").unwrap().unwrap();
         let facts = Facts {
             kernel: "6.1.0".into(),
@@ -242,17 +242,17 @@ mod tests {
             memory_bytes: 24 << 30,
             processors: 2,
             max_wal_bytes: 1 << 30,
-            missing: [("jfs".to_owned(), Why::of("this kernel has no jfs"))].into(),
+            missing: [("jfs".to_owned(), SkipReason::of("this kernel has no jfs"))].into(),
             ..Facts::default()
         };
-        let here = Here {
+        let here = StudyContext {
             study: &study,
-            asked,
+            arguments,
             facts: &facts,
         };
         let plan = of_study::plan(&here).unwrap();
         let checked: Vec<Checked> = (plan.experiments.iter())
-            .map(|e| experiment::check(&e.asked, &[]).unwrap())
+            .map(|e| experiment::check(&e.arguments, &[]).unwrap())
             .collect();
         let length = Length {
             window_seconds: 10.0,
@@ -267,17 +267,17 @@ mod tests {
             seed: 7,
         });
         let needed = vec![("published".to_owned(), 1 << 30)];
-        look(&Said {
+        look(&Announcement {
             here,
             questions: questions.collect(),
             needed: &needed,
         })
     }
 
-    fn on_an_image() -> Asked {
-        Asked {
+    fn on_an_image() -> StudyArguments {
+        StudyArguments {
             image_size: Some("4GB".into()),
-            ..Asked::default()
+            ..StudyArguments::default()
         }
     }
 
@@ -296,9 +296,9 @@ mod tests {
 
     #[test]
     fn what_is_erased_comes_first_and_what_is_done_next_last() {
-        let on_a_device = Asked {
+        let on_a_device = StudyArguments {
             device: Some("/dev/x".into()),
-            ..Asked::default()
+            ..StudyArguments::default()
         };
         let hint = said(&on_a_device, |said| said.hint(false));
         let places = [

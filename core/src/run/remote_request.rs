@@ -2,21 +2,21 @@
 
 use serde_json::Value;
 
-use crate::spec::{Asked, Bound, Options, ScriptArguments, Spec, Stage};
+use crate::spec::{Bound, Options, RunArguments, ScriptArguments, Spec, Stage};
 
 /// How long the run there goes on without being asked how far it is, in milliseconds: when the link is lost, or this server.
 const LEASE_MS: u64 = 60_000;
 
 /// The server that carries a run out.
 #[derive(Clone, Copy, Debug)]
-pub enum Whose<'a> {
+pub enum Executor<'a> {
     /// One of our own, and which part of the run it does.
     Own(&'a Stage),
     /// Another one, and the label of the run there.
     Other(&'a str),
 }
 
-impl Whose<'_> {
+impl Executor<'_> {
     pub fn is_other(self) -> bool {
         matches!(self, Self::Other(_))
     }
@@ -24,22 +24,22 @@ impl Whose<'_> {
 
 /// The run that the server there is asked for. That server checks and completes it as any other: it chooses a quick look again, and what depends on
 /// its machine. `size` is the size that was asked for here; `settings` are those of its clients' sessions.
-pub fn asked(
+pub fn arguments(
     spec: &Spec,
-    whose: Whose<'_>,
+    executor: Executor<'_>,
     size: Option<String>,
     settings: Value,
     script: ScriptArguments,
-) -> Asked {
+) -> RunArguments {
     let workload = spec.workload;
     let takes = |parameter: &str| workload.takes(parameter);
-    let is_chosen_there = |parameter: &str| spec.is_chosen_there(parameter);
+    let is_chosen_remotely = |parameter: &str| spec.is_chosen_remotely(parameter);
     let is_quick = spec.is_quick();
-    let own_cycle = is_chosen_there("duration");
+    let own_cycle = is_chosen_remotely("duration");
     let own_warmup = is_quick || own_cycle && spec.chosen.iter().any(|name| name == "warmup");
-    let loads_only = matches!(whose, Whose::Own(Stage::LoadOnly));
+    let loads_only = matches!(executor, Executor::Own(Stage::LoadOnly));
     // Data that are loaded already, and data that are only loaded, are no matter of a choice there.
-    let has_scale = loads_only || !is_quick && !is_chosen_there("scale");
+    let has_scale = loads_only || !is_quick && !is_chosen_remotely("scale");
     let us = |ms: u64| i64::try_from(ms.saturating_mul(1000)).ok();
     let (duration_us, transactions) = match spec.bound {
         Bound::DurationMs(ms) => (us(ms).filter(|_| !is_quick && !own_cycle), None),
@@ -58,22 +58,22 @@ pub fn asked(
     };
     let mut options = options.to_argument(workload);
     if let Some(members) = options.as_object_mut() {
-        members.retain(|name, _| !is_chosen_there(name));
+        members.retain(|name, _| !is_chosen_remotely(name));
     }
-    let (stage, label) = match whose {
-        Whose::Own(stage) => (stage.clone(), None),
-        Whose::Other(label) => (Stage::Whole, Some(label.to_owned())),
+    let (stage, label) = match executor {
+        Executor::Own(stage) => (stage.clone(), None),
+        Executor::Other(label) => (Stage::Whole, Some(label.to_owned())),
     };
-    Asked {
+    RunArguments {
         target: None,
         workload: Some(workload.as_str().to_owned()),
         scale: i32::try_from(spec.scale)
             .ok()
             .filter(|_| spec.has_tables() && has_scale),
-        size: size.filter(|_| is_chosen_there("scale")),
+        size: size.filter(|_| is_chosen_remotely("scale")),
         clients: i32::try_from(spec.clients)
             .ok()
-            .filter(|_| takes("clients") && !is_chosen_there("clients")),
+            .filter(|_| takes("clients") && !is_chosen_remotely("clients")),
         duration_us,
         transactions,
         warmup_us: us(spec.warmup_ms).filter(|_| takes("warmup") && !own_warmup),
@@ -87,7 +87,7 @@ pub fn asked(
         // The work database is verified after a crash, and must not be dropped before it.
         keep: loads_only || spec.options.crash,
         // A server of our own has no neighbours.
-        force: spec.force || !whose.is_other(),
+        force: spec.force || !executor.is_other(),
         script,
     }
 }
@@ -113,20 +113,20 @@ pub fn phases(here: &[Value], document: &str, later_ms: f64) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{spec::Asked, workload::tests::resolved};
+    use crate::{spec::RunArguments, workload::tests::resolved};
     use serde_json::json;
 
-    fn asked_of(spec: &Spec, whose: Whose<'_>) -> Asked {
+    fn arguments_of(spec: &Spec, executor: Executor<'_>) -> RunArguments {
         let size = Some("50% ram".to_owned());
-        asked(spec, whose, size, json!({}), ScriptArguments::default())
+        arguments(spec, executor, size, json!({}), ScriptArguments::default())
     }
 
-    const OTHER: Whose<'static> = Whose::Other("mine");
+    const OTHER: Executor<'static> = Executor::Other("mine");
 
     #[test]
     fn what_was_given_is_asked_for_and_a_quick_look_is_one_there() {
-        let quick = resolved(Asked::default());
-        let there = asked_of(&quick, OTHER);
+        let quick = resolved(RunArguments::default());
+        let there = arguments_of(&quick, OTHER);
         assert_eq!(
             (
                 there.scale,
@@ -140,21 +140,21 @@ mod tests {
         assert_eq!(there.clients, Some(quick.clients as i32));
         assert!(!there.keep && !there.force && there.stage == Stage::Whole);
         // Data that are loaded once have the scale that was chosen here.
-        let loads = asked_of(&quick, Whose::Own(&Stage::LoadOnly));
+        let loads = arguments_of(&quick, Executor::Own(&Stage::LoadOnly));
         assert_eq!(
             (loads.scale, loads.keep, loads.force, loads.label),
             (Some(quick.scale as i32), true, true, None)
         );
-        let given = Asked {
+        let given = RunArguments {
             scale: Some(1),
             clients: Some(1),
             duration_us: Some(10_000_000),
             warmup_us: Some(2_000_000),
             rate: Some(1e7 + 0.1),
             seed: Some(i64::MIN),
-            ..Asked::default()
+            ..RunArguments::default()
         };
-        let there = asked_of(&resolved(given.clone()), OTHER);
+        let there = arguments_of(&resolved(given.clone()), OTHER);
         assert_eq!(
             (
                 there.scale,
@@ -170,12 +170,12 @@ mod tests {
             )
         );
         assert_eq!((there.rate, there.seed), (given.rate, given.seed));
-        let counted = Asked {
+        let counted = RunArguments {
             transactions: Some(50),
             duration_us: None,
             ..given
         };
-        let there = asked_of(&resolved(counted), OTHER);
+        let there = arguments_of(&resolved(counted), OTHER);
         assert_eq!((there.duration_us, there.transactions), (None, Some(50)));
         assert_eq!(there.label.as_deref(), Some("mine"));
     }
@@ -190,9 +190,9 @@ mod tests {
         ] {
             let spec = resolved(serde_json::from_value(own.clone()).unwrap());
             let settings = json!(spec.settings);
-            let there = asked(&spec, OTHER, None, settings, ScriptArguments::default());
+            let there = arguments(&spec, OTHER, None, settings, ScriptArguments::default());
             let document = serde_json::to_string(&there).unwrap();
-            let read: Asked = serde_json::from_str(&document).unwrap();
+            let read: RunArguments = serde_json::from_str(&document).unwrap();
             assert_eq!(read, there);
             let again = resolved(read);
             let mut expected = spec.clone();

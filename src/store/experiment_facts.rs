@@ -16,7 +16,7 @@ use crate::{
 
 /// Facts of a target of an experiment beside its metric.
 #[derive(Debug, Default, Deserialize)]
-pub struct BesideRow {
+pub struct TargetFactsRow {
     pub number: usize,
     /// Promises of its runs, each kind once.
     pub durability: Option<Vec<Durability>>,
@@ -29,9 +29,9 @@ pub struct BesideRow {
 }
 
 /// Facts of all targets, from the runs that count.
-pub fn beside(experiment_id: i64) -> Result<Vec<BesideRow>, Fault> {
+pub fn target_facts(experiment_id: i64) -> Result<Vec<TargetFactsRow>, Fault> {
     let text = sql::read_latest(
-        include_str!("queries/experiment_beside.sql"),
+        include_str!("queries/experiment_target_facts.sql"),
         &[Some(&experiment_id.to_string())],
     )?;
     read_stored("targets of an experiment", &text.unwrap_or_default())

@@ -17,7 +17,7 @@ fn verdicts(state: &State) -> Vec<(String, String)> {
         .collect()
 }
 
-fn said(of: &[(&str, &str)]) -> Vec<(String, String)> {
+fn verdicts_of(of: &[(&str, &str)]) -> Vec<(String, String)> {
     (of.iter())
         .map(|(target, verdict)| ((*target).into(), (*verdict).into()))
         .collect()
@@ -35,7 +35,7 @@ fn the_best_of_those_that_are_left_is_named() {
     assert_eq!(end, End::Decided);
     assert_eq!(
         verdicts(&state),
-        said(&[("t0", "best"), ("t1", "out"), ("t2", "inconclusive")])
+        verdicts_of(&[("t0", "best"), ("t1", "out"), ("t2", "inconclusive")])
     );
     let rows = answer::rows(&state, metric::ALL[0], &[]);
     assert!(rows[2].is_set_aside(), "{rows:?}");
@@ -53,7 +53,7 @@ fn where_no_run_has_counted_that_is_said() {
     state.experiment.status = "done".into();
     state.experiment.too_short = true;
     let rows = answer::rows(&state, metric::ALL[0], &[]);
-    let advice = recommend::rows(&state, &rows, &[], &recommend::Here::default());
+    let advice = recommend::rows(&state, &rows, &[], &recommend::ThisServer::default());
     assert_eq!(advice[0].part, "choice");
     assert!(
         advice[0]
@@ -83,12 +83,12 @@ fn a_run_that_went_well_before_the_blocks_is_one_too() {
         (place(1, 2), Outcome::Failed),
     ] {
         state.runs.push(with(failed(place, "53100"), outcome));
-        assert_eq!(steps::aside(&state).len(), 0);
+        assert_eq!(steps::excluded(&state).len(), 0);
     }
     state
         .runs
         .push(with(failed(place(1, 3), "53100"), Outcome::Failed));
-    assert_eq!(steps::aside(&state).len(), 1);
+    assert_eq!(steps::excluded(&state).len(), 1);
     // The others have nothing to be compared with: it says which one is gone, and who had no run.
     let Next::End(End::NoReference(why)) = steps::next(&state, "boot", "v").next else {
         panic!("it goes on");
@@ -100,7 +100,7 @@ fn a_run_that_went_well_before_the_blocks_is_one_too() {
         "{why}"
     );
     state.experiment.status = "done".into();
-    let advice = recommend::rows(&state, &[], &[], &recommend::Here::default());
+    let advice = recommend::rows(&state, &[], &[], &recommend::ThisServer::default());
     assert!(
         advice[0].says.contains("; t0 had no run at all; "),
         "{advice:?}"
@@ -120,7 +120,7 @@ fn what_was_out_against_one_that_fails_runs_again() {
     assert_eq!(end, End::Decided);
     assert_eq!(
         verdicts(&state),
-        said(&[("t0", "inconclusive"), ("t1", "out"), ("t2", "best")])
+        verdicts_of(&[("t0", "inconclusive"), ("t1", "out"), ("t2", "best")])
     );
     let blocks: Vec<u32> = (started.iter().filter(|place| place.number == 1))
         .map(|place| place.block)
@@ -142,6 +142,6 @@ fn a_baseline_that_fails_takes_no_block_with_it() {
     state.experiment.ended_by = Some(Reason::NoReference);
     assert_eq!(
         verdicts(&state),
-        said(&[("t1", "more"), ("t2", "inconclusive")])
+        verdicts_of(&[("t1", "more"), ("t2", "inconclusive")])
     );
 }

@@ -31,7 +31,7 @@ const LONGEST_NAME: usize = 63;
 /// The arguments as they were given; None is NULL or not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Asked {
+pub struct ExperimentArguments {
     pub experiment: Option<String>,
     pub targets: Option<Vec<Option<String>>>,
     pub filesystems: Option<Vec<Option<String>>>,
@@ -58,7 +58,7 @@ pub struct Asked {
     /// The rate as a share of what the slowest target does without one.
     pub rate_share: Option<f64>,
     /// The parameters of `run`.
-    pub run: spec::Asked,
+    pub run: spec::RunArguments,
 }
 
 /// The arguments after the checks that need no server.
@@ -82,9 +82,9 @@ pub struct Checked {
 }
 
 /// Reads the text of `rate`: a number, or a share.
-pub fn with_rate(mut asked: Asked) -> Result<Asked, Refusal> {
-    let Some(text) = asked.rate.take() else {
-        return Ok(asked);
+pub fn with_rate(mut arguments: ExperimentArguments) -> Result<ExperimentArguments, Refusal> {
+    let Some(text) = arguments.rate.take() else {
+        return Ok(arguments);
     };
     let wrong = |detail: &str| {
         Err(
@@ -95,22 +95,22 @@ pub fn with_rate(mut asked: Asked) -> Result<Asked, Refusal> {
     };
     match text.trim().strip_suffix('%') {
         None => match text.trim().parse() {
-            Ok(rate) => asked.run.rate = Some(rate),
+            Ok(rate) => arguments.run.rate = Some(rate),
             Err(_) => return wrong("It is neither a number nor a percentage."),
         },
         Some(percent) => match percent.trim().parse::<f64>() {
             Ok(percent) if percent > 0.0 && percent <= 100.0 => {
-                asked.rate_share = Some(percent / 100.0);
+                arguments.rate_share = Some(percent / 100.0);
             }
             _ => return wrong("A percentage must be above 0, and at most 100."),
         },
     }
-    Ok(asked)
+    Ok(arguments)
 }
 
 /// A workload without transactions has no rate, and a search chooses its own. A confirmed experiment takes its arguments from its row.
-fn check_share(asked: &Asked, workload: Option<Workload>) -> Result<(), Refusal> {
-    let Some(share) = asked.rate_share else {
+fn check_share(arguments: &ExperimentArguments, workload: Option<Workload>) -> Result<(), Refusal> {
+    let Some(share) = arguments.rate_share else {
         return Ok(());
     };
     if !(share > 0.0 && share <= 1.0) {
@@ -123,7 +123,7 @@ fn check_share(asked: &Asked, workload: Option<Workload>) -> Result<(), Refusal>
     if let Some(workload) = workload.filter(|workload| !workload.takes("rate")) {
         return Err(workload.refusal_of("parameter", "rate"));
     }
-    if asked
+    if arguments
         .factors
         .as_ref()
         .is_some_and(|f| f.get("rate").is_some())
@@ -132,7 +132,7 @@ fn check_share(asked: &Asked, workload: Option<Workload>) -> Result<(), Refusal>
             .detail("What is varied has no value of its own.")
             .hint("Leave one of them out."));
     }
-    if searches(asked) {
+    if searches(arguments) {
         return Err(
             Refusal::argument("a search for the sustainable rate takes no rate")
                 .detail("It tries one rate after the other.")
@@ -143,9 +143,12 @@ fn check_share(asked: &Asked, workload: Option<Workload>) -> Result<(), Refusal>
 }
 
 /// The targets that an experiment with `filesystems` makes for itself: filesystem and name, in the order given.
-pub fn made_targets(asked: &Asked) -> Result<Vec<(String, String)>, Refusal> {
-    let Some(filesystems) = &asked.filesystems else {
-        for (name, given) in [("device", &asked.device), ("image_size", &asked.image_size)] {
+pub fn made_targets(arguments: &ExperimentArguments) -> Result<Vec<(String, String)>, Refusal> {
+    let Some(filesystems) = &arguments.filesystems else {
+        for (name, given) in [
+            ("device", &arguments.device),
+            ("image_size", &arguments.image_size),
+        ] {
             if given.is_some() {
                 return Err(Refusal::argument(format!("{name} means nothing without filesystems"))
                     .detail("It says where the experiment makes filesystems of its own; targets say so themselves.")
@@ -154,15 +157,15 @@ pub fn made_targets(asked: &Asked) -> Result<Vec<(String, String)>, Refusal> {
         }
         return Ok(Vec::new());
     };
-    if asked.targets.is_some() {
+    if arguments.targets.is_some() {
         return Err(Refusal::argument("targets and filesystems exclude each other")
             .detail("Targets are recorded already; of filesystems the experiment makes targets of its own.")
             .hint("Give one of them."));
     }
-    if asked.device.is_some() == asked.image_size.is_some() {
+    if arguments.device.is_some() == arguments.image_size.is_some() {
         return Err(
             Refusal::argument("filesystems take a device or an image_size")
-                .detail(match asked.device {
+                .detail(match arguments.device {
                     Some(_) => "Both are given.",
                     None => "Nothing says where they are to be made.",
                 })
@@ -170,7 +173,7 @@ pub fn made_targets(asked: &Asked) -> Result<Vec<(String, String)>, Refusal> {
         );
     }
     let filesystems = names("filesystems", filesystems)?;
-    let experiment = name(asked)?;
+    let experiment = name(arguments)?;
     let target = |filesystem: &String| {
         let name = variants::name_of_target(&experiment, filesystem);
         (filesystem.clone(), name)
@@ -178,13 +181,13 @@ pub fn made_targets(asked: &Asked) -> Result<Vec<(String, String)>, Refusal> {
     Ok(filesystems.iter().map(target).collect())
 }
 
-fn name(asked: &Asked) -> Result<String, Refusal> {
+fn name(arguments: &ExperimentArguments) -> Result<String, Refusal> {
     let refusal = |message: String, detail: &str| {
         Err(Refusal::argument(message)
             .detail(detail)
             .hint("Give a name such as 'new server'."))
     };
-    match asked.experiment.as_deref() {
+    match arguments.experiment.as_deref() {
         None => refusal(
             "the name of an experiment must not be null".into(),
             "By its name it is found again.",
@@ -225,35 +228,38 @@ fn names(what: &str, given: &[Option<String>]) -> Result<Vec<String>, Refusal> {
 }
 
 /// Checks the arguments. `made` are the names of the targets that the experiment has made for itself.
-pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusal> {
-    let experiment = name(asked)?;
+pub fn check(
+    arguments: &ExperimentArguments,
+    made: &[(String, String)],
+) -> Result<Checked, Refusal> {
+    let experiment = name(arguments)?;
     let Crossed {
         candidates,
         variants,
-    } = candidates(asked, made, &experiment)?;
-    let control = asked.control.unwrap_or(false);
+    } = candidates(arguments, made, &experiment)?;
+    let control = arguments.control.unwrap_or(false);
     factors::check_not_too_many(candidates.len())?;
-    let (goal, baseline) = goal(asked, &candidates)?;
-    let workload = workload_of(asked.run.workload.as_deref());
+    let (goal, baseline) = goal(arguments, &candidates)?;
+    let workload = workload_of(arguments.run.workload.as_deref());
     // NaN and infinity are refused here: JSON has neither.
-    check::rate(asked.run.rate)?;
-    check::latency_limit(asked.run.latency_limit_ms)?;
-    check_share(asked, workload)?;
-    if asked.run.stage != Stage::Whole {
+    check::rate(arguments.run.rate)?;
+    check::latency_limit(arguments.run.latency_limit_ms)?;
+    check_share(arguments, workload)?;
+    if arguments.run.stage != Stage::Whole {
         return Err(Refusal::argument("a run of an experiment is a whole run")
             .detail("Only pgfsbench itself asks a target's server for less.")
             .hint("Leave stage out."));
     }
-    let has_rate = asked.run.rate.is_some() || asked.rate_share.is_some();
-    let metric = match asked.metric.as_deref() {
+    let has_rate = arguments.run.rate.is_some() || arguments.rate_share.is_some();
+    let metric = match arguments.metric.as_deref() {
         Some(name) => metric::find(name)?,
-        None if searches(asked) => metric::find(metric::SUSTAINABLE_RATE)?,
+        None if searches(arguments) => metric::find(metric::SUSTAINABLE_RATE)?,
         None => metric::find(metric::of_workload(workload, has_rate))?,
     };
     metric.decides(has_rate)?;
-    check_search(asked, metric)?;
-    check_measured(asked, metric, &candidates)?;
-    let margin = asked.margin.unwrap_or(0.05);
+    check_search(arguments, metric)?;
+    check_measured(arguments, metric, &candidates)?;
+    let margin = arguments.margin.unwrap_or(0.05);
     table::margin(margin)?;
     Ok(Checked {
         experiment,
@@ -264,24 +270,24 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
         control,
         metric,
         margin,
-        max_blocks: max_blocks(asked.max_blocks)?,
+        max_blocks: max_blocks(arguments.max_blocks)?,
         max_seconds: positive(
             "max_duration",
-            asked.max_duration_us,
+            arguments.max_duration_us,
             "It ends the experiment between two runs.",
             "'8 h'",
         )?,
-        cycle_seconds: cycle(asked)?,
-        budget_seconds: budget(asked)?,
-        neighbours: neighbours(asked.neighbours.as_deref())?,
+        cycle_seconds: cycle(arguments)?,
+        budget_seconds: budget(arguments)?,
+        neighbours: neighbours(arguments.neighbours.as_deref())?,
     })
 }
 
 /// The time that cycle, windows and blocks are chosen for. What would contradict it is refused.
-fn budget(asked: &Asked) -> Result<Option<f64>, Refusal> {
+fn budget(arguments: &ExperimentArguments) -> Result<Option<f64>, Refusal> {
     let budget = positive(
         "budget",
-        asked.budget_us,
+        arguments.budget_us,
         "The experiment ends within it.",
         "'20 min'",
     )?;
@@ -290,12 +296,12 @@ fn budget(asked: &Asked) -> Result<Option<f64>, Refusal> {
             .detail(why.to_owned())
             .hint("Give one of them.")
     };
-    let run = &asked.run;
-    let factors = asked.factors.as_ref();
+    let run = &arguments.run;
+    let factors = arguments.factors.as_ref();
     let is_varied = |name| factors.is_some_and(|factors| factors.get(name).is_some());
     match budget {
         None => Ok(None),
-        Some(_) if asked.max_duration_us.is_some() => Err(contradicts(
+        Some(_) if arguments.max_duration_us.is_some() => Err(contradicts(
             "max_duration",
             "The budget is the time that the experiment may take at most.",
         )),
@@ -303,7 +309,7 @@ fn budget(asked: &Asked) -> Result<Option<f64>, Refusal> {
             "transactions",
             "How long a number of transactions takes is not known beforehand.",
         )),
-        Some(_) if searches(asked) || is_varied("options.sustain") => Err(contradicts(
+        Some(_) if searches(arguments) || is_varied("options.sustain") => Err(contradicts(
             "the option \"sustain\"",
             "A search chooses the length of its runs by itself.",
         )),
@@ -324,8 +330,8 @@ fn neighbours(given: Option<&str>) -> Result<Neighbours, Refusal> {
 }
 
 /// Whether each run is to search for the sustainable rate.
-pub fn searches(asked: &Asked) -> bool {
-    let options = asked.run.options.as_ref();
+pub fn searches(arguments: &ExperimentArguments) -> bool {
+    let options = arguments.run.options.as_ref();
     options.is_some_and(|options| options.get("sustain").is_some())
 }
 
@@ -337,9 +343,9 @@ pub fn one_scale(specs: &[Spec]) -> Option<u32> {
     largest.filter(|_| specs.iter().all(is_chosen))
 }
 
-fn check_search(asked: &Asked, metric: metric::Metric) -> Result<(), Refusal> {
+fn check_search(arguments: &ExperimentArguments, metric: metric::Metric) -> Result<(), Refusal> {
     let finds = metric.name == metric::SUSTAINABLE_RATE;
-    if finds == searches(asked) {
+    if finds == searches(arguments) {
         return Ok(());
     }
     let hint =
@@ -363,36 +369,36 @@ fn workload_of(name: Option<&str>) -> Option<Workload> {
 
 /// Refuses a metric that the runs of a candidate would not have, and factors that change the work of its runs. What is wrong with a workload or an option itself is told by the specification of a run.
 fn check_measured(
-    asked: &Asked,
+    arguments: &ExperimentArguments,
     metric: metric::Metric,
     candidates: &[Candidate],
 ) -> Result<(), Refusal> {
     let object = |value: Option<&Value>| value.and_then(Value::as_object).cloned();
-    let factors = asked.factors.as_ref().and_then(Value::as_object);
+    let factors = arguments.factors.as_ref().and_then(Value::as_object);
     let varied: Vec<&str> = (factors.into_iter().flat_map(Map::keys))
         .map(String::as_str)
         .collect();
     for candidate in candidates {
         let own = candidate.own.get("workload").and_then(Value::as_str);
-        let Some(workload) = workload_of(own.or(asked.run.workload.as_deref())) else {
+        let Some(workload) = workload_of(own.or(arguments.run.workload.as_deref())) else {
             continue;
         };
-        let mut options = object(asked.run.options.as_ref()).unwrap_or_default();
+        let mut options = object(arguments.run.options.as_ref()).unwrap_or_default();
         options.extend(object(candidate.own.get("options")).unwrap_or_default());
-        let transactions = workload.transaction_names(&asked.run, &options);
-        metric.is_measured_by(&metric::Intended {
+        let transactions = workload.transaction_names(&arguments.run, &options);
+        metric.is_measured_by(&metric::PlannedRun {
             workload,
             options: &options,
             target: &candidate.target,
             transactions: &transactions,
         })?;
-        workload.check_varied(&asked.run, &varied)?;
+        workload.check_varied(&arguments.run, &varied)?;
     }
     Ok(())
 }
 
 fn candidates(
-    asked: &Asked,
+    arguments: &ExperimentArguments,
     made: &[(String, String)],
     experiment: &str,
 ) -> Result<Crossed, Refusal> {
@@ -401,8 +407,8 @@ fn candidates(
         target: target.to_owned(),
         own: Map::new(),
     };
-    let targets: Vec<Candidate> = match &asked.targets {
-        _ if asked.filesystems.is_some() => {
+    let targets: Vec<Candidate> = match &arguments.targets {
+        _ if arguments.filesystems.is_some() => {
             made.iter().map(|(fs, target)| plain(fs, target)).collect()
         }
         Some(targets) => {
@@ -411,15 +417,15 @@ fn candidates(
         }
         None => Vec::new(),
     };
-    let factors = asked.factors.as_ref();
+    let factors = arguments.factors.as_ref();
     let crossed = match factors {
         Some(factors) => {
             let fixed = factors::Fixed {
                 experiment: experiment.to_owned(),
-                run: serde_json::to_value(&asked.run).unwrap_or_default(),
-                cycle: asked.cycle_us.is_some(),
+                run: serde_json::to_value(&arguments.run).unwrap_or_default(),
+                cycle: arguments.cycle_us.is_some(),
             };
-            factors::cross(&targets, factors, asked.grid.unwrap_or(false), &fixed)?
+            factors::cross(&targets, factors, arguments.grid.unwrap_or(false), &fixed)?
         }
         None => Crossed {
             candidates: targets,
@@ -437,12 +443,15 @@ fn candidates(
     }
 }
 
-fn goal(asked: &Asked, candidates: &[Candidate]) -> Result<(Goal, Option<usize>), Refusal> {
+fn goal(
+    arguments: &ExperimentArguments,
+    candidates: &[Candidate],
+) -> Result<(Goal, Option<usize>), Refusal> {
     let names = || {
         let names: Vec<String> = candidates.iter().map(|c| quoted(&c.name)).collect();
         names.join(", ")
     };
-    let goal = match asked.goal.as_deref() {
+    let goal = match arguments.goal.as_deref() {
         None => None,
         Some("best") => Some(Goal::Best),
         Some("baseline") => Some(Goal::Baseline),
@@ -453,7 +462,7 @@ fn goal(asked: &Asked, candidates: &[Candidate]) -> Result<(Goal, Option<usize>)
         }
     };
     let baseline =
-        match asked.baseline.as_deref() {
+        match arguments.baseline.as_deref() {
             None => None,
             Some(name) => Some(candidates.iter().position(|c| c.name == name).ok_or_else(
                 || {
@@ -477,16 +486,16 @@ fn goal(asked: &Asked, candidates: &[Candidate]) -> Result<(Goal, Option<usize>)
         }
         (_, Some(baseline)) => Ok((Goal::Baseline, Some(baseline))),
         // Values that were changed one at a time are compared with the one that they were changed from.
-        (None, None) if is_one_at_a_time(asked) => Ok((Goal::Baseline, Some(0))),
+        (None, None) if is_one_at_a_time(arguments) => Ok((Goal::Baseline, Some(0))),
         (_, None) => Ok((Goal::Best, None)),
     }
 }
 
-fn is_one_at_a_time(asked: &Asked) -> bool {
-    asked.factors.is_some()
-        && !asked.grid.unwrap_or(false)
-        && asked.filesystems.is_none()
-        && asked
+fn is_one_at_a_time(arguments: &ExperimentArguments) -> bool {
+    arguments.factors.is_some()
+        && !arguments.grid.unwrap_or(false)
+        && arguments.filesystems.is_none()
+        && arguments
             .targets
             .as_ref()
             .is_none_or(|targets| targets.len() < 2)
@@ -517,8 +526,8 @@ fn positive(what: &str, us: Option<i64>, why: &str, example: &str) -> Result<Opt
     }
 }
 
-fn cycle(asked: &Asked) -> Result<Option<f64>, Refusal> {
-    let Some(us) = asked.cycle_us else {
+fn cycle(arguments: &ExperimentArguments) -> Result<Option<f64>, Refusal> {
+    let Some(us) = arguments.cycle_us else {
         return Ok(None);
     };
     if !(SHORTEST_CYCLE_US..=LONGEST_CYCLE_US).contains(&us) {
@@ -526,7 +535,7 @@ fn cycle(asked: &Asked) -> Result<Option<f64>, Refusal> {
             .detail("It becomes checkpoint_timeout, which cannot be shorter or longer.")
             .hint("Give an interval such as '1 min', or leave it out."));
     }
-    let given = asked
+    let given = arguments
         .run
         .settings
         .as_ref()

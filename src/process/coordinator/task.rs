@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use super::{claim_run, free_run_area, queue_worker};
 use crate::{
     bench::Run,
-    board::{Errand, Request, RequestState},
+    board::{CoordinatorTask, Request, RequestState},
     pg::{
         process::{self, Database},
         report, shmem,
@@ -21,12 +21,12 @@ pub fn main(argument: i32, launch: u32) {
         return cleanup::sweep(board);
     }
     let request = &board.requests[argument as usize];
-    process::connect(Database::Oid(request.home.load(Acquire)));
+    process::connect(Database::Oid(request.extension_database.load(Acquire)));
     process::wait_until_known();
     if !claim(request, launch) {
         return;
     }
-    let errand = request.errand();
+    let task = request.task();
     process::report_activity("pgfsbench coordinator");
     // On every way out the janitor has to look: for the next run, or for what is left of this one.
     process::on_exit(|| {
@@ -35,12 +35,12 @@ pub fn main(argument: i32, launch: u32) {
             janitor::wake(board);
         }
     });
-    let next = match errand {
-        Errand::Enqueue | Errand::Withdraw => {
+    let next = match task {
+        CoordinatorTask::Enqueue | CoordinatorTask::Withdraw => {
             queue_worker::carry_out(board, request);
-            return queue_worker::stay(board, request.home.load(Acquire));
+            return queue_worker::serve(board, request.extension_database.load(Acquire));
         }
-        Errand::Recover => {
+        CoordinatorTask::Recover => {
             let recovered = cleanup::recover(board, request);
             free_run_area(board, argument as u32);
             match recovered {
@@ -48,7 +48,7 @@ pub fn main(argument: i32, launch: u32) {
                 Err(fault) => return report::log_warning(&fault.context("could not clear up")),
             }
         }
-        Errand::Run => {
+        CoordinatorTask::Run => {
             if claim_run::is_unclaimed(board, request)
                 && let Err(fault) = claim_run::claim_run(board, request)
             {

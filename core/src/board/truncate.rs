@@ -5,7 +5,7 @@ const MORE: &str = " ...";
 
 /// The text, or as much of its beginning as takes at most `budget` bytes inside a string of JSON, with a mark of the cut. The
 /// cut is made before the text is encoded, so that what comes out can be read again whatever the text is.
-pub fn cut_for_json(text: &str, budget: usize) -> String {
+pub fn truncate_for_json(text: &str, budget: usize) -> String {
     if text.chars().map(length).sum::<usize>() <= budget {
         return text.to_owned();
     }
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn a_text_that_fits_stays_as_it_is() {
         for text in ["", "a", "größe", "say \"no\"\n", "\u{1}"] {
-            assert_eq!(cut_for_json(text, in_json(text)), text);
+            assert_eq!(truncate_for_json(text, in_json(text)), text);
         }
     }
 
@@ -62,7 +62,7 @@ mod tests {
         ] {
             let text = piece.repeat(100_000);
             for budget in [0, 3, 4, 5, 11, 100, 2047, 8000] {
-                let cut = cut_for_json(&text, budget);
+                let cut = truncate_for_json(&text, budget);
                 assert!(in_json(&cut) <= budget, "{piece:?} {budget}");
                 assert_eq!(budget >= 4, cut.ends_with(" ..."), "{piece:?} {budget}");
             }
