@@ -85,6 +85,26 @@ UPDATE incoming SET line = replace(line, :'sha256', repeat('0', 64)) WHERE line:
 SELECT pg_temp.imported();
 ROLLBACK;
 
+-- A long document has several rows, of which none may be lost or changed.
+BEGIN;
+CREATE TEMP TABLE long AS SELECT encode(sha256(convert_to(d, 'UTF8')), 'hex') AS sha256, d FROM (SELECT
+    jsonb_build_object('scripts', jsonb_build_array(jsonb_build_object('name', 'order', 'weight', 1, 'text', repeat(E'SELECT "\u00e9", ''%\\\n'';\t', 20000))))::text AS d) x;
+INSERT INTO fsbench.script SELECT * FROM long;
+UPDATE fsbench.run_log SET used = jsonb_set(used, '{options,script,sha256}', to_jsonb(l.sha256)) FROM long l WHERE run_id = :run;
+TRUNCATE incoming;
+INSERT INTO incoming SELECT line FROM fsbench.export(run_ids => ARRAY[:run]) line;
+SELECT count(*) > 1 AS lines, sum(jsonb_array_length(line::jsonb -> 'rows')) = max(length(d)) / 10000 + 1 AS rows, max(octet_length(line)) < 2000000 AS short
+FROM incoming, long WHERE line::jsonb ->> 'table' = 'script';
+DELETE FROM fsbench.script s USING long l WHERE s.sha256 = l.sha256;
+SELECT pg_temp.imported();
+SELECT document = d AS as_it_was FROM fsbench.script JOIN long USING (sha256);
+SAVEPOINT s;
+SELECT pg_temp.imported('SELECT', 'DELETE');
+ROLLBACK TO SAVEPOINT s;
+DELETE FROM incoming WHERE (line::jsonb ->> 'n')::int = (SELECT max((line::jsonb ->> 'n')::int) FROM incoming WHERE line::jsonb ->> 'table' = 'script');
+SELECT pg_temp.imported();
+ROLLBACK;
+
 -- A search for the sustainable rate takes scripts.
 SELECT run_id AS search, rate > 0 AS found FROM fsbench.sustainable_rate(latency_limit_ms => 1000000, workload => 'script', clients => 2, duration => '1 s', warmup => '0',
     scripts => :'scripts', init_script => 'CREATE TABLE shop (sold int); INSERT INTO shop VALUES (0);') \gset
@@ -113,6 +133,10 @@ SELECT count(*) FROM fsbench.export('shop') line WHERE line LIKE '%"statement"%'
 SELECT count(*) FILTER (WHERE line ~ 'UPDATE shop|SELECT sold|CREATE TABLE|secret|"statement"') AS texts, count(*) FILTER (WHERE line LIKE '%order + stock%') > 0 AS names
 FROM fsbench.export('shop', texts => false) line;
 SELECT count(*) AS hashes FROM fsbench.export('shop', texts => false) line, fsbench.run_log r WHERE strpos(line, r.used #>> '{options,script,sha256}') > 0;
+-- Runs of one file with equal texts have equal hashes, which are others in the next file.
+CREATE FUNCTION pg_temp.hashes() RETURNS text[] LANGUAGE sql AS $$
+    SELECT array_agg(m[1]) FROM fsbench.export('shop', texts => false) line, regexp_matches(line, '"sha256": "([0-9a-f]{64})"', 'g') m WHERE line LIKE '%"table": "run_log"%' $$;
+SELECT cardinality(a) > 0 AS some, cardinality(ARRAY(SELECT DISTINCT unnest(a))) AS different, a <> pg_temp.hashes() AS in_next_file FROM pg_temp.hashes() a;
 DELETE FROM fsbench.experiment WHERE experiment = 'shop';
 -- Texts go with the last run that refers to them.
 SELECT count(*) FROM fsbench.script WHERE sha256 = :'sha256';

@@ -40,6 +40,19 @@ SELECT count(*) FROM fsbench.finding WHERE run_id = :study AND code IN ('drift',
 -- A job file is parsed, and written anew.
 SELECT run_id AS file FROM fsbench.run(workload => 'io', options => jsonb_build_object('job_file', E'[global]\nsize=2m\nruntime=1\nbs=4k\n[log]\nrw=write\nfsync=1\n[data]\nrw=randread\nnumjobs=2\n')) \gset
 SELECT position, job, direction, access, copies, sync_call, operations > 0 AS done FROM fsbench.io_job WHERE run_id = :file ORDER BY position, direction;
+-- fio's own steady state is stored if it is asked for. fio may have ended the job before its time.
+SELECT run_id AS steady FROM fsbench.run(workload => 'io', duration => '6 s', options => '{"pattern": "read", "size": "8MB", "jobs": 2, "rate": 200, "steady_state": "iops:50%", "steady_state_seconds": 2}') \gset
+SELECT fio_steady_state, fio_steady_seconds, fio_steady IS NOT NULL AS judged, fio_steady_percent >= 0 OR NOT fio_steady AS figure FROM fsbench.io_job WHERE run_id = :steady;
+-- The later one of two runs tells that syncs and commits of the target are unlike; a run with a rate, other clients or another target tells nothing.
+BEGIN;
+INSERT INTO fsbench.run_log (run_id, status, target, workload, clients, rate, tps, asked, used, requested_by)
+SELECT run_id, 'done', target, workload, clients, rate, tps, '{}', '{}', 'x' FROM (VALUES (800001, 'there', 'io', NULL, NULL, 400.0), (800002, 'elsewhere', 'commit', 2, NULL, 10),
+    (800003, 'there', 'commit', 3, NULL, 10), (800004, 'there', 'commit', 2, 10, 10), (800005, 'there', 'commit', 2, NULL, 10), (800006, 'there', 'io', NULL, NULL, 400),
+    (800007, 'there', 'commit', 2, NULL, 300)) r (run_id, target, workload, clients, rate, tps);
+INSERT INTO fsbench.io_job (run_id, position, job, direction, access, copies, file_bytes, sync_call, sync_every, operations, iops)
+SELECT run_id, 1, 'log', 'sync', 'write', 2, 8192, 'fdatasync', 1, 1000, 400 FROM unnest('{800001,800006}'::bigint[]) run_id;
+SELECT run_id, message FROM generate_series(800001, 800007) run_id, fsbench.judge(run_id) WHERE code = 'commits_unlike_syncs';
+ROLLBACK;
 -- The directory of the run is gone.
 SELECT count(*) FROM pg_ls_dir('base/pgsql_tmp') name WHERE name LIKE '%pgfsbench%';
 

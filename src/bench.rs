@@ -57,7 +57,7 @@ pub struct Run {
     pub crew: Crew,
     pub started_ns: u64,
     pub phases: Vec<PhaseTime>,
-    /// Its plan, and how far it is.
+    /// Plan of the run, and the next step.
     pub cursor: PlanCursor,
     pub entry: Option<Entry>,
     /// The request to the helper and its result, for a run on a filesystem of its own.

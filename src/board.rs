@@ -2,7 +2,7 @@
 //!
 //! There is one writer for each field at any moment, and it is named in the field's comment. Everything is atomics, so
 //! that reading is always safe; a request is claimed, answered and freed under the one lock ([`crate::pg::shmem::locked`]).
-//! All bytes zero is the valid empty state. Whoever changes the state of a request or the phase of a run wakes the
+//! All bytes zero is the valid empty state. The process that changes the state of a request or the phase of a run wakes the
 //! others with [`crate::pg::shmem::announce`].
 
 mod for_experiment;
@@ -27,13 +27,13 @@ pub use request::Request;
 pub use request_texts::RequestTexts;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 13;
+pub const LAYOUT: u32 = 14;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;
 /// Requests that can be made or carried out at the same time: those that have texts.
 const AT_HAND: usize = 16;
-/// All requests: those that wait, those at hand, and those that are over while somebody has still to hear of it.
+/// All requests: waiting ones, running ones, and finished ones whose caller does not know it yet.
 const REQUESTS: usize = MOST_QUEUED + 6 * AT_HAND;
 
 /// `stop` of a run: its clients end.
@@ -77,6 +77,9 @@ pub struct Board {
     pub run: RunArea,
     /// The server's checkpoints. Written by the checkpointer, as long as the server lives.
     pub checkpoints: CheckpointRing<256>,
+    /// Where tests hold processes. Written by sessions of tests under the lock, and by the processes that come to a point.
+    #[cfg(debug_assertions)]
+    pub points: pgfsbench_core::board::Points,
 }
 
 /// The active run: orders of its coordinator, and reports of its workers.
@@ -86,7 +89,7 @@ pub struct RunArea {
     /// worker, or the janitor.
     pub request: AtomicU32,
     /// Tells the processes of this run from late ones of an earlier run. Raised by the coordinator that takes the area, and
-    /// by whoever clears up after one that died.
+    /// by the process that clears up after a dead coordinator.
     pub serial: AtomicU32,
     phase: AtomicU32,
     /// Monotonic clock of the phase's start. Written by the coordinator.
@@ -249,13 +252,13 @@ impl RunArea {
 /// A helper process of the run: how it is, and why it failed. Written by that process, reset by the coordinator.
 #[repr(C)]
 pub struct TaskCell {
-    /// Its pid, 0 before it runs.
+    /// Process ID; 0 before the process runs.
     pub pid: AtomicI32,
     /// A [`TaskState`].
     state: AtomicU32,
     /// JSON of [`crate::errors::Fault`] when it failed.
     pub fault: TextCell<2048>,
-    /// Its report, JSON.
+    /// Report of the process, JSON.
     pub report: TextCell<16384>,
 }
 

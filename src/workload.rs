@@ -5,6 +5,7 @@ mod client_context;
 mod commit;
 mod fsync;
 mod io;
+mod power_cut;
 mod scan;
 mod script;
 mod tpcb;
@@ -36,11 +37,12 @@ static ALL: &[&dyn Workload] = &[
     &script::Script,
     &io::Io,
     &tpcc_like::TpccLike,
+    &power_cut::PowerCut,
 ];
 
 /// The work of a workload, in the coordinator, in each client, and in the worker.
 pub trait Workload: Sync {
-    /// Its names in SQL: those of its definitions in core.
+    /// Names in SQL, from the definitions in core.
     fn names(&self) -> &'static [&'static str];
 
     /// In the coordinator: from an empty database, or none, to the stored result.

@@ -9,7 +9,7 @@ from .report import Record, ratios, say, verdict
 from .server import Server
 from .tps import paired
 
-TARGET = 1.6
+TARGET = 2.0
 TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_tellers", "pgbench_history")
 
 SIZES = """

@@ -9,6 +9,8 @@ mod checkpoint_ring;
 mod experiment_slots;
 mod figures;
 pub mod place;
+#[cfg(debug_assertions)]
+mod points;
 mod ring;
 mod text;
 mod truncate;
@@ -25,6 +27,8 @@ use crate::hist::AtomicHistogram;
 pub use checkpoint_ring::{CheckpointRing, Found};
 pub use experiment_slots::{EXPERIMENT_SLOTS, ExperimentSlot, ExperimentSlots};
 pub use figures::{Figure, Figures, Kind, OF_WORK};
+#[cfg(debug_assertions)]
+pub use points::{Held, Points};
 pub use ring::{Sample, SampleCell, SampleRing, second_after};
 pub use text::TextCell;
 pub use truncate::truncate_for_json;
@@ -108,7 +112,7 @@ pub struct ClientSlot {
     /// Longest latency in nanoseconds since the sampler last looked. TWO writers: the client raises it, the sampler takes
     /// it and leaves 0; see [`ClientSlot::raise_second_max`] and [`ClientSlot::take_second_max`].
     pub second_max_ns: AtomicU64,
-    /// Its index in the server's array of processes, plus 1; 0 before it has one. Written by the client, before the state `Ready`.
+    /// Index in the server's array of processes, plus 1; 0 before it has one. Written by the client, before the state `Ready`.
     pub procno: AtomicU32,
     /// Bits of [`Counts`]: what of `work` it counts. Written by the client, before the state `Ready`.
     pub counts: AtomicU32,
@@ -119,8 +123,8 @@ pub struct ClientSlot {
     pub work: AtomicWork,
     /// SQLSTATE of the error as PostgreSQL packs it, 0 for none. Written by the client, before the state `Failed`.
     pub sqlstate: AtomicU32,
-    /// Text of the error. Written by the client, before the state `Failed`.
-    pub error: TextCell<512>,
+    /// The error, as JSON. Written by the client, before the state `Failed`.
+    pub error: TextCell<2048>,
     /// Latency of measured transactions; under a rate from the time when each was due. Written by the client.
     pub latency: AtomicHistogram,
     /// Latency of measured transactions from when each really started; under a rate only. Written by the client.
@@ -200,9 +204,8 @@ impl ClientSlot {
         self.state.store(state as u32, Release);
     }
 
-    /// Fails the slot with a reason. For its client.
-    pub fn fail(&self, sqlstate: u32, error: &str) {
-        self.error.set(error);
+    /// Fails the slot, after the error was written. For its client.
+    pub fn fail(&self, sqlstate: u32) {
         self.sqlstate.store(sqlstate, Relaxed);
         self.set_state(ClientState::Failed);
     }
@@ -314,7 +317,8 @@ mod tests {
         for h in [&slot.latency, &slot.service, &slot.commit] {
             h.record(5);
         }
-        slot.fail(42, "deadlock detected");
+        slot.error.set("deadlock detected");
+        slot.fail(42);
         assert_eq!(
             (slot.state(), slot.error.get().as_str()),
             (ClientState::Failed, "deadlock detected")

@@ -53,7 +53,6 @@ pub enum Chart {
 }
 
 impl Chart {
-    /// Its lines.
     pub fn draw(&self, style: Style) -> Vec<String> {
         match self {
             Self::Seconds(chart) => seconds(chart, style),

@@ -13,8 +13,9 @@ mod value;
 
 pub use durability::{Class, Code, Device, Durability};
 pub use facts::{
-    CheckpointFacts, CrashFacts, FlushFacts, IoFacts, MachineFacts, Place, RunFacts, ServerFacts,
-    Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder, XminHolderKind,
+    CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, PowerCutFacts, RunFacts,
+    ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
+    XminHolderKind,
 };
 pub use rules::{device_reads, fits_memory, is_saturated, memory_for_data};
 pub use storage::{Unreleased, not_released};

@@ -8,6 +8,7 @@
 //! - [`filesystem`]: the filesystems that are known, their programs and packages.
 //! - [`options`]: which mkfs and mount options each of them accepts.
 //! - [`settings`]: settings of the block device and of the kernel.
+//! - [`record`]: recorded writes, and power cuts made from them.
 //! - [`protocol`]: the lines between the helper's two processes.
 
 pub mod effective;
@@ -17,6 +18,7 @@ pub mod geometry;
 pub mod marks;
 pub mod options;
 pub mod protocol;
+pub mod record;
 pub mod request;
 pub mod settings;
 

@@ -8,6 +8,7 @@
 //! - [`difference`]: the differences between two runs, and which of them are likely to matter.
 //! - [`allowance`]: how much is taken from a server that one does not know.
 //! - [`board`]: what lies in shared memory while it runs, one writer a field.
+//! - [`btree`]: pages of an index, made from sorted keys.
 //! - [`checkpoint`]: what the server's messages say of checkpoints, and which of them belong to a measured window.
 //! - [`pacing`]: when a client's transactions are due under a rate.
 //! - [`helper`]: what the helper is asked for, and which options of mkfs and mount it accepts.
@@ -34,7 +35,7 @@
 //! - [`escape`]: texts from elsewhere, fit to be shown.
 //! - [`file_attributes`]: attributes of files and directories that change how they are written.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
-//! - [`quoting`]: texts in commands that somebody pastes.
+//! - [`quoting`]: texts in commands for pasting.
 //! - [`verification`]: checks of the data of a run, and their outcomes.
 //! - [`verdict`]: is the difference between targets real, and which is best?
 //! - [`experiment`]: which runs are made for a verdict, and what is said of them.
@@ -42,7 +43,7 @@
 //! - [`recovery_log`]: what a server's log says of its recovery.
 //! - [`orphaned_data`]: when prepared data that no database has are removed.
 //! - [`written`]: write amplification.
-//! - [`texts`]: the words of findings and of what commits promise.
+//! - [`texts`]: the sentences of findings, durability, verdicts, advice, plans, studies and power cuts.
 //! - [`wording`]: the way of every sentence, so that tests can take them away.
 //! - [`refusal`]: why something is not done, and the SQLSTATE of each kind.
 //!
@@ -60,7 +61,7 @@
 //! sys helper
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict verification
-//! allowance checkpoint difference file_attributes finding_row hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
+//! allowance btree checkpoint difference file_attributes finding_row hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
 //! escape rows session_settings sqlstate wording
 //! ```
 #![forbid(unsafe_code)]
@@ -69,6 +70,7 @@
 
 pub mod allowance;
 pub mod board;
+pub mod btree;
 pub mod chart;
 pub mod checkpoint;
 pub mod difference;

@@ -24,6 +24,8 @@ pub enum Purpose {
     Resample = 4,
     /// The contents of rows.
     Payload = 5,
+    /// Moments of power cuts, and the writes that survive one.
+    Cut = 6,
 }
 
 /// One stream of random numbers.

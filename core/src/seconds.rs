@@ -76,7 +76,6 @@ pub struct Wait {
     pub second: u32,
     /// Type of the wait event.
     pub wait_event_type: String,
-    /// Its name.
     pub wait_event: String,
     /// How often it was seen.
     pub samples: u64,

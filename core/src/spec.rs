@@ -80,7 +80,6 @@ pub enum Stage {
     LoadOnly,
     /// All but loading: the data are in this database, which an earlier run has left.
     OnLoaded {
-        /// Its name.
         database: String,
         /// The scale that it was loaded with.
         scale: u32,
@@ -373,6 +372,11 @@ impl Spec {
     /// rate only. It is what [`crate::pacing::is_missed`] takes.
     pub fn skip_limit_ns(&self) -> Option<u64> {
         self.rate.and(self.latency_limit_ns())
+    }
+
+    /// Whether the database on a target is read again, after a crash or a power cut.
+    pub fn keeps_database_of_target(&self) -> bool {
+        self.options.crash || self.workload.cuts_power()
     }
 
     /// Whether it runs in this server, and not in one of its own on another target.

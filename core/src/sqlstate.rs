@@ -71,7 +71,7 @@ const CANNOT_CONNECT_NOW: &str = "57P03";
 /// invalid_catalog_name
 pub const NO_SUCH_DATABASE: &str = "3D000";
 /// undefined_table
-const NO_SUCH_TABLE: &str = "42P01";
+pub const NO_SUCH_TABLE: &str = "42P01";
 /// index_corrupted
 const INDEX_CORRUPTED: &str = "XX002";
 /// deadlock_detected

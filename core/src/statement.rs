@@ -19,15 +19,15 @@ pub enum Statements {
     Recorded,
     /// The server has not loaded it.
     NotLoaded,
-    /// Its extension is not in the database of pgfsbench.
+    /// The database of pgfsbench lacks the extension pg_stat_statements.
     NotCreated,
     /// It has recorded nothing.
     Nothing,
     /// It had no room for all entries, so that some were removed while the run was measured.
     Evicted,
-    /// Somebody removed what it had recorded while the run was measured.
+    /// The records of the extension were reset while the run was measured.
     Reset,
-    /// Its extension lacks the functions that its library has, or the other way round.
+    /// The extension pg_stat_statements and its library have different functions.
     Outdated,
     /// It could not be asked.
     Failed,

@@ -36,7 +36,7 @@ pub struct Counter {
     pub object: String,
     /// The column.
     pub counter: String,
-    /// Its change; None when that is not known.
+    /// Change of the counter; None when unknown.
     pub value: Option<f64>,
 }
 

@@ -35,7 +35,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in the column `kind`.
+    /// Name in the column `kind`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Device => "device",
@@ -86,7 +86,7 @@ impl rows::Row for Row {
 }
 
 impl Row {
-    /// Its kind. Refused if none of the arguments that define a target is given, or more than one.
+    /// Kind of the target. Exactly one of the arguments that define a target must be given.
     pub fn kind(&self) -> Result<Kind, Refusal> {
         let defining = [
             ("device", self.device.is_some(), Kind::Device),

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod durability;
 pub mod finding;
 pub mod plan;
+pub mod power_cut;
 pub mod recommend;
 pub mod steps;
 pub mod study;

@@ -10,7 +10,8 @@ pub use format::{
 pub use scale::PAGE;
 pub(crate) use scale::rows_per_page;
 pub use scale::{
-    ACCOUNTS, MAX_SCALE, TELLERS, bytes_for_scale, bytes_for_scale_at, scale_for_size,
+    ACCOUNTS, MAX_SCALE, TELLERS, accounts_per_page, bytes_for_scale, bytes_for_scale_at,
+    scale_for_size,
 };
 
 use crate::refusal::{Kind, Refusal, quoted};

@@ -6,9 +6,11 @@ pub mod fsync;
 pub mod io;
 pub mod mix;
 mod options;
+pub mod power_cut;
 mod resolve;
 pub mod scan;
 pub mod script;
+mod syncs_and_commits;
 mod tables;
 pub mod tpcb;
 pub mod tpcc_like;
@@ -35,6 +37,7 @@ pub static ALL: &[Workload] = &[
     Workload::of(&script::Script),
     Workload::of(&io::Io),
     Workload::of(&tpcc_like::TpccLike),
+    Workload::of(&power_cut::PowerCut),
 ];
 
 impl Workload {

@@ -21,7 +21,7 @@ use pgfsbench_core::{
     statistics::Counter,
     target,
     verification::Verification,
-    workload::{fsync, io, mix, scan, tpcc_like},
+    workload::{fsync, io, mix, power_cut, scan, tpcc_like},
 };
 use serde_json::{Value, to_value};
 
@@ -209,6 +209,8 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(Verification::default()),
         row(io::Row::default()),
         row(io::series::Row::default()),
+        row(power_cut::Summary::default()),
+        row(power_cut::Point::default()),
     ]
 }
 

@@ -1,8 +1,13 @@
 //! A target as the command line describes it.
 
+mod cut;
+
+pub use cut::CutAction;
+
 use crate::engine::Engine;
 use crate::place::Place;
 use clap::Args;
+use pgfsbench_core::helper::record::Record;
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Log, Name, Prepare, SsdState, Storage};
 use pgfsbench_core::refusal::{Refusal, quoted};
 use pgfsbench_core::units::parse_size;
@@ -55,6 +60,9 @@ pub struct CliTarget {
     /// Device for it, as the configuration names it
     #[arg(long, value_name = "PATH")]
     log_device: Option<String>,
+    /// Record all that is written, up to this size, so that power cuts can be made of it
+    #[arg(long, requires = "image", value_name = "SIZE")]
+    record: Option<String>,
     /// Discard the whole device beforehand (trimmed), or nothing of it (as_is)
     #[arg(long, value_name = "STATE")]
     ssd_state: Option<String>,
@@ -109,8 +117,13 @@ impl CliTarget {
                 );
             }
         };
+        let record = self.record.as_deref().map(|size| {
+            let log_bytes = parse_size(size, 0)?;
+            Ok::<_, Refusal>(Record { log_bytes })
+        });
         Ok(Prepare {
             log,
+            record: record.transpose()?,
             ssd_state,
             block_settings: settings("block", &self.block_setting)?,
             kernel_settings: settings("kernel", &self.kernel_setting)?,
@@ -121,6 +134,12 @@ impl CliTarget {
             ..Prepare::new(storage, Filesystem::of_name(&self.filesystem)?)
         })
     }
+}
+
+/// A word as a request has it.
+fn word<T: DeserializeOwned>(argument: &str, given: &str) -> Result<T, Refusal> {
+    serde_json::from_value(Value::from(given))
+        .map_err(|e| Refusal::argument(format!("invalid {argument}")).detail(format!("{e}.")))
 }
 
 /// `NAME=VALUE` several times, as a request has them.

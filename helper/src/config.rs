@@ -1,4 +1,4 @@
-//! The configuration: what the administrator, and nobody else, allows. Read once, at the start.
+//! The configuration: what the administrator allows. Read once, at the start.
 
 use crate::secure;
 use pgfsbench_core::helper::{Filesystem, Marks, Name};

@@ -1,7 +1,7 @@
 //! The process that speaks with one database, as the servers' user: takes jobs from fsbench.helper_job, has them done over the
 //! socket pair that is its standard input, and writes into their rows what has become of them.
 //!
-//! While it serves its session is the one in fsbench.helper_session: so the extension sees whether somebody is there, and two
+//! While it serves its session is the one in fsbench.helper_session: so the extension sees whether a helper is connected, and two
 //! helpers do not serve the same database.
 
 mod helper_session;

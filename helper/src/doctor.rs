@@ -5,6 +5,7 @@ use crate::exec;
 use crate::output::say;
 use crate::probe::kernel;
 use crate::probe::{loops, programs};
+use crate::recorder;
 use pgfsbench_core::helper::Filesystem;
 use pgfsbench_core::refusal::Refusal;
 use std::path::Path;
@@ -54,6 +55,10 @@ pub fn print(config: &Path) -> Result<(), Refusal> {
         false => "no: images cannot be attached here",
     };
     say!("loop devices: {loops}");
+    match recorder::why_not() {
+        None => say!("power cuts: yes, on images"),
+        Some(why_not) => say!("power cuts: no: {why_not}; modprobe fuse"),
+    }
     if !config.exists() {
         say!(
             "configuration: there is no {}; run pgfsbench-helper setup",

@@ -3,6 +3,7 @@
 
 mod caches;
 mod closed;
+mod cut;
 mod describe;
 mod erase;
 mod facts;
@@ -115,6 +116,10 @@ impl Engine {
             Request::Try { target, prepare } => self.try_out(&place(target), prepare, tell),
             Request::Describe => self.describe(database),
             Request::DropCaches => self.drop_caches(tell),
+            Request::CutStop { target, stop } => self.cut_stop(&place(target), stop, tell),
+            Request::Cut { target, cut } => self.cut(&place(target), cut, tell),
+            Request::CutEnd { target } => self.cut_end(&place(target), tell),
+            Request::Fault { target, fault } => self.fault(&place(target), fault),
         }
     }
 
@@ -176,6 +181,7 @@ impl Engine {
             plan.mount_point.clone(),
         )?;
         entry.log = plan.log.as_ref().map(kept);
+        entry.recorder = plan.recorder.clone();
         entry.mount_options = plan.steps.iter().find_map(|step| match step {
             Step::Mount { options, .. } => Some(options.clone()),
             _ => None,

@@ -4,6 +4,7 @@
 use crate::config::Config;
 use crate::place::Place;
 use crate::probe::device::Identity;
+use crate::recorder::Recorder;
 use crate::secure::{self, failed};
 use crate::settings::Changed;
 use pgfsbench_core::helper::Filesystem;
@@ -41,12 +42,15 @@ pub struct Entry {
     /// The place of its log; None if the filesystem holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Kept>,
+    /// The recorder below the filesystem; None if nothing is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder: Option<Recorder>,
     pub mount_point: PathBuf,
     /// The options that it is mounted with, by which it can be mounted again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_options: Option<Vec<String>>,
     pub state: State,
-    /// The run that the target was prepared for: it is released when the run is over, even if nobody asks. None if a user prepared it.
+    /// The run that the target was prepared for: the helper releases the target when the run is over, even without a request. None if a user prepared it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<i64>,
     /// The steps that were begun. The last of them may not have been finished.
@@ -57,7 +61,7 @@ pub struct Entry {
     /// The settings that it has changed, or was about to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Changed>,
-    /// Images that somebody else has made before this could: they are not undone.
+    /// Images that another program made first: they are not undone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_ours: Vec<PathBuf>,
 }
@@ -81,17 +85,27 @@ pub struct KeptPool {
 #[serde(rename_all = "snake_case")]
 pub enum State {
     Preparing,
-    /// It is made and mounted, and who asked for it does not know yet: it is nobody's to use.
+    /// The target is made and mounted, and the caller does not know it yet: no run may use the target.
     #[serde(rename = "untold")]
     Unreported,
     Ready,
-    /// It is being unmounted and mounted again. Nobody may use it before it is ready.
+    /// The target is being unmounted and mounted again. No run may use the target before it is ready.
     Remounting,
+    /// The recording has ended. It is mounted as power cuts have left it, or not at all.
+    Cutting,
     Releasing,
 }
 
 impl Entry {
-    /// The images that were made for it.
+    /// The file that the loop device of this image has.
+    pub fn attached(&self, image: &Path) -> PathBuf {
+        match &self.recorder {
+            Some(recorder) => recorder.disk(),
+            None => image.to_owned(),
+        }
+    }
+
+    /// The images that were made for it, and the file of its record.
     pub fn images(&self) -> impl Iterator<Item = (&Path, u64)> {
         let image = |kept| match kept {
             &Kept::Image { ref path, bytes } => Some((path.as_path(), bytes)),
@@ -101,6 +115,7 @@ impl Entry {
             .into_iter()
             .flatten()
             .filter_map(image)
+            .chain(self.recorder.iter().map(|r| (r.record.as_path(), r.bytes)))
             .filter(|(path, _)| !self.not_ours.iter().any(|other| other == path))
     }
 
@@ -119,6 +134,7 @@ impl Entry {
             uuid: uuid.to_owned(),
             on,
             log: None,
+            recorder: None,
             mount_point,
             mount_options: None,
             state: State::Preparing,
@@ -161,6 +177,14 @@ impl Entry {
         let log = self.log.as_ref();
         let is_allowed = is_allowed(&self.on, &place.image_name())
             && log.is_none_or(|log| is_allowed(log, &place.log_image_name()));
+        let is_of_place = |recorder: &Recorder| {
+            let mut directories = config.images.iter().map(|images| &images.directory);
+            recorder.mount_point == place.recorder_mount_point(config)
+                && directories.any(|d| d.join(place.record_name()) == recorder.record)
+        };
+        if !self.recorder.as_ref().is_none_or(is_of_place) {
+            return Err("its recorder is not that of its place");
+        }
         match is_allowed {
             true => Ok(()),
             false => Err("its image or device is not in the configuration"),
@@ -438,6 +462,7 @@ mod tests {
             (State::Unreported, "untold"),
             (State::Ready, "ready"),
             (State::Remounting, "remounting"),
+            (State::Cutting, "cutting"),
             (State::Releasing, "releasing"),
         ] {
             assert_eq!(serde_json::to_value(state).unwrap(), name);
@@ -459,7 +484,14 @@ mod tests {
             on,
             place.mount_point(&config),
         );
-        let good = serde_json::to_string(&entry.unwrap()).unwrap();
+        let mut entry = entry.unwrap();
+        let record = "/srv/i/bench@t@record.img";
+        entry.recorder = Some(Recorder {
+            mount_point: place.recorder_mount_point(&config),
+            record: record.into(),
+            bytes: 1,
+        });
+        let good = serde_json::to_string(&entry).unwrap();
         let path = Path::new("/var/lib/pgfsbench/journal/bench@t.json");
         let read = |text: &str| believe(text, path, &place, &config);
         assert!(read(&good).is_ok());
@@ -467,6 +499,9 @@ mod tests {
             good.replace("/srv/i/", "/srv/precious/"),
             good.replace("/srv/i/bench@t.img", "/etc/passwd"),
             good.replace("mnt/bench@t", "mnt/.."),
+            good.replace(record, "/etc/passwd"),
+            good.replace(record, "/srv/i/bench@u@record.img"),
+            good.replace("recorder/bench@t", "recorder/.."),
             good.replace("\"place\":\"bench@t\"", "\"place\":\"bench@u\""),
             good.replace("\"version\":1", "\"version\":1,\"more\":1"),
             good[..good.len() / 2].to_owned(),

@@ -1,11 +1,12 @@
 //! `pgfsbench-helper`: the root side of pgfsbench. It makes, mounts, unmounts and removes filesystems for benchmark targets, as
 //! jobs in a database ask for, and as far as its own configuration allows.
 //!
-//! From the top down: [`serve`] and [`database`] are the two processes that take jobs, [`child`] is how the second becomes
-//! somebody else, and [`client`] how it speaks with a server, by the parameters of [`connection`], with pauses of [`backoff`]; [`engine`]
+//! From the top down: [`serve`] and [`database`] are the two processes that take jobs, [`child`] gives the second process
+//! another user, and [`client`] speaks with a server, by the parameters of [`connection`], with pauses of [`backoff`]; [`engine`]
 //! does one; [`plan`] decides what that takes, from what [`config`] allows and [`probe`] finds, a device that is in use among it;
 //! [`journal`] remembers it; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being
-//! unmounted; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end; [`secure`] opens what nobody else
+//! unmounted; [`recorder`] records what a target writes, and makes power cuts of it; [`settings`] changes block devices and the kernel;
+//! [`exec`] runs programs to their end; [`secure`] opens files that only root
 //! can have changed; [`output`] prints. [`setup`], [`doctor`] and [`cli_target`] are for its command line.
 //!
 //! Floors (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Single files stand beside the
@@ -15,7 +16,7 @@
 //! serve setup cli_target
 //! engine doctor
 //! journal plan
-//! mount_users place settings
+//! mount_users place recorder settings
 //! probe config database
 //! child client
 //! secure exec connection output backoff
@@ -41,6 +42,7 @@ mod output;
 mod place;
 mod plan;
 mod probe;
+mod recorder;
 mod secure;
 mod serve;
 mod settings;
@@ -100,6 +102,8 @@ enum Action {
         #[command(flatten)]
         hook: Hook,
     },
+    #[command(flatten)]
+    Cut(cli_target::CutAction),
     /// Undo everything that the journal names and that is not in use
     Cleanup {
         #[command(flatten)]
@@ -115,6 +119,8 @@ enum Action {
     Setup(setup::Arguments),
     #[command(name = "_as", hide = true)]
     As(child::Role),
+    #[command(name = "_record", hide = true)]
+    Record(recorder::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -195,6 +201,11 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             Ok(())
         }
         Action::Cleanup { hook } => cleanup(&engine(hook)?),
+        Action::Record(arguments) => recorder::main(&arguments),
+        Action::Cut(action) => {
+            say!("{:#}", action.run(engine, &mut show)?);
+            Ok(())
+        }
     }
 }
 

@@ -35,6 +35,16 @@ impl Place {
         format!("{}@log.img", self.key())
     }
 
+    /// The file of the record of what is written to its image.
+    pub fn record_name(&self) -> String {
+        format!("{}@record.img", self.key())
+    }
+
+    /// The place where the recorder is mounted, in a directory of root's alone.
+    pub fn recorder_mount_point(&self, config: &Config) -> PathBuf {
+        config.state.join("recorder").join(self.key())
+    }
+
     /// The name of the zfs pool. zfs allows no "@" and "+" in it. No name has ":", so one of them stands for "@", two for "+".
     pub fn pool(&self) -> String {
         let key = self.key().replace('+', "::").replace('@', ":");

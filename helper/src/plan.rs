@@ -5,6 +5,7 @@ mod extended;
 mod identity;
 mod images;
 mod log;
+mod record;
 mod remount_options;
 mod settings;
 mod steps;
@@ -23,6 +24,7 @@ use crate::probe::contents::Contents;
 use crate::probe::device::DeviceFacts;
 use crate::probe::kernel::Support;
 use crate::probe::queue::Limits;
+use crate::recorder::Recorder;
 use pgfsbench_core::helper::options::check_kernel as check_options_of_kernel;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Marks, Prepare, Storage};
@@ -50,6 +52,8 @@ pub struct Facts {
     pub log_uuid: String,
     /// One for each directory of images in the configuration, in the same order.
     pub images: Vec<Result<ImagesFacts, Refusal>>,
+    /// Why this machine cannot record what is written; None if it can.
+    pub no_recorder: Option<&'static str>,
     /// The device, if one is asked for and allowed.
     pub device: Option<Found>,
     /// The log device, if one is asked for and allowed.
@@ -116,6 +120,8 @@ pub struct Plan {
     pub on: On,
     /// The device of its log; None if the filesystem holds it.
     pub log: Option<On>,
+    /// The recorder below the filesystem; None if nothing is recorded.
+    pub recorder: Option<Recorder>,
     /// The UUID by which the log is known: its own, or that of the filesystem.
     pub log_uuid: String,
     /// The dataset by which zfs is mounted; None for other filesystems.
@@ -181,6 +187,7 @@ pub fn prepare(
 
     let mount_point = place.mount_point(config);
     let (on, mut steps) = storage(config, place, request, facts)?;
+    let recorder = record::record(config, place, request, facts, &on, &mut steps)?;
     if fs == Filesystem::Zfs {
         steps.extend(zfs::partition(request, &on, facts)?);
     }
@@ -219,6 +226,7 @@ pub fn prepare(
         uuid: facts.uuid.clone(),
         on,
         log,
+        recorder,
         log_uuid,
         dataset: (fs == Filesystem::Zfs).then(|| place.dataset()),
         mount_point,

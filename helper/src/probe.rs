@@ -47,7 +47,7 @@ pub fn mount_of_device(number: (u32, u32)) -> Result<Option<Mount>, Refusal> {
     Ok(mounts.into_iter().find(|mount| is_of_device(mount, number)))
 }
 
-/// The text of a file of /proc or /sys; names in it that are not UTF-8, which any user may have chosen, keep nobody from the rest.
+/// The text of a file of /proc or /sys; names that are not UTF-8, which any user may have chosen, do not hide the rest.
 pub fn read(path: &Path) -> Result<String, Refusal> {
     let text = std::fs::read(path).map_err(|e| {
         Refusal::new(Kind::System, format!("could not read {}", path.display()))
@@ -114,7 +114,7 @@ pub fn is_of_device(mount: &Mount, number: (u32, u32)) -> bool {
     (mount.major, mount.minor) == number || mount.device_by_name().is_some_and(is_named)
 }
 
-/// A UUID that nobody has had.
+/// A fresh UUID.
 pub fn new_uuid() -> Result<String, Refusal> {
     Ok(read(Path::new("/proc/sys/kernel/random/uuid"))?
         .trim()

@@ -16,7 +16,7 @@ use std::path::{Component, Path};
 const STICKY: u32 = 0o1000;
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// Opens a directory that nobody but root can change or replace.
+/// Opens a directory that only root can change or replace.
 pub fn open_directory(path: &Path) -> Result<OwnedFd, Refusal> {
     walk(path, Missing::Refuse)
 }
@@ -67,7 +67,7 @@ fn walk(path: &Path, missing: Missing) -> Result<OwnedFd, Refusal> {
             e => failed("open directory", &so_far, e),
         })?;
         let stat = fstat(&directory).map_err(|e| failed("stat", &so_far, e))?;
-        // In a sticky directory, such as /tmp, nobody else can rename or remove root's files.
+        // In a sticky directory, such as /tmp, other users cannot rename or remove root's files.
         let may_be_shared = i + 1 < names.len() && stat.st_mode & STICKY != 0;
         check_owner(&so_far, &stat, may_be_shared)?;
     }

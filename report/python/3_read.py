@@ -85,7 +85,7 @@ def read_runs(ids):
     groups = [{'name': run['target'], 'runs': [run['run_id']], 'chosen': run['run_id']} for run in runs]
     advice, first = [], runs[0]
     for run in runs:
-        run['measured'] = figure(run['metric_median'], 'operations/s' if run['workload'] == 'fsync' else 'tps') if run['metric_median'] is not None else ''
+        run['measured'] = figure(run['metric_median'], 'operations/s' if run['workload'] in ('fsync', 'io') else 'tps') if run['metric_median'] is not None else ''
     made = '; '.join('%s made %s' % (run['target'], run['measured']) for run in runs if run['measured'])
     answer = [made[:1].upper() + made[1:] or 'These runs have no transactions',
               'Single runs decide nothing: how much such runs differ by themselves is not known; fsbench.experiment() has targets take turns']
@@ -130,6 +130,7 @@ def read_series(model):
         "unnest('{50,75,90,95,99,99.5,99.9}'::float8[]) AS p(percentile) WHERE p.percentile < 99.5 OR t.transactions >= 10000 ORDER BY 1, 2",
         ['bigint[]'], [group['runs']])]
     read_transactions(model)
+    read_results(model)
     model['scans'] = take('SELECT * FROM fsbench.chart_scan_speed WHERE run_id = ANY ($1) ORDER BY run_id, degree', ids)
     model['fsync'] = take('SELECT * FROM fsbench.chart_fsync WHERE run_id = ANY ($1) ORDER BY run_id, method, writers, writes', ids)
     model['recovery'] = take('SELECT * FROM fsbench.chart_recovery WHERE run_id = ANY ($1) ORDER BY run_id', ids)

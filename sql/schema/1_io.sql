@@ -29,6 +29,10 @@ CREATE TABLE fsbench.io_job (
     drift_ratio       float8,
     stall_seconds     integer,
     steady            boolean,
+    fio_steady_state  text,
+    fio_steady_seconds integer,
+    fio_steady        boolean,
+    fio_steady_percent float8,
     PRIMARY KEY (run_id, job, direction)
 );
 COMMENT ON TABLE fsbench.io_job IS 'Jobs of runs of the workload io, by direction: figures that fio has measured on files beside the database. Percentiles are from the histogram in fsbench.histogram';
@@ -60,6 +64,10 @@ COMMENT ON COLUMN fsbench.io_job.system_cpu_ms IS 'Processor time of the whole j
 COMMENT ON COLUMN fsbench.io_job.drift_ratio IS 'Operations of the last third of the job''s seconds, divided by those of the first third; NULL under six seconds';
 COMMENT ON COLUMN fsbench.io_job.stall_seconds IS 'Seconds of the job with less than a tenth of the median of its operations';
 COMMENT ON COLUMN fsbench.io_job.steady IS 'Whether the job had no stall, and no drift of more than 10 %; NULL under six seconds';
+COMMENT ON COLUMN fsbench.io_job.fio_steady_state IS 'Criterion of fio for a steady state, from the option steady_state or the job file; NULL if none was given';
+COMMENT ON COLUMN fsbench.io_job.fio_steady_seconds IS 'Window of that criterion (s)';
+COMMENT ON COLUMN fsbench.io_job.fio_steady IS 'Whether fio found the whole job steady by it, and ended the job there; NULL if no criterion was given';
+COMMENT ON COLUMN fsbench.io_job.fio_steady_percent IS 'Figure of the last window, which fio compares with the criterion (%); NULL if no window was complete';
 
 CREATE TABLE fsbench.io_second (
     run_id     bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

@@ -69,7 +69,8 @@ CREATE FUNCTION fsbench.help(which text DEFAULT NULL) RETURNS TABLE (verb text, 
         (63, 'drop_prepared_data', 'removes the data that runs copy', 'SELECT fsbench.drop_prepared_data()'),
         (64, 'grant_operator', 'lets a role make runs', 'SELECT fsbench.grant_operator(''bob'')'),
         (65, 'revoke_operator', 'takes that back', 'SELECT fsbench.revoke_operator(''bob'')'),
-        (66, 'version', 'version of the library', 'SELECT fsbench.version()')
+        (66, 'version', 'version of the library', 'SELECT fsbench.version()'),
+        (67, 'power_cut', 'do commits survive power cuts?', 'SELECT * FROM fsbench.power_cut(''xfs'', 20)')
     ) v (place, verb, what, example)
     WHERE CASE WHEN $1 IS NULL THEN v.place <= 15 ELSE lower($1) = 'all' OR strpos(v.verb, lower($1)) > 0 END
     ORDER BY v.place

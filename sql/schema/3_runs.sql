@@ -64,3 +64,19 @@ CREATE FUNCTION fsbench.diff(run_a bigint, run_b bigint)
     LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_diff_wrapper';
 COMMENT ON FUNCTION fsbench.diff IS 'What differs between two runs, by what is stored of them: their parameters, targets, filesystems, mount options, devices, settings, versions, kernels and hosts. matters tells how likely it changes the figures, much before maybe before hardly, and why tells why. NULL: not given, the default, or not known (why says so). What every run has of its own (its data directory, its port, how full its disk was) is left out';
+
+CREATE FUNCTION fsbench.power_cut(target text, cuts integer DEFAULT 300, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
+    settings jsonb DEFAULT NULL, seed bigint DEFAULT NULL)
+    RETURNS TABLE (run_id bigint, part text, outcome text, says text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp COST 1000000 ROWS 4
+    AS $$
+#variable_conflict use_column
+DECLARE
+    run bigint;
+BEGIN
+    SELECT r.run_id INTO STRICT run FROM fsbench.run(target => $1, workload => 'power-cut', clients => $3, duration => $4, settings => $5, seed => $6,
+        options => jsonb_strip_nulls(jsonb_build_object('cuts', $2))) r;
+    RETURN QUERY SELECT p.run_id, p.part, p.outcome, p.says FROM fsbench.power_cut_result p WHERE p.run_id = run ORDER BY p.control, p.part;
+END
+$$;
+COMMENT ON FUNCTION fsbench.power_cut IS 'Whether commits survive power cuts on a target with an image: a run of the workload power-cut, and its rows of fsbench.power_cut_result. cuts: how many times the power is cut while clients commit; the other parameters are those of fsbench.run';

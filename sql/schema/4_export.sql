@@ -10,7 +10,7 @@ CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name,
     SELECT row_number() OVER (ORDER BY v.place)::integer, v.relation, v.key, v.parent, v.left_out FROM (VALUES
         (0, 'run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
         -- Documents of the runs above, by their hashes.
-        (1000, 'script', 'sha256', 'sha256', '{}'),
+        (1000, 'script', 'sha256, part', 'sha256', '{}'),
         (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_blocks}'),
         (1002, 'experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
         (1003, 'experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
@@ -54,6 +54,7 @@ DECLARE
     expression text;
     names jsonb;
     hashes text[];              -- of texts of scripts
+    salt text := gen_random_uuid();
 BEGIN
     IF num_nonnulls($1, $2, $3) <> 1 THEN
         RAISE EXCEPTION 'one of experiment, run_ids and history must be given'
@@ -103,14 +104,7 @@ BEGIN
                   HINT = 'Take the file that it came from; fsbench.imported says of which host.';
     END IF;
 
-    SELECT array_agg(s.sha256) FILTER (WHERE s.fits), fsbench._some_runs(array_agg(DISTINCT s.run_id) FILTER (WHERE NOT s.fits)) INTO hashes, problem
-    FROM (SELECT r.run_id, d.sha256, octet_length(fsbench._export_line(jsonb_build_array(d.sha256, d.document)::text)) <= 100000 AS fits
-          FROM fsbench.run_log r JOIN fsbench.script d ON d.sha256 = r.used #>> '{options,script,sha256}' WHERE r.run_id = ANY (ids)) s
-    WHERE $4 IS NOT FALSE;
-    IF problem IS NOT NULL THEN
-        RAISE WARNING 'the texts of the scripts of run % are not in the file', problem
-            USING DETAIL = 'fsbench.import() reads at most 100000 bytes of them.', HINT = 'Keep the scripts in files of their own.';
-    END IF;
+    hashes := CASE WHEN $4 IS NOT FALSE THEN ARRAY(SELECT r.used #>> '{options,script,sha256}' FROM fsbench.run_log r WHERE r.run_id = ANY (ids)) END;
 
     FOR part IN SELECT 0 AS place, NULL::name AS relation, NULL::text AS key, NULL::text AS parent, NULL::name[] AS left_out
                 UNION ALL SELECT x.* FROM fsbench._exported() x ORDER BY place
@@ -133,9 +127,11 @@ BEGIN
                   -- The texts of scripts are in the file once, or not at all.
                   WHEN (part.relation, a.attname) = ('experiment', 'asked') THEN 't.asked #- ''{run,script,sha256}'' #- ''{run,script,scripts}'' #- ''{run,script,variables}'' #- ''{run,script,init_script}'' #- ''{run,script,checks}'''
                   WHEN (part.relation, a.attname) = ('experiment', 'parameters') THEN 't.parameters #- ''{script,sha256}'' #- ''{script,scripts}'' #- ''{script,variables}'' #- ''{script,init_script}'' #- ''{script,checks}'''
-                  -- A hash of short texts, and what a check has found, say what was left out.
-                  WHEN (part.relation, a.attname) = ('run_log', 'used') AND $4 IS FALSE THEN 't.used #- ''{options,script,sha256}'''
-                  WHEN (part.relation, a.attname) = ('run_log', 'asked') AND $4 IS FALSE THEN 't.asked #- ''{script,sha256}'''
+                  -- A hash of short texts, and what a check has found, say what was left out. A hash of that hash and a secret of the file tells whether the
+                  -- texts of two runs differ.
+                  WHEN (part.relation, a.attname) IN (('run_log', 'used'), ('run_log', 'asked')) AND $4 IS FALSE THEN format(
+                      'CASE WHEN t.%1$I #>> %2$L IS NULL THEN t.%1$I ELSE jsonb_set(t.%1$I, %2$L, to_jsonb(encode(sha256(convert_to($3 || (t.%1$I #>> %2$L), ''UTF8'')), ''hex''))) END',
+                      a.attname, CASE a.attname WHEN 'used' THEN '{options,script,sha256}' ELSE '{script,sha256}' END)
                   WHEN (part.relation, a.attname) = ('run_log', 'error_detail') AND $4 IS FALSE
                       THEN 'CASE WHEN NOT EXISTS (SELECT FROM fsbench.verification v WHERE v.run_id = t.run_id AND NOT v.passed) THEN t.error_detail END'
                   ELSE format('t.%I', a.attname) END, ', ' ORDER BY a.attnum) AS list
@@ -145,9 +141,12 @@ BEGIN
         -- At most 200 rows, and few bytes: fsbench.import() takes a line and a row apart in memory.
         FOR line, longest IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text, max(CASE WHEN r.bytes > 33000 THEN octet_length(fsbench._export_line(r.row::text)) END) FROM ('
                 'SELECT s.*, s.nr / 200 AS place, sum(s.bytes) OVER (ORDER BY s.nr) / 150000 AS piece FROM ('
-                'SELECT x.row, octet_length(x.row::text) AS bytes, row_number() OVER (ORDER BY %s) - 1 AS nr FROM (SELECT %s AS row, t.* FROM fsbench.%I t WHERE t.%I = ANY (%s)) x) s) r '
-            'GROUP BY r.place, r.piece ORDER BY min(r.nr)', part.key, expression, part.relation, part.parent, CASE part.parent WHEN 'sha256' THEN '$2' ELSE '$1' END)
-            USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END, hashes
+                'SELECT x.row, octet_length(x.row::text) AS bytes, row_number() OVER (ORDER BY %s) - 1 AS nr FROM (SELECT %s AS row, t.* FROM %s t WHERE t.%I = ANY (%s)) x) s) r '
+            'GROUP BY r.place, r.piece ORDER BY min(r.nr)', part.key, expression,
+            -- A long document has several rows, one after the other.
+            CASE part.relation WHEN 'script' THEN '(SELECT d.sha256, p AS part, substr(d.document, 10000 * p + 1, 10000) AS document FROM fsbench.script d, generate_series(0, length(d.document) / 10000) p)'
+                ELSE format('fsbench.%I', part.relation) END, part.parent, CASE part.parent WHEN 'sha256' THEN '$2' ELSE '$1' END)
+            USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END, hashes, salt
         LOOP
             IF longest > 100000 THEN
                 RAISE EXCEPTION 'a row of table "%" is too long for a file', part.relation

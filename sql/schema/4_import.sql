@@ -253,37 +253,57 @@ $$;
 COMMENT ON FUNCTION fsbench._import_whole IS 'Refuses a file that lacks rows of runs that are here, or has more of them. Private';
 
 -- Texts are found by their hash, so that nothing of them is changed: pages show characters that are not seen by their numbers.
-CREATE FUNCTION fsbench._import_scripts(rows jsonb[], attributes jsonb, hashes text[], line integer) RETURNS void
+CREATE FUNCTION fsbench._import_script(hash text, words text, hashes text[], line integer) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    hash text;
-    words text;
     is_script boolean;
 BEGIN
-    FOR hash, words IN SELECT max(v.value) FILTER (WHERE a.name = 'sha256'), max(v.value) FILTER (WHERE a.name = 'document')
+    IF hash <> encode(sha256(convert_to(words, 'UTF8')), 'hex') THEN
+        PERFORM fsbench._import_problem(line, 'The texts of scripts have another hash than the file says.');
+    END IF;
+    BEGIN
+        is_script := jsonb_typeof(words::jsonb -> 'scripts') IS NOT DISTINCT FROM 'array';
+    EXCEPTION WHEN data_exception OR program_limit_exceeded OR statement_too_complex THEN
+        is_script := false;
+    END;
+    IF NOT is_script THEN
+        PERFORM fsbench._import_problem(line, 'The texts of scripts are no document of scripts.');
+    END IF;
+    IF hash <> ALL (hashes) THEN
+        PERFORM fsbench._import_problem(line, 'It has texts of scripts to which none of its runs refers.');
+    END IF;
+    INSERT INTO fsbench.script (sha256, document) VALUES (hash, words) ON CONFLICT (sha256) DO NOTHING;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_script IS 'Stores texts of scripts of a file; hashes are those that its runs refer to. Private';
+
+CREATE FUNCTION fsbench._import_scripts(rows jsonb[], attributes jsonb, hashes text[], line integer, INOUT hash text, INOUT words text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    next_hash text;
+    next_words text;
+BEGIN
+    FOR next_hash, next_words IN SELECT max(v.value) FILTER (WHERE a.name = 'sha256'), max(v.value) FILTER (WHERE a.name = 'document')
         FROM unnest(rows) WITH ORDINALITY r (part, o), jsonb_array_elements_text(r.part) WITH ORDINALITY v (value, o)
         JOIN jsonb_array_elements_text(attributes) WITH ORDINALITY a (name, o) ON a.o = v.o GROUP BY r.o ORDER BY r.o
     LOOP
-        IF hash IS NULL OR words IS NULL OR hash <> encode(sha256(convert_to(words, 'UTF8')), 'hex') THEN
+        IF next_hash IS NULL OR next_words IS NULL THEN
             PERFORM fsbench._import_problem(line, 'The texts of scripts have another hash than the file says.');
+        ELSIF next_hash IS DISTINCT FROM hash THEN
+            PERFORM fsbench._import_script(hash, words, hashes, line) WHERE hash IS NOT NULL;
+            hash := next_hash; words := '';
         END IF;
-        BEGIN
-            is_script := jsonb_typeof(words::jsonb -> 'scripts') IS NOT DISTINCT FROM 'array';
-        EXCEPTION WHEN data_exception OR program_limit_exceeded OR statement_too_complex THEN
-            is_script := false;
-        END;
-        IF NOT is_script THEN
-            PERFORM fsbench._import_problem(line, 'The texts of scripts are no document of scripts.');
+        words := words || next_words;
+        -- No run takes longer ones.
+        IF length(words) > 1000000 THEN
+            PERFORM fsbench._import_problem(line, 'The texts of scripts are too long.');
         END IF;
-        IF hash <> ALL (hashes) THEN
-            PERFORM fsbench._import_problem(line, 'It has texts of scripts to which none of its runs refers.');
-        END IF;
-        INSERT INTO fsbench.script (sha256, document) VALUES (hash, words) ON CONFLICT (sha256) DO NOTHING;
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION fsbench._import_scripts IS 'Stores texts of scripts of a file; hashes are those that its runs refer to. Private';
+COMMENT ON FUNCTION fsbench._import_scripts IS 'Puts the parts of texts of scripts together, and stores all texts but the last one: hash and words are those that the next row may continue. Private';
 
 -- Called with the rights of the extension's owner: nobody else changes results. Whatever the file says, its rows say that they were imported, are over, belong to
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
@@ -329,6 +349,8 @@ DECLARE
     bad text;
     names text[];
     hashes text[];              -- of texts of scripts that the runs refer to
+    script_hash text;           -- of the texts that are not stored yet
+    script_words text;
     brought jsonb;              -- of a line, those that were not here: their hashes
     item jsonb;
     rows jsonb[];
@@ -436,6 +458,8 @@ BEGIN
             END IF;
             place := part.place;
             IF of_relation IS DISTINCT FROM part.relation THEN
+                PERFORM fsbench._import_script(script_hash, script_words, hashes, n - 1) WHERE script_hash IS NOT NULL;
+                script_hash := NULL;
                 PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n - 1);
                 IF of_relation = 'run_log' THEN
                     known := known || recent; fresh := fresh || recent_fresh;
@@ -500,7 +524,7 @@ BEGIN
                     hashes := ARRAY(SELECT DISTINCT r.used #>> '{options,script,sha256}' FROM jsonb_each_text(known || recent) k
                                     JOIN fsbench.run_log r ON r.run_id = k.value::bigint WHERE r.used #>> '{options,script,sha256}' IS NOT NULL);
                 END IF;
-                PERFORM fsbench._import_scripts(rows, attributes, hashes, n);
+                SELECT s.hash, s.words INTO script_hash, script_words FROM fsbench._import_scripts(rows, attributes, hashes, n, script_hash, script_words) s;
                 CONTINUE;
             END IF;
             IF part.relation IN ('run_log', 'experiment') THEN
@@ -587,6 +611,7 @@ BEGIN
             END IF;
             END LOOP;
         END LOOP;
+        PERFORM fsbench._import_script(script_hash, script_words, hashes, n) WHERE script_hash IS NOT NULL;
         PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n);
         -- Values that the types allow, and no run has.
         met := NULL;

@@ -41,7 +41,7 @@ fn fsbench_check_preloaded() -> Result<(), ErrorReport> {
     Ok(())
 }
 
-/// Says which package is missing: PostgreSQL itself names an extension that nobody has asked for.
+/// Names the missing package: PostgreSQL itself would name an extension that the user did not ask for.
 pub fn check_report() -> Result<(), ErrorReport> {
     let major = sql::read(
         "SELECT current_setting('server_version_num')::integer / 10000 \

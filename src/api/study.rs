@@ -22,7 +22,7 @@ use crate::{
     store::study as store,
 };
 
-/// The definition of this name: one that comes with pgfsbench, or somebody's own.
+/// The definition of this name: a study that comes with pgfsbench, or a user's own.
 fn definition(owner: u32, name: Option<&str>) -> Result<Study, Fault> {
     let built_in = builtin::all().map_err(Fault::from)?;
     if let Some(name) = name {

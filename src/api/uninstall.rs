@@ -90,7 +90,7 @@ impl Leftovers {
                 format!(
                     "Prepared data of {} in \"{}\".",
                     format_bytes(here.map(|(_, note)| note.bytes).sum()),
-                    // Whole, however long: somebody goes there.
+                    // The whole path, however long: a user changes to that directory.
                     escape::one_line(&place.display().to_string())
                 ),
                 "They go at a start of the server when no database has had the extension for a day; \

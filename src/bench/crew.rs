@@ -272,12 +272,9 @@ fn client_fault(index: usize, slot: &ClientSlot) -> Fault {
     } else {
         &sqlstate
     };
-    let message = slot.error.get();
-    let terminated = errors::process_terminated();
     let fault = Fault {
         sqlstate: sqlstate.into(),
-        detail: terminated.detail.filter(|_| message == terminated.message),
-        ..Fault::new(sqlstate, message)
+        ..Fault::from_json(&slot.error.get())
     };
     fault.context(&format!("client {} failed", index + 1))
 }

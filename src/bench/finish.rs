@@ -83,6 +83,7 @@ fn facts(run: &Run) -> RunFacts {
     let (data, wal) = (location::data_location(), location::wal_location());
     let observed = run.observed.surroundings.facts();
     RunFacts {
+        has_unlike_parts: Some(run.spec.workload.has_unlike_parts(&run.spec)),
         reset_views: difference.map(|difference| difference.reset.clone()),
         statements: run.statements.recorded,
         log_checkpoints: checkpoints.map(|outcome| outcome.log_checkpoints),

@@ -3,7 +3,11 @@
 use serde_json::{Value, json};
 
 use super::Run;
-use crate::{board::Phase, clock, pg::shmem};
+use crate::{
+    board::Phase,
+    clock,
+    pg::{points::point, shmem},
+};
 
 /// A phase that is over, or the one that is on.
 pub struct PhaseTime {
@@ -42,6 +46,7 @@ impl Run {
         });
         self.board.run.enter(phase, now, total);
         shmem::announce();
+        point!("coordinator in {}", phase.as_str());
     }
 
     /// The phase that is on is over.

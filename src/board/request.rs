@@ -14,7 +14,7 @@ use pgfsbench_core::{
 #[repr(C)]
 pub struct Request {
     state: AtomicU32,
-    /// Its place in the order of requests; also tells one use of this cell from the next. Written by the caller, under the lock.
+    /// Place in the order of requests; also tells one use of this cell from the next. Written by the caller, under the lock.
     pub ticket: AtomicU64,
     /// The database of the caller. Written by the caller.
     pub extension_database: AtomicU32,
@@ -113,7 +113,7 @@ impl Request {
         first
     }
 
-    /// Its lease as it stands.
+    /// Present state of the lease.
     pub fn lease(&self) -> Lease {
         Lease {
             ms: self.lease_ms.load(Acquire),

@@ -88,7 +88,7 @@ impl Device {
         })
     }
 
-    /// Its counters in a text of `/proc/diskstats`; None when it is not there any more.
+    /// Counters of the device in a text of `/proc/diskstats`; None when the text lacks the device.
     pub fn counters(&self, diskstats: &str) -> Option<DiskCounters> {
         if self.has_paths {
             return proc::parse_paths(diskstats, self.number);

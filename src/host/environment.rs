@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Settings that decide how the server reads and writes, and whose defaults are not the same in all versions, or on all machines:
-/// stored also where nobody has set them.
+/// stored also where they have their defaults.
 const ALWAYS_STORED: [&str; 10] = [
     "effective_io_concurrency",
     "file_copy_method",

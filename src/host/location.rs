@@ -18,7 +18,7 @@ use crate::pg::session;
 pub struct Location {
     /// Links resolved.
     pub directory: String,
-    /// Its st_dev.
+    /// The st_dev of the filesystem.
     pub device: Dev,
     mount: Option<Mount>,
 }

@@ -1,7 +1,8 @@
-//! Fast loading of a table that no other session can see: frozen tuples by heap_multi_insert, as COPY FREEZE makes them, without the detour over
-//! text.
+//! Fast loading of a table that no other session can see: frozen tuples, as COPY FREEZE makes them, without the detour over text. Rows of one length are
+//! written by pages, others by heap_multi_insert; primary keys are written by pages, from the rows in their order.
 
 use pgfsbench_core::{
+    btree::{Column, Place},
     random::{Purpose, Stream},
     workload::{
         scan::{Named, Payload},
@@ -13,8 +14,9 @@ use pgrx::pg_sys;
 use crate::{
     errors::{Fault, sqlstate},
     pg::{
-        pages::{self, Part},
-        process, relation,
+        index_pages::Index,
+        pages::{self, Layout, Part},
+        process, relation, scan_version as version,
     },
 };
 
@@ -32,32 +34,100 @@ pub struct Accounts {
     pub wide: bool,
 }
 
-/// Loads pgbench_accounts in the current transaction, which must have created it. `progress` gets the rows done so far.
+impl Accounts {
+    /// Writes number and branch of a row, from 0, into its data.
+    ///
+    /// # Safety
+    /// `row` must be the data of a row of pgbench_accounts: its columns of fixed width stand first and none is null, so that their places are known.
+    unsafe fn patch(self, n: u64, row: *mut u8) {
+        let bid = (n / self.per_branch) as i32 + 1;
+        // SAFETY: the caller's duty.
+        unsafe {
+            if self.wide {
+                (row as *mut i64).write(n as i64 + 1);
+                (row.add(8) as *mut i32).write(bid);
+            } else {
+                (row as *mut i32).write(n as i32 + 1);
+                (row.add(4) as *mut i32).write(bid);
+            }
+        }
+    }
+}
+
+/// Loads a table like pgbench_accounts by way of shared buffers, in the current transaction, which must have created it. `progress` gets the rows
+/// done so far.
 pub fn accounts(
     table: &str,
     accounts: Accounts,
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    // SAFETY: the columns are int4 or int8, int4, int4, char(84): the fixed-width columns stand first and none is null, so that
-    // their places are known. No other session can see the table, which is what makes frozen tuples right.
+    // SAFETY: the columns are int4 or int8, int4, int4, char(84). No other session can see the table, which is what makes frozen tuples right.
     unsafe {
         fill(
             table,
             accounts.rows,
             |descriptor| account(descriptor, accounts.wide),
-            |n, row| {
-                let bid = (n / accounts.per_branch) as i32 + 1;
-                if accounts.wide {
-                    (row as *mut i64).write(n as i64 + 1);
-                    (row.add(8) as *mut i32).write(bid);
-                } else {
-                    (row as *mut i32).write(n as i32 + 1);
-                    (row.add(4) as *mut i32).write(bid);
-                }
-            },
+            |n, row| accounts.patch(n, row),
             progress,
         )
     }
+}
+
+/// Writes pgbench_accounts and its primary key by pages, in the current transaction, which must have created both. `progress` gets the rows done
+/// so far.
+pub fn accounts_and_key(
+    accounts: Accounts,
+    layout: Layout,
+    progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    const TABLE: &str = "pgbench_accounts";
+    pages::reserve(TABLE, layout)?;
+    let files = pages::files("public.pgbench_accounts")?;
+    let files: Vec<_> = files.iter().map(pages::open).collect::<Result<_, _>>()?;
+    let part = Part {
+        files: &files,
+        layout,
+        blocks: 0..layout.blocks(),
+        needs_no_recovery: true,
+    };
+    // SAFETY: as in `accounts`; the layout has as many rows on a page as fit.
+    unsafe {
+        pages::fill(
+            TABLE,
+            part,
+            |descriptor| account(descriptor, accounts.wide),
+            |n, row| accounts.patch(n, row),
+            progress,
+        )?;
+    }
+    let column = match accounts.wide {
+        true => Column::BigInt,
+        false => Column::Integer,
+    };
+    let mut key = Index::open("pgbench_accounts_pkey", &[column])?;
+    for row in 0..accounts.rows {
+        key.push(&[row as i64 + 1], layout.place(row))?;
+    }
+    key.finish()
+}
+
+/// Stores how many rows pgbench_accounts and its primary key have, as a primary key that is added at last has it stored: ANALYZE estimates both. In a
+/// transaction.
+pub fn tell_accounts(layout: Layout) -> Result<(), Fault> {
+    let lock = pg_sys::ShareUpdateExclusiveLock;
+    let blocks = layout.blocks() as u32;
+    // SAFETY: both are open; VACUUM has found their pages as they were written.
+    unsafe {
+        let table = relation::open("pgbench_accounts", lock)?;
+        version::set_size(table, blocks, layout.rows, blocks);
+        pg_sys::table_close(table, pg_sys::NoLock as i32);
+        let key = relation::open_index("pgbench_accounts_pkey", lock)?;
+        let main = pg_sys::ForkNumber::MAIN_FORKNUM;
+        let blocks = pg_sys::RelationGetNumberOfBlocksInFork(key, main);
+        version::set_size(key, blocks, layout.rows, 0);
+        pg_sys::index_close(key, pg_sys::NoLock as i32);
+    }
+    Ok(())
 }
 
 /// Loads pgbench_branches or pgbench_tellers in the current transaction, which must have created it: N columns of type int, whose
@@ -87,81 +157,181 @@ pub fn numbered<const N: usize>(
     }
 }
 
-/// Loads rows into a table, in the current transaction, which must have created it. `make` calls what it gets with each row.
-pub fn rows(
-    table: &str,
-    make: impl FnOnce(&mut dyn FnMut(&Row) -> Result<(), Fault>) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    // SAFETY: no other session can see the table, which is what makes frozen tuples right. Tuples are made by the server's own function
-    // from the table's descriptor, in memory that is reset when they are written and their slots are cleared. On errors the
-    // transaction's abort frees all of it.
-    unsafe {
-        let relation = relation::open(table, pg_sys::RowExclusiveLock)?;
-        let descriptor = (*relation).rd_att;
-        let mut slots: Vec<*mut pg_sys::TupleTableSlot> = (0..BATCH)
-            .map(|_| {
-                pg_sys::MakeSingleTupleTableSlot(descriptor, &raw const pg_sys::TTSOpsHeapTuple)
-            })
-            .collect();
-        let bulk = pg_sys::GetBulkInsertState();
-        let memory = batch_memory();
-        let command = pg_sys::GetCurrentCommandId(true);
-        let mut filled = 0;
-        let mut values = Vec::new();
-        let mut nulls = Vec::new();
-        let write = |slots: &mut [*mut pg_sys::TupleTableSlot]| {
-            let before = pg_sys::MemoryContextSwitchTo(memory);
-            pg_sys::heap_multi_insert(
+/// A primary key whose columns are whole numbers: the name of its index, and the places of its columns among those of the table.
+pub struct Key<'a> {
+    pub index: &'a str,
+    pub columns: &'a [(usize, Column)],
+}
+
+/// Rows that are written to a table together, and their keys.
+struct Batch {
+    relation: pg_sys::Relation,
+    slots: Vec<*mut pg_sys::TupleTableSlot>,
+    bulk: pg_sys::BulkInsertState,
+    memory: pg_sys::MemoryContext,
+    command: pg_sys::CommandId,
+    filled: usize,
+    /// Places of the key's columns.
+    columns: Vec<usize>,
+    /// Keys of the rows, one behind the other.
+    keys: Vec<i64>,
+    index: Option<Index>,
+}
+
+impl Batch {
+    /// # Safety
+    /// In a transaction, which has created the table.
+    unsafe fn open(table: &str, key: Option<&Key>) -> Result<Self, Fault> {
+        let columns = key.map_or(&[][..], |key| key.columns);
+        let types: Vec<Column> = columns.iter().map(|(_, column)| *column).collect();
+        // SAFETY: the server's own functions; on errors the transaction's abort frees what they have made.
+        unsafe {
+            let relation = relation::open(table, pg_sys::RowExclusiveLock)?;
+            let kind = &raw const pg_sys::TTSOpsHeapTuple;
+            let slot = |_| pg_sys::MakeSingleTupleTableSlot((*relation).rd_att, kind);
+            Ok(Self {
                 relation,
-                slots.as_mut_ptr(),
-                slots.len() as i32,
-                command,
-                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as i32,
-                bulk,
-            );
-            pg_sys::MemoryContextSwitchTo(before);
-            for slot in slots {
-                pg_sys::ExecClearTuple(*slot);
-            }
-            pg_sys::MemoryContextReset(memory);
-            process::check_interrupts();
-        };
-        make(&mut |row| {
-            let before = pg_sys::MemoryContextSwitchTo(memory);
+                slots: (0..BATCH).map(slot).collect(),
+                bulk: pg_sys::GetBulkInsertState(),
+                memory: batch_memory(),
+                command: pg_sys::GetCurrentCommandId(true),
+                filled: 0,
+                columns: columns.iter().map(|(place, _)| *place).collect(),
+                keys: Vec::with_capacity(BATCH * columns.len()),
+                index: key.map(|key| Index::open(key.index, &types)).transpose()?,
+            })
+        }
+    }
+
+    /// Adds a row. `values` and `nulls` are memory that is used again.
+    ///
+    /// # Safety
+    /// As [`Self::open`].
+    unsafe fn add(
+        &mut self,
+        row: &Row,
+        values: &mut Vec<pg_sys::Datum>,
+        nulls: &mut Vec<bool>,
+    ) -> Result<(), Fault> {
+        // SAFETY: tuples are made by the server's own function from the table's descriptor, in memory that is reset when they are written and
+        // their slots are cleared.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.memory);
             values.clear();
             nulls.clear();
             for cell in &row.cells {
                 values.push(datum(cell, &row.text));
                 nulls.push(*cell == Cell::Null);
             }
+            let descriptor = (*self.relation).rd_att;
             if values.len() != (*descriptor).natts as usize {
                 return Err(Fault::new(
                     sqlstate::INTERNAL,
-                    format!("a row of table {table} has {} values", values.len()),
+                    format!("a row has {} values", values.len()),
                 ));
             }
             let tuple =
                 pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
-            pg_sys::ExecStoreHeapTuple(tuple, slots[filled], false);
+            pg_sys::ExecStoreHeapTuple(tuple, self.slots[self.filled], false);
             pg_sys::MemoryContextSwitchTo(before);
-            filled += 1;
-            if filled == BATCH {
-                write(&mut slots);
-                filled = 0;
+            for &column in &self.columns {
+                match row.cells[column] {
+                    Cell::Int(value) => self.keys.push(value),
+                    ref other => {
+                        let message = format!("a column of a key is {other:?}");
+                        return Err(Fault::new(sqlstate::INTERNAL, message));
+                    }
+                }
             }
-            Ok(())
-        })?;
-        if filled > 0 {
-            write(&mut slots[..filled]);
+            self.filled += 1;
+            match self.filled == BATCH {
+                true => self.write(),
+                false => Ok(()),
+            }
         }
-        pg_sys::FreeBulkInsertState(bulk);
-        for slot in slots {
-            pg_sys::ExecDropSingleTupleTableSlot(slot);
-        }
-        pg_sys::MemoryContextDelete(memory);
-        pg_sys::table_close(relation, pg_sys::NoLock as i32);
     }
-    Ok(())
+
+    /// Writes the rows, and the entries of their keys.
+    ///
+    /// # Safety
+    /// As [`Self::open`].
+    unsafe fn write(&mut self) -> Result<(), Fault> {
+        let slots = &mut self.slots[..self.filled];
+        // SAFETY: as in `add`; the server stores in each slot where its row is.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.memory);
+            pg_sys::heap_multi_insert(
+                self.relation,
+                slots.as_mut_ptr(),
+                slots.len() as i32,
+                self.command,
+                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as i32,
+                self.bulk,
+            );
+            pg_sys::MemoryContextSwitchTo(before);
+            if let Some(index) = &mut self.index {
+                let keys = self.keys.chunks_exact(self.columns.len());
+                for (slot, key) in slots.iter().zip(keys) {
+                    index.push(key, place(&(**slot).tts_tid))?;
+                }
+            }
+            for slot in slots {
+                pg_sys::ExecClearTuple(*slot);
+            }
+            pg_sys::MemoryContextReset(self.memory);
+        }
+        self.keys.clear();
+        self.filled = 0;
+        process::check_interrupts();
+        Ok(())
+    }
+
+    /// Writes what is left, and ends the index.
+    ///
+    /// # Safety
+    /// As [`Self::open`].
+    unsafe fn close(mut self) -> Result<(), Fault> {
+        // SAFETY: what was opened is closed once.
+        unsafe {
+            if self.filled > 0 {
+                self.write()?;
+            }
+            if let Some(index) = self.index {
+                index.finish()?;
+            }
+            pg_sys::FreeBulkInsertState(self.bulk);
+            for slot in self.slots {
+                pg_sys::ExecDropSingleTupleTableSlot(slot);
+            }
+            pg_sys::MemoryContextDelete(self.memory);
+            pg_sys::table_close(self.relation, pg_sys::NoLock as i32);
+        }
+        Ok(())
+    }
+}
+
+fn place(tid: &pg_sys::ItemPointerData) -> Place {
+    let block = tid.ip_blkid;
+    Place {
+        block: u32::from(block.bi_hi) << 16 | u32::from(block.bi_lo),
+        number: tid.ip_posid,
+    }
+}
+
+/// Loads rows into a table, and writes its primary key, in the current transaction, which must have created both. `make` calls what it gets with each
+/// row, in the order of the key.
+pub fn rows(
+    table: &str,
+    key: Option<Key>,
+    make: impl FnOnce(&mut dyn FnMut(&Row) -> Result<(), Fault>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let (mut values, mut nulls) = (Vec::new(), Vec::new());
+    // SAFETY: the caller's transaction has created the table. No other session can see it, which is what makes frozen tuples right.
+    unsafe {
+        let mut batch = Batch::open(table, key.as_ref())?;
+        make(&mut |row| batch.add(row, &mut values, &mut nulls))?;
+        batch.close()
+    }
 }
 
 /// A value in the current memory context. Its column must have a type of its kind.

@@ -8,14 +8,16 @@ use std::{
     io,
     ops::Range,
     os::{fd::AsRawFd, unix::fs::FileExt},
+    path::PathBuf,
     ptr,
 };
 
+use pgfsbench_core::btree::Place;
 use pgrx::pg_sys;
 
 use crate::{
-    errors::{self, Fault},
-    pg::{process, relation, scan_version as version},
+    errors::{self, Fault, of_file},
+    pg::{process, relation, scan_version as version, session, sql},
 };
 
 /// Bytes of a page; all that comes here has PostgreSQL's usual size.
@@ -33,10 +35,10 @@ const SEGMENT: u64 = pg_sys::RELSEG_SIZE as u64;
 
 /// Memory for some pages, aligned as direct I/O wants it.
 #[repr(C, align(4096))]
-struct Pages([[u8; PAGE]; BATCH]);
+pub struct Pages(pub [[u8; PAGE]; BATCH]);
 
 impl Pages {
-    fn new() -> Box<Self> {
+    pub fn new() -> Box<Self> {
         // SAFETY: bytes of which zero is a valid value.
         unsafe { Box::<Self>::new_zeroed().assume_init() }
     }
@@ -56,6 +58,46 @@ impl Layout {
     pub fn blocks(self) -> u64 {
         self.rows.div_ceil(self.rows_per_page)
     }
+
+    /// Place of a row, from 0.
+    pub fn place(self, row: u64) -> Place {
+        Place {
+            block: (row / self.rows_per_page) as u32,
+            number: (row % self.rows_per_page) as u16 + 1,
+        }
+    }
+}
+
+/// The files of a table, in their order. In a transaction.
+pub fn files(qualified: &str) -> Result<Vec<PathBuf>, Fault> {
+    let path = sql::read(
+        "SELECT pg_relation_filepath($1::regclass)",
+        &[Some(qualified)],
+    )?;
+    let first = session::data_directory().join(path.unwrap_or_default());
+    let mut files = Vec::new();
+    for segment in 0.. {
+        let mut path = first.clone().into_os_string();
+        if segment > 0 {
+            path.push(format!(".{segment}"));
+        }
+        let path = PathBuf::from(path);
+        // One more may be there, and be empty.
+        match path.metadata() {
+            Ok(file) if file.len() > 0 => files.push(path),
+            _ => break,
+        }
+    }
+    Ok(files)
+}
+
+/// Opens a file of a table; for writing, since the kernel tells what it has cached of it only to those who may write.
+pub fn open(path: &PathBuf) -> Result<File, Fault> {
+    File::options()
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(|e| of_file("open", path, &e))
 }
 
 /// The part of the table that one loader writes.
@@ -71,22 +113,22 @@ pub struct Part<'a> {
     pub needs_no_recovery: bool,
 }
 
-/// A fork of a table that is written.
-struct Fork {
-    relation: pg_sys::Relation,
-    number: pg_sys::ForkNumber::Type,
-    is_logged: bool,
+/// A fork of a table or an index that is written.
+pub struct Fork {
+    pub relation: pg_sys::Relation,
+    pub number: pg_sys::ForkNumber::Type,
+    pub is_logged: bool,
 }
 
 impl Fork {
     /// # Safety
-    /// An open table, whose storage has that fork.
-    unsafe fn of(
+    /// An open relation, whose storage has that fork.
+    pub unsafe fn of(
         relation: pg_sys::Relation,
         number: pg_sys::ForkNumber::Type,
         needs_no_recovery: bool,
     ) -> Self {
-        // SAFETY: an open table, the caller's duty; a setting of the server.
+        // SAFETY: an open relation, the caller's duty; a setting of the server.
         unsafe {
             let is_permanent = (*(*relation).rd_rel).relpersistence as u8 == b'p';
             // As RelationNeedsWAL: wal_level minimal logs nothing of a table that is created in the same transaction.
@@ -99,32 +141,31 @@ impl Fork {
         }
     }
 
-    /// Logs some pages of blocks that follow each other, if it has to be, and makes them ready to be written.
+    /// Logs pages of these blocks, if it has to be, and makes them ready to be written.
     ///
     /// # Safety
     /// As [`Self::of`].
-    unsafe fn log(&self, pages: &mut [[u8; PAGE]], first: u64) {
-        let block = |i: usize| (first + i as u64) as pg_sys::BlockNumber;
+    pub unsafe fn log(&self, pages: &mut [[u8; PAGE]], blocks: &[pg_sys::BlockNumber]) {
         // SAFETY: the pages live until the calls return.
         unsafe {
             if self.is_logged {
-                for (record, pages) in pages.chunks_mut(RECORD).enumerate() {
+                for (pages, blocks) in pages.chunks_mut(RECORD).zip(blocks.chunks(RECORD)) {
                     let mut addresses = [ptr::null_mut(); RECORD];
-                    let mut blocks = [0; RECORD];
+                    let mut numbers = [0; RECORD];
                     for (i, page) in pages.iter_mut().enumerate() {
                         addresses[i] = page.as_mut_ptr().cast();
-                        blocks[i] = block(record * RECORD + i);
+                        numbers[i] = blocks[i];
                     }
                     version::log_pages(
                         self.relation,
                         self.number,
-                        &mut blocks[..pages.len()],
-                        &mut addresses[..pages.len()],
+                        &mut numbers[..blocks.len()],
+                        &mut addresses[..blocks.len()],
                     );
                 }
             }
-            for (i, page) in pages.iter_mut().enumerate() {
-                pg_sys::PageSetChecksumInplace(page.as_mut_ptr().cast(), block(i));
+            for (page, block) in pages.iter_mut().zip(blocks) {
+                pg_sys::PageSetChecksumInplace(page.as_mut_ptr().cast(), *block);
             }
         }
     }
@@ -213,8 +254,8 @@ pub fn reserve(table: &str, layout: Layout) -> Result<(), Fault> {
             if !told.is_multiple_of(4) {
                 page[HEADER + told / 4] = (1 << (2 * (told % 4))) - 1;
             }
-            fork.log(&mut pages.0[..1], number);
             let block = number as pg_sys::BlockNumber;
+            fork.log(&mut pages.0[..1], &[block]);
             let data = pages.0[0].as_mut_ptr().cast();
             // Looked up anew, since it may be closed meanwhile.
             let storage = pg_sys::RelationGetSmgr(relation);
@@ -281,7 +322,8 @@ pub unsafe fn fill(
                     patch(from + row as u64, tuple.add(data));
                 }
             }
-            fork.log(&mut pages.0[..count], next);
+            let numbers: Vec<_> = (next as pg_sys::BlockNumber..).take(count).collect();
+            fork.log(&mut pages.0[..count], &numbers);
             files
                 .write(&pages.0[..count], next)
                 .map_err(|e| not_written(&e))?;

@@ -38,7 +38,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Its name in pg_stat_activity.
+    /// Name in pg_stat_activity.
     pub fn name(self) -> &'static str {
         match self {
             Self::Janitor => "fsbench janitor",

@@ -1,4 +1,4 @@
-//! Differences between the versions of PostgreSQL for scans.
+//! Differences between the versions of PostgreSQL for scans, and for pages of tables and indexes.
 
 use pgrx::pg_sys;
 
@@ -59,6 +59,30 @@ pub unsafe fn log_pages(
             blocks.len() as i32,
             blocks.as_mut_ptr(),
             pages.as_mut_ptr().cast(),
+            true,
+        );
+    }
+}
+
+/// Stores how large a relation is that was written by pages: its blocks and rows, and how many of its pages are all-visible and all-frozen.
+///
+/// # Safety
+/// The relation is open, and its files have these blocks.
+pub unsafe fn set_size(relation: pg_sys::Relation, blocks: u32, rows: u64, frozen: u32) {
+    // SAFETY: the caller's duty. Transaction ids are left as they are, and so is whether there are indexes, as inside of an outer transaction.
+    unsafe {
+        pg_sys::vac_update_relstats(
+            relation,
+            blocks,
+            rows as f64,
+            frozen,
+            #[cfg(feature = "pg18")]
+            frozen,
+            false,
+            pg_sys::InvalidTransactionId,
+            pg_sys::InvalidTransactionId,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
             true,
         );
     }

@@ -19,7 +19,7 @@ use crate::errors::{Fault, sqlstate};
 /// An argument of type text.
 pub struct Text(pub String);
 
-/// A text of a result. A character that the encoding of the database does not have is escaped, and keeps nobody from reading the rest.
+/// A text of a result. A character that the encoding of the database lacks is escaped.
 pub struct ReturnedText(pub String);
 
 /// An argument of type jsonb.

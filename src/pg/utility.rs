@@ -7,7 +7,7 @@ use pgrx::{PgList, pg_sys};
 
 use crate::{
     errors::{Fault, sqlstate},
-    pg::xact,
+    pg::{points::point, xact},
 };
 
 /// Runs the statements in one transaction of their own, in a background worker.
@@ -15,6 +15,10 @@ use crate::{
 /// More than one statement is for those that are sound together: a database and its comment appear at the same moment.
 pub fn run(statements: &[&str]) -> Result<(), Fault> {
     let result = xact::catch(|| -> Result<(), Fault> {
+        point!(
+            "before {}",
+            statements.join(" ").split(' ').next().unwrap_or_default()
+        );
         xact::begin();
         for sql in statements {
             run_one(sql)?;

@@ -51,7 +51,7 @@ pub fn open(path: &Path, method: Method) -> io::Result<File> {
         Method::Fdatasync | Method::Fsync => 0,
     };
     let flags = flags | libc::O_RDWR | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-    // SAFETY: the path ends with a zero; nobody else has the descriptor.
+    // SAFETY: the path ends with a zero; no other code has the descriptor.
     unsafe {
         let descriptor = libc::open(path.as_ptr(), flags);
         checked(descriptor as isize)?;

@@ -27,6 +27,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         guc,
+        points::point,
         process::{self, Database},
         report, session, shmem, xact,
     },
@@ -42,7 +43,7 @@ use crate::{
 /// A session may keep a transaction open in which it has changed an experiment: for its row is waited so long, and there is one conductor for all
 /// databases.
 const LOCK_TIMEOUT: &str = "5s";
-/// When a run could not be started for want of room among the workers or in the queue, or somebody has locked what it takes, it is tried again after so long.
+/// When a run could not be started for want of room among the workers or in the queue, or because of a lock, the conductor tries again after this time.
 const LATER: Duration = Duration::from_secs(10);
 
 /// Main of the background worker; the argument is the place of the database.
@@ -81,7 +82,7 @@ struct Conductor {
 enum After {
     /// Another step.
     GoOn,
-    /// Somebody looks again when a run is over, or when the time has come.
+    /// The conductor continues when a run is over, or when the time has come.
     Leave,
 }
 
@@ -93,9 +94,10 @@ impl Conductor {
         };
         become_owner(extension.owner)?;
         if extension.version != cleanup::VERSION {
+            point!("conductor of another version");
             match cleanup::pause_experiments() {
                 Some(true) => self.leave_idle(),
-                // Somebody has just updated it.
+                // Another session has just updated the experiment.
                 Some(false) => return self.work(),
                 None => self.stand_back(),
             }
@@ -268,7 +270,8 @@ impl Conductor {
         judged.runs[index].why = why.map(str::to_owned);
         let pause = steps::often_interrupted(&judged, index);
         let finding = steps::without_value(&judged.runs[index], steps::declared(state));
-        // Once somebody has ended it, no more runs of it count.
+        point!("conductor before an outcome");
+        // Once a user has ended the experiment, no more runs count.
         while_on(id, || {
             store::set_outcome(id, made, outcome, why)?;
             if let (Some(finding), Some(run_id)) = (finding, made.run_id) {
@@ -430,7 +433,7 @@ impl Conductor {
                 Ok(After::Leave)
             }
             _ if has_other_version()? => {
-                // Somebody has updated it since it was looked up. The next conductor pauses what is on.
+                // Another session has updated the experiment since it was read. The next conductor pauses the running experiment.
                 locked(id, || store::forget_run(id, made))?;
                 self.look_after(Duration::ZERO);
                 Ok(After::Leave)
@@ -488,7 +491,7 @@ fn locked(experiment_id: i64, f: impl FnOnce() -> Result<(), Fault>) -> Result<(
     })
 }
 
-/// In a transaction of its own, unless somebody has paused or cancelled it: `f` changes something of an experiment. Whether it did.
+/// In a transaction of its own, unless a user has paused or cancelled the experiment: `f` changes something of an experiment. Whether it did.
 fn while_on(experiment_id: i64, f: impl FnOnce() -> Result<(), Fault>) -> Result<bool, Fault> {
     xact::transaction(|| {
         let is_on = store::stays_running(experiment_id)?;
@@ -499,7 +502,7 @@ fn while_on(experiment_id: i64, f: impl FnOnce() -> Result<(), Fault>) -> Result
     })
 }
 
-/// Whether an experiment is on as it was when it was looked at: nobody has paused, cancelled or extended it since, nor does before the end of the transaction.
+/// Whether an experiment is running and unchanged since it was read: not paused, cancelled or extended. The row is locked until the end of the transaction.
 fn is_as_seen(state: &State) -> Result<bool, Fault> {
     let seen = &state.experiment;
     if !store::stays_running(seen.experiment_id)? {
@@ -512,7 +515,7 @@ fn is_as_seen(state: &State) -> Result<bool, Fault> {
     }))
 }
 
-/// In a transaction. What somebody has cancelled or paused meanwhile stays so.
+/// In a transaction. An experiment that a user has cancelled or paused meanwhile stays so.
 fn set_paused(id: i64, why: &str) -> Result<(), Fault> {
     match store::move_status(id, &["queued", "running"], "paused", Some(why))? {
         true => store::log(id, "paused", None, Some(why), None),

@@ -22,7 +22,7 @@ use crate::{
     board::{Board, Phase, Request, outcome::Outcome},
     clock,
     errors::{Fault, sqlstate},
-    pg::{process, report, segment, session, shmem, xact},
+    pg::{points::point, process, report, segment, session, shmem, xact},
     run::{
         cancellation,
         cleanup::{self, Remainder},
@@ -40,6 +40,7 @@ fn free_run_area(board: &Board, index: u32) {
 }
 
 fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
+    point!("coordinator before the row");
     let arguments = board.texts(request).map(|texts| texts.arguments.get());
     let run_id = xact::transaction(|| {
         store_document(request, spec)?;
@@ -144,7 +145,7 @@ impl Run {
         });
     }
 
-    /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. Nobody waits for them,
+    /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. The run does not wait for them,
     /// and what goes wrong here is only logged.
     fn store_checkpoints_of_failed(&mut self) {
         let (start, now) = (self.observed.measure_start_ns, clock::now_ns());

@@ -12,6 +12,7 @@ use crate::{
     board::{Board, Request, TaskCell, TaskState},
     errors::{self, Fault},
     pg::{
+        points::point,
         process::{self, Database},
         shmem, xact,
     },
@@ -109,7 +110,8 @@ impl Place {
             }
             (Self::Client(slot), Ok(())) => slot.set_state(ClientState::Done),
             (Self::Client(slot), Err(fault)) => {
-                slot.fail(errors::pack(&fault.sqlstate) as u32, &fault.message);
+                fault.store(&slot.error);
+                slot.fail(errors::pack(&fault.sqlstate) as u32);
             }
         }
     }
@@ -147,7 +149,11 @@ pub fn run(
     }
     process::report_activity(role.name());
     // An error that it does not catch itself, such as a cancel before a client begins, is reported in its own words, too.
-    let result = xact::catch(|| work(&job)).and_then(|result| result);
+    let result = xact::catch(|| {
+        point!("{} in {}", role.name(), board.run.phase().as_str());
+        work(&job)
+    });
+    let result = result.and_then(|result| result);
     if result.is_err() {
         xact::abort();
     }

@@ -21,6 +21,7 @@ use crate::{
     host::flush_probe,
     pg::{
         catalog::{self, DatabaseEntry},
+        points::point,
         process::{self, Database, Handle, Role, Status},
         report, shmem,
     },
@@ -201,6 +202,7 @@ impl Janitor {
     }
 
     fn check_all(&mut self) {
+        point!("janitor on patrol");
         let board = self.board;
         // Thousands of requests may be queued; they are checked together.
         let mut at_hand: Vec<usize> = (0..board.requests.len())
@@ -530,7 +532,7 @@ impl Janitor {
 
     /// Frees an ended request for which no session waits any more.
     fn release(&mut self, request: &Request) {
-        // Its waiter may just be doing the same, and the next caller may have claimed it then.
+        // The waiting session may do the same just now, and the next caller may have claimed the request by then.
         let ticket = request.ticket.load(Acquire);
         if !process::is_alive(request.waiter.load(Acquire))
             && request.advance(RequestState::Ended, RequestState::Free)

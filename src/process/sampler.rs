@@ -24,6 +24,7 @@ use crate::{
     board::{RunArea, TaskState},
     clock,
     pg::{
+        points::point,
         process::{self, Database},
         shmem,
         stat_io::IoBytes,
@@ -107,6 +108,7 @@ fn wait_for_start(run: &RunArea) -> Option<u64> {
 // One loop over the seconds of a run, told from its beginning to its end.
 #[allow(clippy::too_many_lines)]
 fn sample(run: &RunArea, watched: &Watched) {
+    point!("sampler before the first second");
     let Some(start) = wait_for_start(run) else {
         return;
     };

@@ -30,7 +30,7 @@ pub struct Entry {
     pub work_database: String,
     /// OID that it is made with.
     pub work_database_oid: u32,
-    /// Its comment, without which it is never dropped.
+    /// Comment of the work database. A database without it is never dropped.
     pub comment: String,
     /// Whether the directory of the database existed before; then it is not ours to remove.
     pub directory_existed: bool,

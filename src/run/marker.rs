@@ -41,11 +41,11 @@ pub enum Ownership {
     Ours,
     /// This server's, and its role was dropped; there is another one of that name.
     OfAnotherRole,
-    /// Its rows were copied.
+    /// The rows of the experiment were copied.
     Copied,
 }
 
-/// Its place.
+/// Path of the marker.
 pub fn path(experiment_id: i64) -> PathBuf {
     let database = session::database();
     journal::directory().join(format!("experiment-{database}-{experiment_id}.json"))

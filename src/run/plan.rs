@@ -187,6 +187,7 @@ impl Commands<'_> {
                 server.sync_command().join(" ")
             ),
             Act::VerifyAgain => self.spec.workload.verified_after_crash().into(),
+            Act::CutPower => "stop the server and the recording; for each power cut, mount the filesystem as the cut would have left it, start the server, and compare its rows with the acknowledged commits".into(),
             Act::StopServer => "SIGQUIT: its data are removed".into(),
             Act::RemoveServer => format!("remove {directory}"),
             other => words(other).into(),

@@ -112,6 +112,14 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
 pub fn check_target(spec: &Spec) -> Result<(), Fault> {
     let target = target::find(&spec.target)?;
     match &target.on {
+        On::Directory(_) if spec.workload.cuts_power() => {
+            return Err(Fault::new(
+                sqlstate::INVALID_PARAMETER,
+                format!("target \"{}\" has no image whose power could be cut", spec.target),
+            )
+            .detail("Power cuts are made of a record of all writes, which the helper keeps for an image.")
+            .hint("Give a target with image_size."));
+        }
         On::Directory(directory) => {
             let place = Location::of(directory);
             check_cache_at(spec, place.as_ref())?;
@@ -211,7 +219,7 @@ pub fn hint_for_rings(theirs: Rings) -> Result<String, Fault> {
 pub fn check_huge_pages(needed: HugePages) -> Result<(), Fault> {
     match sys::huge_pool(&ThisMachine, needed.kilobytes) {
         Some(pool) => Ok(preflight::check_huge_pages(needed, pool)?),
-        // Its start will tell.
+        // The start of the server will tell.
         None => Ok(()),
     }
 }

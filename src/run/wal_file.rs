@@ -18,7 +18,7 @@ use crate::{
 /// The file of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WalFile {
-    /// Its purpose, in a word.
+    /// Purpose, in a word.
     kind: String,
     mark: String,
 }
@@ -40,7 +40,7 @@ impl WalFile {
         &self.mark
     }
 
-    /// Its path: in this server's pg_wal, wherever that leads.
+    /// Path of the file in this server's pg_wal, with symbolic links followed.
     pub fn path(&self) -> PathBuf {
         let name = format!("pgfsbench_{}_{}", self.kind, self.mark);
         session::data_directory().join("pg_wal").join(name)

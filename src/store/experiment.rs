@@ -279,7 +279,7 @@ pub fn keep_time_on() -> Result<(), Fault> {
 /// An array without experiments.
 const NONE: &str = "{}";
 
-/// Those that are on or queued, as an array of bigint; nobody else changes them before the end of the transaction. By columns that the tables have in
+/// Those that are on or queued, as an array of bigint; the rows are locked until the end of the transaction. By columns that the tables have in
 /// each version.
 pub fn lock_all() -> Result<String, Fault> {
     if !any_is_on()? {
@@ -317,7 +317,7 @@ pub fn is_no_more(experiment_id: i64, written_by: u64) -> Result<bool, Fault> {
     )?;
     Ok(match status.as_deref() {
         Some("gone") => true,
-        // Somebody may just be extending it.
+        // Another session may just be extending the experiment.
         Some("done" | "cancelled") => sql::write(
             "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint AND status IN ('done', 'cancelled') FOR UPDATE SKIP LOCKED",
             &[Some(&id)],
@@ -345,7 +345,7 @@ pub fn forget_trouble() -> Result<(), Fault> {
     Ok(())
 }
 
-/// Takes the row of an experiment until the end of the transaction. Whoever changes something of an experiment takes this row first, so that none of two
+/// Takes the row of an experiment until the end of the transaction. Each change of an experiment locks this row first, so that none of two
 /// holds what the other one wants. False when the transaction does not see it.
 pub fn lock(experiment_id: i64) -> Result<bool, Fault> {
     let found = sql::write(

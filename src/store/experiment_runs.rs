@@ -14,7 +14,7 @@ use crate::{
     pg::sql,
 };
 
-/// Whether an experiment is running; nobody pauses or cancels it before the end of the transaction then, as by [`super::experiment::lock`].
+/// Whether an experiment is running; if so, it cannot be paused or cancelled before the end of the transaction, as by [`super::experiment::lock`].
 pub fn stays_running(experiment_id: i64) -> Result<bool, Fault> {
     let found = sql::write(
         "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint AND status = 'running' FOR NO KEY UPDATE",
@@ -23,7 +23,7 @@ pub fn stays_running(experiment_id: i64) -> Result<bool, Fault> {
     Ok(found.is_some())
 }
 
-/// Notes that a run is about to be started; false if the experiment is not on any more: somebody has paused or cancelled it meanwhile.
+/// Notes that a run is about to be started; false if the experiment was paused or cancelled meanwhile.
 pub fn record_intent(
     experiment_id: i64,
     place: Place,
@@ -33,7 +33,7 @@ pub fn record_intent(
     if !stays_running(experiment_id)? {
         return Ok(false);
     }
-    // Its row changes with its runs: whoever has seen it before, and keeps one snapshot, does not see this run, and is not to cancel it.
+    // The row changes with its runs: a session with an older snapshot does not see this run, and must not cancel the experiment.
     sql::write(
         "UPDATE fsbench.experiment SET status = status WHERE experiment_id = $1::bigint",
         &[Some(&experiment_id.to_string())],

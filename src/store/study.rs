@@ -107,7 +107,7 @@ pub fn insert_experiment(study: &str, question: &str, experiment_id: i64) -> Res
     Ok(())
 }
 
-/// Its experiments by question.
+/// Experiments by question.
 pub fn experiments(study: &str) -> Result<BTreeMap<String, i64>, Fault> {
     let text = sql::read_latest(
         "SELECT coalesce(jsonb_object_agg(question, experiment_id), '{}') FROM fsbench.study_experiment WHERE study = $1",

@@ -62,9 +62,8 @@ pub struct Block {
     pub serial: Option<String>,
     /// WWN of the disk.
     pub wwn: Option<String>,
-    /// Its size.
     pub bytes: u64,
-    /// Its user, as far as every process can see.
+    /// User of the device, as far as every process can see.
     pub in_use: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     errors::{Fault, read_json, sqlstate},
-    pg::{libpq::CheckInterrupts, process, sql, xact},
+    pg::{libpq::CheckInterrupts, points::point, process, sql, xact},
 };
 
 /// How long a helper may be away before it counts as not running: it may just be starting again.
@@ -144,7 +144,10 @@ pub fn wait(id: i64, check_interrupts: CheckInterrupts) -> Result<Value, Fault> 
     loop {
         let (row, there) = xact::transaction(|| Ok((read(id)?, helper_version()?.is_some())))?;
         match row.status.as_str() {
-            "done" => return Ok(row.result.unwrap_or_default()),
+            "done" => {
+                point!("the helper has done a job");
+                return Ok(row.result.unwrap_or_default());
+            }
             "failed" => return Err(why(row)),
             _ => {}
         }

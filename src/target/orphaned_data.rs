@@ -38,7 +38,7 @@ pub fn check(somebody_has_it: bool) -> Result<(), Fault> {
     }
 }
 
-/// Somebody has the extension again.
+/// A database has the extension again.
 pub fn forget() -> Result<(), Fault> {
     let file = since_file();
     match fs::remove_file(&file) {

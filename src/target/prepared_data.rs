@@ -1,6 +1,6 @@
 //! Data that were loaded once and are copied to each target: whole data directories of servers that were shut down, each with a
-//! note of what is in it. Repeated runs, on whatever targets, do not generate them again, and begin with the same bytes: those of
-//! whoever loaded them.
+//! note of what is in it. Repeated runs, on whatever targets, do not generate them again, and begin with the same bytes
+//! as the first load.
 //!
 //! `DIRECTORY/pgfsbench-<mark>.loaded/{data, note.json}`. What is being made has no `.loaded`, and belongs to the journal.
 
@@ -410,7 +410,7 @@ fn list_in(directory: &Path) -> Result<Vec<(PathBuf, Note)>, Fault> {
     Ok(loaded.into_iter().filter_map(noted).collect())
 }
 
-/// Directories of ours with such names: `pgfsbench-<mark>.<end>`, nothing else, wherever somebody may have put the place. None
+/// Directories of ours with such names: `pgfsbench-<mark>.<end>`, nothing else, wherever the place is. None
 /// where there is no place yet.
 fn named(directory: &Path, end: &str) -> Result<Vec<PathBuf>, Fault> {
     let unreadable = |e: io::Error| of_file("read directory", directory, &e);

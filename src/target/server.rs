@@ -2,6 +2,7 @@
 //! the journal before it is there, and nothing outside that directory is touched.
 
 mod crash;
+pub mod power_cut;
 mod program;
 pub mod programs;
 mod removal;
@@ -104,7 +105,7 @@ impl TargetServer {
         self.directory.join("data")
     }
 
-    /// Its log file since its latest start.
+    /// Log file since its latest start.
     fn log(&self) -> PathBuf {
         let of = |name: &str| self.directory.join(format!("{name}.err"));
         let latest = of(RECOVERY);
@@ -363,7 +364,7 @@ impl TargetServer {
         let text = fs::read_to_string(&file).map_err(|e| of_file("read", &file, &e))?;
         let postmaster = text.lines().next().and_then(|line| line.parse().ok());
         if let Some(postmaster) = postmaster.and_then(Pid::from_raw) {
-            // Its end is seen below.
+            // The end of the process is seen below.
             let _ = kill_process(postmaster, signal);
         }
         while !self.processes()?.is_empty() {

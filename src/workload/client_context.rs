@@ -18,7 +18,7 @@ pub const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// The context of a client.
 pub struct ClientContext<'a> {
-    /// Its number, from 0.
+    /// Number, from 0.
     pub index: u32,
     /// Serial number of the run that it belongs to.
     pub serial: u32,

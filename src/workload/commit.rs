@@ -123,7 +123,7 @@ impl<'a> Transaction<'a> for Insert<'a> {
         })
     }
 
-    /// Its number is that of the transaction, once it is committed: one that fails leaves no gap.
+    /// The number of the row is the number of the committed transaction. A failed transaction leaves no gap.
     #[inline]
     fn run(
         &mut self,

@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use pgfsbench_core::{
     quoting,
-    refusal::quoted,
     spec::{Spec, Stage},
     verification::Check,
     workload::{
@@ -34,7 +33,7 @@ use crate::{
     },
     store,
 };
-use runner::Runner;
+use runner::{Runner, with_texts};
 
 /// Make the role, and grant it what is there.
 const GRANT: Task = Task(5);
@@ -176,6 +175,13 @@ impl Transactions for Script {
         }
     }
 
+    fn complete_load(&self, spec: &Spec) -> Result<(), Fault> {
+        match Settings::of(spec).has_init {
+            true => Ok(()),
+            false => tpcb::Tpcb.complete_load(spec),
+        }
+    }
+
     fn question(&self, _spec: &Spec) -> &'static str {
         "SELECT '{}'"
     }
@@ -281,7 +287,7 @@ fn init(context: &WorkerContext) -> Result<(), Fault> {
     };
     let mut runner = Runner::new(Box::leak(Box::new(program)), context.spec, 0);
     let mut done = 0;
-    runner.run_and_catch(0, || {
+    runner.run_init(|| {
         done += 1;
         context.done(done)
     })
@@ -307,7 +313,9 @@ fn check(context: &WorkerContext) -> Result<(), Fault> {
         });
         if let Err(fault) = asked.and_then(|result| result) {
             context.report(&json!(answers).to_string());
-            return Err(fault.context(&format!("check {}", quoted(&check.name))));
+            return Err(with_texts(fault, |texts, _| {
+                texts.of_check(&check.name, &check.sql)
+            }));
         }
         answers.add(check, found, count);
     }

@@ -47,6 +47,10 @@ impl Transactions for Tpcb {
         &script::AFTER_LOAD
     }
 
+    fn complete_load(&self, spec: &Spec) -> Result<(), Fault> {
+        script::tell_size(spec)
+    }
+
     fn question(&self, _spec: &Spec) -> &'static str {
         script::BALANCES
     }

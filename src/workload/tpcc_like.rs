@@ -92,11 +92,8 @@ impl Transactions for TpccLike {
         load::load(spec, progress)
     }
 
-    fn after_load(&self, spec: &Spec) -> &'static [&'static str] {
-        match spec.options.own::<Own>().foreign_keys {
-            true => &load::WITH_FOREIGN_KEYS,
-            false => &load::WITHOUT_FOREIGN_KEYS,
-        }
+    fn after_load(&self, _spec: &Spec) -> &'static [&'static str] {
+        &load::AFTER_LOAD
     }
 
     fn read_loaded(&self) -> Result<String, Fault> {

@@ -156,7 +156,7 @@ pub trait Transactions: Sync {
     /// The transaction that a client runs.
     type Transaction<'a>: Transaction<'a>;
 
-    /// Its names in SQL.
+    /// Names in SQL.
     fn names(&self) -> &'static [&'static str];
 
     /// In the coordinator, before anything is made: what the workload needs until the end of the run.
@@ -223,6 +223,11 @@ pub trait Transactions: Sync {
     /// Statements that are run after loading, each in a transaction of its own.
     fn after_load(&self, spec: &Spec) -> &'static [&'static str];
 
+    /// After these statements, in a transaction of its own.
+    fn complete_load(&self, _spec: &Spec) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Reads what checks of the loaded tables need, where there are such. In a transaction of its own.
     fn read_loaded(&self) -> Result<String, Fault> {
         Ok(String::new())
@@ -287,6 +292,7 @@ impl<T: Transactions> Workload for T {
             LOAD => xact::transaction(|| self.load(context.spec, &mut |rows| context.done(rows))),
             VACUUM => {
                 context.run_each(self.after_load(context.spec))?;
+                xact::transaction(|| self.complete_load(context.spec))?;
                 context.report(&xact::transaction(|| self.read_loaded())?);
                 Ok(())
             }

@@ -7,7 +7,7 @@ use pgfsbench_core::spec::Spec;
 use crate::{
     board::Board,
     errors::{Fault, sqlstate},
-    pg::utility,
+    pg::{points::point, utility},
 };
 
 /// The context of a worker's task.
@@ -24,6 +24,7 @@ impl WorkerContext<'_> {
     /// Reports that this many steps of the phase are done. An error if the run was cancelled.
     pub fn done(&self, steps: u64) -> Result<(), Fault> {
         self.board.run.done.store(steps, Relaxed);
+        point!("worker at work in {}", self.board.run.phase().as_str());
         if self.board.run.stopped(self.serial) {
             return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
         }

@@ -22,7 +22,7 @@ fn assert_none(faults: &[String]) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Reads a page as somebody would who types everything.
+/// Reads a page as a user who types everything.
 fn read(name: &str) {
     let reader = reader(name);
     let has = |requires| reader.requires.contains(&requires);
@@ -69,6 +69,7 @@ pages! {
     method "docs/method.md"
     own_sql "docs/own-sql.md"
     parameters "docs/parameters.md"
+    power_cuts "docs/power-cuts.md"
     rate "docs/rate.md"
     remote "docs/remote.md"
     repeat_a_study "docs/repeat-a-study.md"

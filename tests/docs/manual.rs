@@ -67,6 +67,7 @@ pub const READERS: &[Reader] = &[
                 "fsbench.run(workload => 'io')",
                 "fsbench.run(workload => 'io', duration => '3 s', options => '{\"pattern\": \"read\", \"size\": \"4MB\", \"jobs\": 1}')",
             ),
+            ("fsbench.power_cut('xfs')", "fsbench.help('power_cut')"),
             // The table's experiments take hours: they are planned.
             (
                 "fsbench.experiment('disk'",
@@ -216,6 +217,22 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
+        page: "docs/power-cuts.md",
+        requires: &[Requirement::Helper],
+        // Power cuts take minutes, and a machine that can record writes: they are planned.
+        instead: &[
+            (
+                "SELECT part, outcome, says FROM fsbench.power_cut('ext4', cuts => 300)",
+                "SELECT action FROM fsbench.plan('ext4', 'power-cut')",
+            ),
+            (
+                "SELECT fsbench.start('ext4', 'power-cut'",
+                "SELECT action FROM fsbench.plan('ext4', 'power-cut'",
+            ),
+        ],
+        ..NOTHING
+    },
+    Reader {
         page: "docs/rate.md",
         instead: &[
             // The loosest limit takes the fewest cycles. Each cycle makes a row.
@@ -355,7 +372,7 @@ pub const READERS: &[Reader] = &[
 const THERE: &[&str] = &["SELECT fsbench.grant_operator('bench');"];
 
 /// Statements that a page shows with rows, and that have none where nothing of the kind was seen.
-const MAY_BE_EMPTY: &[&str] = &["code = 'cpu_bound'"];
+const MAY_BE_EMPTY: &[&str] = &["code = 'cpu_bound'", "fsbench.power_cut_point"];
 
 /// Statements whose rows are the same everywhere, figures and all.
 const EXACT: &[&str] = &["fsbench.verdict(", "fsbench.student_t("];

@@ -1,7 +1,7 @@
 //! The workload `tpcb`: balances that are not what its transactions have left fail the run.
 
 use crate::common::{ending, execute, row, run, server};
-use crate::held::{BRANCHES, Held};
+use crate::held::Held;
 
 #[test]
 fn an_account_that_holds_something_else_fails_the_run_however_many_there_are() {
@@ -30,13 +30,12 @@ fn an_account_that_holds_something_else_fails_the_run_however_many_there_are() {
         assert_eq!(told, format!("{database}|{read}|{there}"));
         execute(&mut client, &format!("DROP DATABASE \"{database}\""));
 
-        let mut held = Held::at(&server, &arguments, "measure", "done > 40", BRANCHES);
-        let other = held.session();
+        let mut held = Held::after(&server, &arguments, 40);
+        let mut other = server.connect(&held.database());
         let change = format!(
             "UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = (SELECT {which}(aid) FROM pgbench_history)"
         );
         assert_eq!(other.execute(&change, &[]).expect(&change), 1);
-        execute(other, "COMMIT");
         held.release();
         let ended = ending(&mut client, &held.id);
         let wanted = "failed XX001; the data does not agree with what was measured";

@@ -1,8 +1,8 @@
 //! The rows of checkpoints are what the server's log says of them; and where it says nothing, the run says so.
 
 use crate::common::{execute, row, rows, run, server, set, wait_for_window};
-use crate::held::{BRANCHES, Held};
-use pgfsbench_tests::{Background, LONG, TestServer, assert_columns, wait_for_phase, wait_until};
+use crate::held::Held;
+use pgfsbench_tests::{LONG, TestServer, assert_columns, wait_for_phase, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
@@ -95,7 +95,7 @@ fn lines(server: &TestServer, from: usize) -> Vec<String> {
 
 #[test]
 fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
-    // A small max_wal_size forces some by itself; whoever asks forces others.
+    // A small max_wal_size forces some checkpoints; requests force others.
     let server = server(&[
         ("max_wal_size", "32MB"),
         ("min_wal_size", "32MB"),
@@ -103,17 +103,11 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
     ]);
     let mut client = server.connect("postgres");
     let spec = format!("{SPEC}, warmup => '0', transactions => 6000");
-    let id = wait_until("two were asked for in the window", LONG, || {
-        let mut held = Held::in_window(&server, &spec);
-        execute(&mut client, "CHECKPOINT");
-        held.release();
-        let again = held.wait_for("done > total / 4") && held.hold();
-        if again {
-            execute(&mut client, "CHECKPOINT");
-        }
-        let id = held.end();
-        again.then_some(id)
-    });
+    let mut held = Held::in_window(&server, &spec);
+    execute(&mut client, "CHECKPOINT");
+    held.again_after(1500);
+    execute(&mut client, "CHECKPOINT");
+    let id = held.end();
     let found = of_rows(&mut client, &id);
     // All of them: one may have begun before the window.
     let logged = lines(&server, 0);
@@ -225,7 +219,7 @@ fn checkpoints_of_the_window_are_told_whatever_ends_it() {
 
 fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked(server: &TestServer) {
     let mut client = server.connect("postgres");
-    // Each would take most of an hour, until somebody is in a hurry.
+    // Each would take most of an hour without a request for an immediate one.
     let slow = || {
         let from = server.log().len();
         let asked = server.background("postgres", "SELECT pg_backup_start('x')");
@@ -238,26 +232,23 @@ fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked(server: &Test
     };
     let spec = format!("{SPEC}, warmup => '3 s', transactions => 400, rate => 400");
     let (id, second) = wait_until("they are over start and end", LONG, || {
-        let mut held = Held::at(server, &spec, "warmup", "done > 1000", BRANCHES);
+        // Some pages are dirty by then.
+        let mut held = Held::in_warm_up(server, &spec, 200);
         let first = slow();
         let was_before = held.progress("phase = 'warmup'").as_deref() == Some("t");
-        held.goes_on_to("measure");
+        held.comes_into_window();
         assert!(!first.is_finished(), "it was to be spread over an hour");
         execute(&mut client, "CHECKPOINT");
         first.join().expect("a backup begins");
-        held.release();
-        let again = held.wait_for("done > 200") && held.hold();
-        let second = again.then(&slow);
+        held.again_after(200);
+        let second = slow();
         let id = held.end();
-        match second {
-            Some(second) if was_before => Some((id, second)),
-            second => {
-                execute(&mut client, "CHECKPOINT");
-                let second = second.map(Background::join);
-                second.transpose().expect("a backup begins");
-                None
-            }
+        if was_before {
+            return Some((id, second));
         }
+        execute(&mut client, "CHECKPOINT");
+        second.join().expect("a backup begins");
+        None
     });
     // The one that went on when the run was stored is known by its start, and complete only later.
     for (number, cause, started_before, ended_after) in [

@@ -19,16 +19,14 @@ fn a_row_that_is_gone_or_in_the_place_of_another_one_fails_the_run() {
             "of 1 of 2 clients the rows are not those that it has inserted",
         ),
     ] {
-        let mut held = Held::at(
+        // Each client has inserted four rows at least.
+        let mut held = Held::after(
             &server,
             "workload => 'commit', clients => 2, transactions => 100, warmup => '0', rate => 100",
-            "measure",
-            "done > 120",
-            "fsbench_commit IN EXCLUSIVE MODE",
+            104,
         );
-        let other = held.session();
+        let mut other = server.connect(&held.database());
         assert_eq!(other.execute(change, &[]).expect(change), 1, "{change}");
-        execute(other, "COMMIT");
         held.release();
         let id = &held.id;
         let ended = ending(&mut client, id);

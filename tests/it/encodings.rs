@@ -8,7 +8,7 @@ fn words_that_are_not_ascii_come_out_as_they_went_in() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     for encoding in ["LATIN1", "SQL_ASCII", "EUC_JP"] {
-        // Its own name stands in a catalog that databases of all encodings share.
+        // The own name stands in a catalog that databases of all encodings share.
         let database = match encoding {
             "LATIN1" => "latin_gr\u{f6}\u{df}e".to_owned(),
             _ => encoding.to_ascii_lowercase(),

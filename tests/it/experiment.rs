@@ -13,9 +13,9 @@ mod versions;
 mod zero;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows, run, server};
-use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{
-    LONG, Leaves, OwnedDirectory, SHOWN, TestServer, assert_columns, give_prepared_data, wait_until,
+    LONG, Leaves, OwnedDirectory, Point, SHOWN, TestServer, assert_columns, give_prepared_data,
+    wait_until,
 };
 use postgres::Client;
 use std::path::Path;
@@ -25,6 +25,9 @@ const SHORT: &str = "scale => 1, clients => 1, transactions => 20, max_blocks =>
 
 /// Arguments with runs that are long enough to be met while they measure.
 const LONGER: &str = "scale => 1, clients => 1, duration => '2 s', warmup => '0', rate => 20";
+
+/// The injection point before a run stores what it has found.
+const STORES: &str = "coordinator in collect";
 
 /// Targets of those names, directories of this machine.
 fn targets(client: &mut Client, names: &[&str]) -> Vec<OwnedDirectory> {
@@ -56,32 +59,19 @@ fn wait_for_runs(client: &mut Client, name: &str, runs: u32) {
     });
 }
 
-/// Keeps the run of this number, which is yet to come, from storing what it has found, until the session ends.
-fn hold_run(server: &TestServer, number: u32) -> Client {
-    let mut session = server.connect("postgres");
-    // The row comes before what it belongs to.
-    execute(
-        &mut session,
-        &format!(
-            "SET session_replication_role = replica; BEGIN; INSERT INTO fsbench.environment (run_id) VALUES ({number})"
-        ),
-    );
-    session
-}
-
-/// Starts an experiment of a and b, and keeps its run of this number from storing what it has found, until the session ends.
-fn start_and_hold_run(server: &TestServer, client: &mut Client, number: u32) -> Client {
-    let held = hold_run(server, number);
+/// Starts an experiment of a and b, and keeps its run of this number from storing what it has found.
+fn start_and_hold_run(server: &TestServer, client: &mut Client, number: u32) -> Point {
+    let mut held = server.hold_at_after(STORES, number - 1);
     execute(
         client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
     );
-    wait_for_lock(server);
+    held.wait_for(1);
     held
 }
 
 /// Starts an experiment of a and b, and holds its first run.
-fn hold_first_run(server: &TestServer, client: &mut Client) -> Client {
+fn hold_first_run(server: &TestServer, client: &mut Client) -> Point {
     start_and_hold_run(server, client, 1)
 }
 
@@ -107,8 +97,20 @@ fn outcomes(client: &mut Client, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_share_becomes_the_rate_of_all_runs() {
-    let server = server(&[]);
+fn rates_and_windows_of_an_experiment() {
+    let server = TestServer::with_extension(&[]);
+    a_share_becomes_the_rate_of_all_runs(&server);
+    server.start_anew();
+    the_rate_that_a_search_finds_is_a_metric(&server);
+    server.start_anew();
+    what_cannot_keep_a_rate_without_a_limit_says_so(&server);
+    server.start_anew();
+    windows_without_two_cycles_decide_nothing(&server);
+    server.start_anew();
+    what_is_rolled_back_was_never_asked_for(&server);
+}
+
+fn a_share_becomes_the_rate_of_all_runs(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -132,9 +134,7 @@ fn a_share_becomes_the_rate_of_all_runs() {
     server.nothing_is_left("a rate by share");
 }
 
-#[test]
-fn the_rate_that_a_search_finds_is_a_metric() {
-    let server = server(&[]);
+fn the_rate_that_a_search_finds_is_a_metric(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     // Everything keeps this limit, so that each search goes the same way on every machine.
@@ -163,9 +163,7 @@ fn the_rate_that_a_search_finds_is_a_metric() {
     server.nothing_is_left("an experiment of searches");
 }
 
-#[test]
-fn what_cannot_keep_a_rate_without_a_limit_says_so() {
-    let server = server(&[]);
+fn what_cannot_keep_a_rate_without_a_limit_says_so(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     // All are due at once, and each COMMIT waits a tenth of a second: the last ones start more than ten seconds later.
@@ -248,9 +246,7 @@ fn an_experiment_comes_to_an_answer() {
     assert_eq!(events, ["recorded", "started", "done"]);
 }
 
-#[test]
-fn windows_without_two_cycles_decide_nothing() {
-    let server = server(&[]);
+fn windows_without_two_cycles_decide_nothing(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -275,9 +271,7 @@ fn windows_without_two_cycles_decide_nothing() {
     assert!(choice.contains("windows too short"), "{choice}");
 }
 
-#[test]
-fn what_is_rolled_back_was_never_asked_for() {
-    let server = server(&[]);
+fn what_is_rolled_back_was_never_asked_for(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -315,11 +309,19 @@ fn what_is_rolled_back_was_never_asked_for() {
 }
 
 #[test]
-fn others_go_between_two_blocks_and_targets_in_use_stay() {
-    let server = server(&[]);
+fn others_and_failures_do_not_stop_an_experiment() {
+    let server = TestServer::with_extension(&[]);
+    others_go_between_two_blocks_and_targets_in_use_stay(&server);
+    server.start_anew();
+    a_target_that_fails_is_set_aside_and_the_others_go_on(&server);
+    server.start_anew();
+    what_cannot_go_on_says_why_and_is_paused_at_last(&server);
+}
+
+fn others_go_between_two_blocks_and_targets_in_use_stay(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = hold_first_run(&server, &mut client);
+    let first = hold_first_run(server, &mut client);
     assert_refused(
         &mut client,
         "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 5)",
@@ -352,9 +354,9 @@ fn others_go_between_two_blocks_and_targets_in_use_stay() {
         before > 0 && before < 6 && before.is_multiple_of(2),
         "{before} runs before it"
     );
-    // It is planned anew with a target that somebody is dropping.
+    // It is planned anew with a target that another session drops.
     held_targets::beside(
-        &server,
+        server,
         "drop_target('a')",
         "confirm_experiment('e')",
         |sql| {
@@ -368,9 +370,7 @@ fn others_go_between_two_blocks_and_targets_in_use_stay() {
     );
 }
 
-#[test]
-fn a_target_that_fails_is_set_aside_and_the_others_go_on() {
-    let server = server(&[]);
+fn a_target_that_fails_is_set_aside_and_the_others_go_on(server: &TestServer) {
     let mut client = server.connect("postgres");
     let places = targets(&mut client, &["a", "b", "c"]);
     execute(
@@ -379,7 +379,7 @@ fn a_target_that_fails_is_set_aside_and_the_others_go_on() {
             "SELECT fsbench.experiment('e', '{{a,b,c}}', baseline => 'a', start => false, {SHORT})"
         ),
     );
-    // Its directory is not the server's any more.
+    // The directory is not the server's any more.
     std::fs::remove_dir_all(places[2].path()).unwrap();
     execute(&mut client, "SELECT fsbench.resume_experiment('e')");
     wait_for(&mut client, "e");
@@ -395,8 +395,14 @@ fn a_target_that_fails_is_set_aside_and_the_others_go_on() {
 }
 
 #[test]
-fn what_is_varied_is_what_its_runs_have() {
-    let server = server(&[]);
+fn what_is_varied_is_what_its_runs_have_on_targets_of_their_own() {
+    let server = TestServer::with_extension(&[]);
+    what_is_varied_is_what_its_runs_have(&server);
+    server.start_anew();
+    a_parameter_of_a_target_is_varied_on_targets_of_its_own(&server);
+}
+
+fn what_is_varied_is_what_its_runs_have(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = vary(
         &mut client,
@@ -427,9 +433,7 @@ fn what_is_varied_is_what_its_runs_have() {
     );
 }
 
-#[test]
-fn a_parameter_of_a_target_is_varied_on_targets_of_its_own() {
-    let server = server(&[]);
+fn a_parameter_of_a_target_is_varied_on_targets_of_its_own(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = vary(&mut client, r#"{"data_checksums": [true, false]}"#);
     assert_refused(
@@ -530,9 +534,7 @@ fn each_run_finds_the_wal_of_a_checkpoint_cycle_ready() {
     server.nothing_is_left("segments of WAL");
 }
 
-#[test]
-fn what_cannot_go_on_says_why_and_is_paused_at_last() {
-    let server = server(&[]);
+fn what_cannot_go_on_says_why_and_is_paused_at_last(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(

@@ -216,7 +216,7 @@ fn no_function_takes_extreme_arguments_for_a_bug() {
         for call in function.calls(version) {
             let short: String = call.chars().take(300).collect();
             made += 1;
-            // Its changes are undone. A procedure that commits says that it cannot, here.
+            // The changes are undone. A procedure that commits says that it cannot, here.
             let answer = client.simple_query(&format!("BEGIN; {call}"));
             if let Err(error) = answer {
                 match error.as_db_error() {

@@ -1,58 +1,80 @@
-//! A run that a test holds: its clients wait for a table that a session of the test has locked. What is done meanwhile is done in that
-//! phase, however slow the machine is.
+//! A run that a test holds: its clients wait at an injection point. What is done meanwhile is done in that phase, however slow the machine is.
 
 use crate::common::{row, rows};
-use pgfsbench_tests::{LONG, TestServer, ending, wait_until};
+use pgfsbench_tests::{LONG, Point, TestServer, ending, wait_until};
 use postgres::Client;
+use std::time::Duration;
 
-/// Where the clients of tpcb wait: only they write it.
-pub const BRANCHES: &str = "pgbench_branches IN EXCLUSIVE MODE";
+/// Phases in which no client comes to a transaction any more.
+const OVER: [&str; 5] = ["recovery", "verify", "maintenance", "collect", "cleanup"];
 
 pub struct Held<'a> {
     pub id: String,
-    /// Name of the work database, which is open to everybody.
-    pub database: String,
     server: &'a TestServer,
     client: Client,
-    lock: String,
-    phase: String,
-    /// It has the lock.
-    holder: Option<Client>,
+    /// Where the clients wait.
+    point: Option<Point>,
+    /// Where the coordinator waits once the window has begun.
+    window: Option<Point>,
 }
 
 impl<'a> Held<'a> {
-    /// A run with these arguments, held in its window. A number of transactions ends that, and they take a second or two.
+    /// A run with these arguments, whose clients wait before their first transactions of the window.
     pub fn in_window(server: &'a TestServer, arguments: &str) -> Self {
-        Self::at(server, arguments, "measure", "true", BRANCHES)
+        Self::after(server, arguments, 0)
     }
 
-    /// A run that is held in this phase once this holds of its row of fsbench.progress, by this table and mode of lock. Where the machine
-    /// was too slow for that, the phase being over by then, another run is made.
-    pub fn at(
-        server: &'a TestServer,
-        arguments: &str,
-        phase: &str,
-        condition: &str,
-        lock: &str,
-    ) -> Self {
+    /// A run whose clients wait after that many transactions of the window.
+    pub fn after(server: &'a TestServer, arguments: &str, transactions: u32) -> Self {
+        Self::at(server, arguments, "window", transactions)
+    }
+
+    /// A run whose clients wait after that many transactions of the warm-up. Its coordinator waits for `comes_into_window`.
+    pub fn in_warm_up(server: &'a TestServer, arguments: &str, transactions: u32) -> Self {
+        Self::at(server, arguments, "warm-up", transactions)
+    }
+
+    /// Where the machine was too slow, the time of the run being over by then, another run is made.
+    fn at(server: &'a TestServer, arguments: &str, part: &str, transactions: u32) -> Self {
         wait_until("a run is held", LONG, || {
+            let point = server.hold_at_after(&format!("transaction of the {part}"), transactions);
+            let window = (part == "warm-up").then(|| server.hold_at("coordinator in the window"));
             let mut client = server.connect("postgres");
             let id = row(&mut client, &format!("SELECT fsbench.start({arguments})"));
             let mut held = Self {
                 id,
-                database: String::new(),
                 server,
                 client,
-                lock: lock.to_owned(),
-                phase: phase.to_owned(),
-                holder: None,
+                point: Some(point),
+                window,
             };
-            if held.wait_for(condition) && held.open() && held.hold() {
+            if held.waits() {
                 return Some(held);
             }
             held.end();
             None
         })
+    }
+
+    /// Whether all clients wait at the point, once they do or their phase is over.
+    fn waits(&mut self) -> bool {
+        let clients = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'fsbench client'";
+        loop {
+            let point = self.point.as_mut().expect("it is held");
+            point.wait_within(1, Duration::from_secs(1));
+            let left: u32 = row(&mut self.client, clients).parse().expect("a number");
+            if left > 0 && point.wait_within(left, Duration::from_secs(1)).is_some() {
+                return true;
+            }
+            let is_over = match self.progress("phase").as_deref() {
+                None => true,
+                Some("measure") => self.window.is_some(),
+                Some(phase) => OVER.contains(&phase),
+            };
+            if is_over {
+                return false;
+            }
+        }
     }
 
     /// The value of this expression in the run's row of fsbench.progress; None without a row.
@@ -64,80 +86,45 @@ impl<'a> Held<'a> {
         rows(&mut self.client, &sql).pop()
     }
 
-    /// Waits until this holds in the phase; false if the run is further.
-    pub fn wait_for(&mut self, condition: &str) -> bool {
-        let what = format!(
-            "CASE WHEN phase = '{}' THEN ({condition})::text ELSE phase END",
-            self.phase
+    /// Waits until this holds in the run's row of fsbench.progress.
+    pub fn wait_for(&mut self, condition: &str) {
+        let sql = format!(
+            "SELECT bool_and({condition}) FROM fsbench.progress WHERE run_id = {}",
+            self.id
         );
-        let mut has_come = false;
-        wait_until("the run is in the phase", LONG, || {
-            let seen = self.progress(&what);
-            has_come |= matches!(seen.as_deref(), Some("true" | "false"));
-            match seen.as_deref() {
-                None => Some(false),
-                Some("true") => Some(true),
-                Some(other) if has_come && other != "false" => Some(false),
-                Some(_) => None,
-            }
-        })
+        self.server.wait_for("postgres", &sql, LONG);
     }
 
-    /// The phase that it is held in ends by itself: waits until it is in this one, of which its coordinator has seen to the start.
-    pub fn goes_on_to(&mut self, phase: &str) {
-        self.phase = phase.to_owned();
-        assert!(self.wait_for("true"), "the run is not held");
-        let waits = "SELECT wait_event_type = 'Extension' FROM pg_stat_activity JOIN fsbench.progress ON pid = coordinator_pid";
-        wait_until("the coordinator waits", LONG, || {
-            (rows(&mut self.client, waits) == ["t"]).then_some(())
-        });
+    /// The warm-up, in which the clients wait, ends by itself: waits until the coordinator has begun the window.
+    pub fn comes_into_window(&mut self) {
+        self.window.take().expect("a warm-up").wait_for(1);
     }
 
-    /// Lets others into the work database; false if it is gone.
-    fn open(&mut self) -> bool {
+    /// Name of the work database, which is opened to sessions of the test.
+    pub fn database(&mut self) -> String {
         let open = format!(
             "UPDATE pg_database SET datallowconn = true FROM fsbench.run_log \
              WHERE run_id = {} AND datname = work_database RETURNING datname",
             self.id
         );
-        match rows(&mut self.client, &open).pop() {
-            Some(name) => self.database = name,
-            None => return false,
-        }
-        true
+        row(&mut self.client, &open)
     }
 
-    /// Takes the lock, and waits until all clients wait for it; false if the phase is over, and it is not held.
-    pub fn hold(&mut self) -> bool {
-        let lock = format!("BEGIN; LOCK TABLE {}", self.lock);
-        // Its own statements are none of the run's.
-        let mut holder = self.server.config("postgres", &self.database);
-        holder.options("-c pg_stat_statements.track=none");
-        let Ok(mut holder) = holder.connect(postgres::NoTls) else {
-            return false;
-        };
-        // The run may end before, and drop the database.
-        if holder.batch_execute(&lock).is_err() {
-            return false;
+    /// The clients go on, and wait again after that many transactions of the window.
+    pub fn again_after(&mut self, transactions: u32) {
+        let window = "transaction of the window";
+        match &mut self.point {
+            Some(point) if point.name() == window => point.again_after(transactions),
+            // The earlier point lets the clients go when the other one is attached.
+            _ => self.point = Some(self.server.hold_at_after(window, transactions)),
         }
-        self.holder = Some(holder);
-        let all_wait = "(SELECT coalesce(bool_and(coalesce(wait_event_type = 'Lock', false)), false) FROM pg_stat_activity \
-            WHERE backend_type = 'fsbench client')";
-        let is_held = self.wait_for(all_wait);
-        if !is_held {
-            self.release();
-        }
-        is_held
+        assert!(self.waits(), "the window is over");
     }
 
     /// The clients go on.
     pub fn release(&mut self) {
-        self.holder = None;
-    }
-
-    /// The session that has the lock, in its transaction.
-    pub fn session(&mut self) -> &mut Client {
-        self.holder.as_mut().expect("it is held")
+        self.point = None;
+        self.window = None;
     }
 
     /// The clients go on, and the run is to end well. Gives its id.

@@ -30,6 +30,8 @@ mod manual_examples;
 mod messages;
 mod mount_point_access;
 mod overlay;
+mod power_cut_runs;
+mod power_cuts;
 pub mod processes;
 mod promise;
 mod random_kills;

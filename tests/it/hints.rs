@@ -34,8 +34,14 @@ fn arguments(line: &str, program: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_setup_of_the_helper_is_for_this_database_whatever_its_name() {
-    let bench = TestServer::with_extension(&[]);
+fn hints_are_for_this_database_and_this_role_whatever_their_names() {
+    let server = TestServer::with_extension(&[]);
+    the_setup_of_the_helper_is_for_this_database_whatever_its_name(&server);
+    server.start_anew();
+    the_rights_of_a_role_elsewhere_are_for_that_role_whatever_its_name(&server);
+}
+
+fn the_setup_of_the_helper_is_for_this_database_whatever_its_name(bench: &TestServer) {
     let (socket, port) = bench.socket();
     for name in HOSTILE {
         bench.value(&format!("CREATE DATABASE {}", identifier(name)));
@@ -65,9 +71,7 @@ fn the_setup_of_the_helper_is_for_this_database_whatever_its_name() {
     }
 }
 
-#[test]
-fn the_rights_of_a_role_elsewhere_are_for_that_role_whatever_its_name() {
-    let bench = TestServer::with_extension(&[]);
+fn the_rights_of_a_role_elsewhere_are_for_that_role_whatever_its_name(bench: &TestServer) {
     bench.value("SELECT fsbench.create_target('there', connection => 'host=/nowhere')");
     let version = bench.value("SELECT fsbench.version()");
     let mut client = bench.connect("postgres");

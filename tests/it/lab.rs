@@ -290,7 +290,7 @@ fn smoke(test: &str, filesystem: &str, disk: Disk) {
         "released true".to_owned(),
     ];
     let mut expected: Vec<String> = array.iter().cloned().chain(expected).collect();
-    // A disk that is a part of something is nobody's to erase.
+    // No run may erase a disk that is a part of something.
     let holder = match disk {
         Disk::Plain => None,
         Disk::Raid(_) | Disk::Degraded(_) => Some(device.trim_start_matches("/dev/")),
@@ -617,7 +617,7 @@ fn a_guest_has_a_user_id_of_its_own_and_nothing_of_roots() {
         .split_whitespace()
         .map(|id| id.parse().expect("a number"))
         .collect();
-    // Its groups, and the owners of both directories.
+    // The groups, and the owners of both directories.
     assert_eq!(user[1..], [user[0], 0, 0], "{said}");
     assert!((60_578..=61_183).contains(&user[0]), "{said}");
     assert_apart(&said);

@@ -2,25 +2,10 @@
 
 use crate::common::assert_refused;
 use crate::directory_target::Place;
-use crate::held::Held;
-use pgfsbench_tests::{LONG, Leaves, LoopFs, Signal, TestServer, is_soak, skip, value, wait_until};
-use std::path::Path;
+use pgfsbench_tests::{Leaves, LoopFs, Stop, TestServer, is_soak, skip, value};
 
 const RUN: &str =
     r#"scale => 2, clients => 2, transactions => 50, options => '{"maintenance": true}'"#;
-
-/// Brings a run to a step, which cannot end before the checkpointer goes on: it is stopped. Gives the run and the checkpointer.
-fn bring_to(server: &TestServer, steps_done: u32) -> (String, i32) {
-    let mut held = Held::in_window(server, &format!("{RUN}, rate => 100"));
-    let checkpointer = server.pid_of("checkpointer");
-    server.hold(checkpointer);
-    held.release();
-    let reached = format!(
-        "SELECT bool_and(phase = 'maintenance' AND done >= {steps_done}) FROM fsbench.progress"
-    );
-    server.wait_for("postgres", &reached, LONG);
-    (held.id, checkpointer)
-}
 
 #[test]
 fn whoever_ends_a_run_in_a_step_leaves_nothing() {
@@ -39,40 +24,17 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
             .filter_map(|(number, ending)| is_sampled(number).then_some(ending))
         {
             eprintln!("{how} after {done} steps");
-            let (run, checkpointer) = bring_to(&server, done);
-            let server = &server;
-            // The postmaster may have ended it.
-            let go_on = || {
-                server.try_signal(checkpointer, Signal::CONT);
-            };
+            let mut hold = server.hold_at(&format!("maintenance after {done} steps"));
+            let run = server.start_run(RUN);
+            let worker = hold.wait_for(1);
             match how {
-                "cancel" => {
-                    assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
-                    go_on();
-                }
-                "terminate the coordinator" => {
-                    server.terminate(server.coordinator());
-                    go_on();
-                }
-                "terminate the worker" => {
-                    server.terminate(server.pid_of("fsbench worker"));
-                    go_on();
-                }
-                "kill -9 the worker" => {
-                    // The last step would be over with the checkpoint, and the worker with it.
-                    let worker = server.pid_of("fsbench worker");
-                    assert!(server.is_crashed_by_then(worker, go_on));
-                }
+                "cancel" => assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t"),
+                "terminate the coordinator" => server.terminate(server.coordinator()),
+                "terminate the worker" => server.terminate(worker),
+                "kill -9 the worker" => server.crash(worker),
                 _ => {
-                    // The step cannot end before the coordinator has.
-                    let (postmaster, coordinator) = (server.postmaster(), server.coordinator());
-                    server.signal(postmaster, Signal::QUIT);
-                    wait_until("the coordinator is gone", LONG, || {
-                        (!Path::new(&format!("/proc/{coordinator}")).exists()).then_some(())
-                    });
-                    // The postmaster kills who has not ended after five seconds.
-                    server.try_signal(checkpointer, Signal::CONT);
-                    server.settle(postmaster);
+                    server.stop(Stop::Immediate);
+                    server.start_again();
                 }
             }
             server.nothing_is_left(how);

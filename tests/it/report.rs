@@ -3,6 +3,7 @@
 mod commands;
 mod reading;
 mod redacted;
+mod results;
 mod scripts;
 mod studies;
 mod texts;
@@ -96,6 +97,7 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     texts::cut_nothing_silently_and_repeat_nothing_forged(&mut client);
     redacted::tell_neither_who_nor_where(&mut client);
     scripts::have_figures_and_texts(&mut client);
+    results::of_jobs_and_of_new_orders(&mut client);
     let svg = row(&mut client, &format!("SELECT fsbench.chart_svg('{NAME}')"));
     assert!(
         svg.starts_with("<svg ") && svg.contains("PostgreSQL 15.20") && svg.contains("12 runs"),

@@ -210,7 +210,7 @@ fn a_degree_whose_workers_are_not_all_there_does_not_count() {
         "CREATE TABLE held AS SELECT generate_series(1, 8) AS n; \
          ALTER TABLE held SET (parallel_workers = 4); ANALYZE held",
     );
-    // Somebody else's query takes a worker before the table is loaded: for that the run has to wait.
+    // Another session's query takes a worker before the table is loaded: for that the run has to wait.
     let mut first = server.connect("postgres");
     execute(&mut first, "BEGIN; COMMENT ON DATABASE template0 IS 'held'");
     let id = row(

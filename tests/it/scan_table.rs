@@ -281,50 +281,12 @@ fn the_rows_are_counted_before_the_first_scan(server: &TestServer) {
         "SELECT fsbench.start({SMALL}, options => '{{\"degrees\": [1], \"repeats\": 1, \"readers\": [], \
            \"cache\": \"cold\", \"unlogged\": true, \"loaders\": 2}}')"
     );
-    let (id, mut other) = wait_until("vacuum waits for a lock", LONG, || {
-        let id = row(&mut client, &start);
-        let phase = format!("SELECT phase FROM fsbench.progress WHERE run_id = {id}");
-        let open = format!(
-            "UPDATE pg_database SET datallowconn = true FROM fsbench.run_log \
-             WHERE run_id = {id} AND datname = work_database RETURNING datname"
-        );
-        // Unless the table was vacuumed by then: once more.
-        let other = wait_until("the table is there", LONG, || {
-            if !matches!(
-                rows(&mut client, &phase).pop().as_deref(),
-                Some("queued" | "provision" | "load")
-            ) {
-                return Some(None);
-            }
-            let database = rows(&mut client, &open).pop()?;
-            let mut other = server
-                .config("postgres", &database)
-                .connect(postgres::NoTls)
-                .ok()?;
-            let lock = "BEGIN; LOCK TABLE fsbench_scan IN SHARE UPDATE EXCLUSIVE MODE";
-            other.batch_execute(lock).ok().map(|()| Some(other))
-        });
-        let is_waiting = "SELECT FROM pg_stat_activity WHERE backend_type = 'fsbench worker' AND wait_event_type = 'Lock'";
-        let waits = wait_until("the table is vacuumed", LONG, || {
-            match rows(&mut client, &phase).pop().as_deref() {
-                _ if other.is_none() => Some(false),
-                Some("queued" | "provision" | "load") => None,
-                Some("vacuum") => (!rows(&mut client, is_waiting).is_empty()).then_some(true),
-                _ => Some(false),
-            }
-        });
-        if waits {
-            return other.map(|other| (id, other));
-        }
-        drop(other);
-        server.ending(&id);
-        None
-    });
-    execute(
-        &mut other,
-        "DELETE FROM fsbench_scan WHERE ctid = '(17,3)'; COMMIT",
-    );
-    drop(other);
+    let mut hold = server.hold_at("worker at work in vacuum");
+    let id = row(&mut client, &start);
+    hold.wait_for(1);
+    let mut other = server.connect(&open_for_others(&mut client, &id));
+    execute(&mut other, "DELETE FROM fsbench_scan WHERE ctid = '(17,3)'");
+    drop((other, hold));
     assert_ended(&mut client, &id, OTHER_ROWS);
     let told = told(&mut client, &id);
     assert!(

@@ -146,6 +146,59 @@ fn scripts_get_no_rights_by_a_connection(server: &TestServer) {
     }
 }
 
+/// A session that a script opens by dblink has the rights that the asking role gets there by itself, and no script of another role gets one.
+fn scripts_connect_as_the_asking_role_can(server: &TestServer) {
+    let mut superuser = server.connect("postgres");
+    let mut operator = server.connect_as("op", "postgres");
+    let call = |target: &str, init: &str, script: &str, expected: &str| {
+        format!(
+            "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'script', clients => 1, transactions => 1, init_script => $init${init}$init$, \
+             scripts => $script${script}$script$, checks => '[{{\"sql\": \"SELECT who FROM who\", \"expected\": \"{expected}\"}}]')"
+        )
+    };
+    let address = row(
+        &mut superuser,
+        "SELECT format('host=%s port=%s dbname=postgres', current_setting('unix_socket_directories'), current_setting('port'))",
+    );
+    let through = |user: &str| {
+        format!(
+            "INSERT INTO who SELECT a FROM dblink('{address} user={user}', 'SELECT session_user::text || current_setting($$is_superuser$$)') AS t(a text);"
+        )
+    };
+    let init = "CREATE TABLE who (who text); CREATE EXTENSION dblink;";
+    // A superuser could connect as any role in a session of its own.
+    for (user, expected) in [("postgres", "postgreson"), ("op", "opoff")] {
+        row(
+            &mut superuser,
+            &call("default", init, &through(user), expected),
+        );
+    }
+    // Neither an operator, nor a superuser's script on the server of a target, gets the functions.
+    for (client, target) in [(&mut operator, "default"), (&mut superuser, "here")] {
+        let asked = call(target, init, "SELECT 1;", "");
+        let error = client.simple_query(&asked).expect_err(target);
+        let error = error.as_db_error().expect("an error of the server");
+        assert_eq!(error.code().code(), "42501", "{target}: {error:?}");
+        assert!(error.message().contains("dblink"), "{target}: {error:?}");
+    }
+    let reset = "RESET ROLE; RESET SESSION AUTHORIZATION; INSERT INTO who SELECT session_user || current_user || current_setting('is_superuser');";
+    let made = "CREATE TABLE who (who text);";
+    let expected = "fsbench_scriptfsbench_scriptoff";
+    row(&mut superuser, &call("here", made, reset, expected));
+    for statement in [
+        "COPY (SELECT 1) TO PROGRAM 'id'",
+        "SELECT pg_read_file('postgresql.conf')",
+        "SET SESSION AUTHORIZATION postgres",
+        "CREATE SUBSCRIPTION s CONNECTION 'dbname=postgres' PUBLICATION p",
+    ] {
+        let error = superuser
+            .simple_query(&call("here", made, statement, ""))
+            .expect_err(statement);
+        let code = error.code().map(|code| code.code().to_owned());
+        assert_eq!(code.as_deref(), Some("42501"), "{statement}: {error:?}");
+    }
+}
+
 /// Figures of scripts come home from a server that was made for the run, and from another server.
 #[test]
 fn scripts_run_on_targets() {
@@ -162,6 +215,7 @@ fn scripts_run_on_targets() {
         there.connection("postgres")
     ));
     scripts_get_no_rights_by_a_connection(&server);
+    scripts_connect_as_the_asking_role_can(&server);
     for target in ["here", "there"] {
         let run = server.value(&format!(
             "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'script', clients => 2, transactions => 20, seed => 1, \

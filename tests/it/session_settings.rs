@@ -42,7 +42,7 @@ type Round = Vec<(String, String)>;
 
 /// In each round each of these settings has another value than by default; all values of an enum come in some round.
 fn rounds(client: &mut Client) -> Vec<Round> {
-    // Its settings are known when it is loaded.
+    // The settings are known when it is loaded.
     execute(client, "LOAD 'plpgsql'");
     let other = rows(
         client,
@@ -164,7 +164,7 @@ const CALLS: &[&str] = &[
     "SELECT * FROM fsbench.verdict('{1000,1010,990,1005}', '{{1110,1120,1100,1115}}')",
     "SELECT * FROM fsbench.verdict_best('{{1000,1010,990,1005},{1110,1120,1100,1115}}')",
     "SELECT s.*, fsbench.student_t(0.025, 7) AS t FROM fsbench.set_aside('{1,1.1,0.9,1,7}') s",
-    // Its first line has the time, and its last one a hash of all.
+    // The first line has the time, and its last one a hash of all.
     "SELECT line FROM (SELECT line, row_number() OVER () AS n, count(*) OVER () AS lines FROM fsbench.export('new server') line) e WHERE n > 1 AND n < lines",
     "SELECT * FROM fsbench.plan_experiment('again', '{ext4,xfs}', seed => 7, scale => 2, clients => 3, duration => '90 s', warmup => '5 s', max_duration => '30 h')",
 ];

@@ -2,7 +2,7 @@
 //! known is NULL.
 
 use crate::common::{execute, owned_directory, row, rows, run, server, set};
-use crate::held::{BRANCHES, Held};
+use crate::held::Held;
 use pgfsbench_tests::{LONG, SHOWN, TestServer, assert_columns, wait_until};
 use postgres::Client;
 
@@ -253,7 +253,6 @@ fn statements_of_the_workload_are_those_of_the_window_only() {
         &format!(
             "{SPEC}, transactions => 200, warmup => '2 s', settings => '{{\"track_io_timing\": \"on\"}}'"
         ),
-        BRANCHES,
         "s.pg_stat_statements",
     );
     assert_columns(
@@ -275,16 +274,16 @@ fn statements_of_the_workload_are_those_of_the_window_only() {
 }
 
 /// A run whose clients wait from their warm-up into the window, until its statements count.
-fn held_into_the_window(server: &TestServer, spec: &str, lock: &str, view: &str) -> String {
+fn held_into_the_window(server: &TestServer, spec: &str, view: &str) -> String {
     let mut client = server.connect("postgres");
     let of_clients = format!(
         "SELECT count(*) FROM {view} JOIN pg_database d ON d.oid = dbid \
          WHERE datname LIKE 'fsbench_work%' AND query ~ '^(SELECT|UPDATE)'"
     );
     wait_until("a run is held in its warm-up", LONG, || {
-        let mut held = Held::at(server, spec, "warmup", "done > 200", lock);
+        let mut held = Held::in_warm_up(server, spec, 20);
         let has_worked = row(&mut client, &of_clients) != "0";
-        held.goes_on_to("measure");
+        held.comes_into_window();
         wait_until("the statements of the warm-up are gone", LONG, || {
             (row(&mut client, &of_clients) == "0").then_some(())
         });
@@ -351,7 +350,7 @@ fn statements_after(server: &TestServer, act: &str) -> (String, String, String) 
     let spec = format!("{SPEC}, warmup => '0', duration => '5 s'");
     let mut client = server.connect("postgres");
     let id = wait_until("it was done in the window", LONG, || {
-        let mut held = Held::at(server, &spec, "measure", "done > 1000", BRANCHES);
+        let mut held = Held::after(server, &spec, 50);
         execute(&mut client, act);
         let was_in_it = held.progress("done < total").as_deref() == Some("t");
         held.wait_for("done = total");
@@ -445,7 +444,6 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
     let id = held_into_the_window(
         server,
         "workload => 'select-only', scale => 1, clients => 2, warmup => '2 s', transactions => 200, seed => 1",
-        "pgbench_accounts IN ACCESS EXCLUSIVE MODE",
         "pg_stat_statements",
     );
     assert_columns(

@@ -79,12 +79,12 @@ fn what_goes_on_around_a_run_is_found() {
 
 fn vacuums_of_the_tables_of_the_run_are_counted(server: &TestServer) {
     let mut client = server.connect("postgres");
-    let held = Held::in_window(
+    let mut held = Held::in_window(
         server,
         "scale => 2, clients => 2, transactions => 50, rate => 100, warmup => '0'",
     );
     execute(
-        &mut server.connect(&held.database),
+        &mut server.connect(&held.database()),
         "VACUUM pgbench_tellers",
     );
     let id = held.end();

@@ -220,7 +220,7 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
     assert!(controldata(&data).contains("Data page checksum version:           0"));
     let file = fs::read_to_string(data.join("postmaster.pid")).expect("it runs");
     let lines: Vec<&str> = file.lines().collect();
-    // The directory of the socket, which nobody else may enter; and no address.
+    // The directory of the socket, which other users cannot enter; and no address.
     let mode = fs::metadata(lines[4])
         .expect("a directory")
         .permissions()

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::{LONG, SHORT};
 
 const PROGRAMS: &[&str] = &["chromium-headless-shell", "chromium"];
-/// Its descriptors 3 and 4 are what it is spoken with over.
+/// The browser reads commands from descriptor 3 and writes answers to descriptor 4.
 const START: &str = "exec \"$0\" \"$@\" 3<\"$COMMANDS\" 4>\"$ANSWERS\" > \"$OUTPUT\" 2>&1";
 
 /// The browser, and one page of it. It ends when this is dropped.

@@ -1,9 +1,10 @@
 //! A cluster as Debian makes it, by its own tools, in a directory of its own: their configuration, their pg_hba.conf with peer and
 //! scram-sha-256. Its programs are those of the private PostgreSQL, which has the extension. Nothing of the machine's is touched.
 
+use crate::as_server::{as_server, server_owner};
 use crate::owned::{make_owned, open_directory};
 use crate::scratch::scratch;
-use crate::server::{as_server, must, prefix, run, server_owner};
+use crate::server::{must, prefix, run};
 use std::fs;
 use std::io::Write;
 use std::net::TcpListener;

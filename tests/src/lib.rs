@@ -4,8 +4,9 @@
 //! Nothing here touches a server, a port or a directory that it did not make; what it made is gone when the value is
 //! dropped, also when a test fails.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod as_server;
 mod background;
 mod browser;
 mod columns;
@@ -18,6 +19,7 @@ mod loopfs;
 mod namespace;
 mod owned;
 mod partition;
+mod point;
 mod process;
 #[cfg(test)]
 mod rooms;
@@ -27,6 +29,7 @@ mod soak;
 mod wait;
 mod watchdog;
 
+pub use as_server::server_owner;
 pub use background::Background;
 pub use browser::Browser;
 pub use columns::{SHOWN, assert_columns};
@@ -38,12 +41,12 @@ pub use loopfs::LoopFs;
 pub use namespace::LET_GO_OF_OTHERS_DEVICES;
 pub use owned::{OwnedDirectory, write_as_owner};
 pub use partition::Partition;
+pub use point::Point;
 pub use process::{Process, send};
 pub use rustix::process::Signal;
 pub use scratch::{for_images, on_disk, on_tmpfs, scratch};
 pub use server::{
     PRELOADED, Stop, TestServer, controldata, give_prepared_data, in_single_user_mode, program,
-    server_owner,
 };
 pub use soak::{is_soak, kills, seconds};
 pub use wait::{LONG, SHORT, pause_briefly, wait_until, wait_with};

@@ -1,6 +1,6 @@
 //! Loop devices of files.
 
-use crate::server::server_owner;
+use crate::as_server::server_owner;
 use crate::wait::{SHORT, wait_until};
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! A small filesystem of its own, in a file. Takes root and a kernel with loop devices.
 
+use crate::as_server::server_owner;
 use crate::scratch::for_images;
-use crate::server::{program, run, server_owner};
+use crate::server::{program, run};
 use crate::wait::{LONG, wait_until};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -81,7 +82,7 @@ impl LoopFs {
         .expect("mount");
     }
 
-    /// Its mount point.
+    /// Mount point.
     pub fn path(&self) -> PathBuf {
         self.place.path().join("mnt")
     }

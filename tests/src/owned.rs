@@ -1,8 +1,8 @@
 //! Directories and files of the servers' owner, if that is another user than the one who tests: root makes them and hands them over, and
 //! then neither writes there nor follows a name there, since its owner decides what a name leads to.
 
+use crate::as_server::{as_server, server_owner};
 use crate::scratch::scratch;
-use crate::server::{as_server, server_owner};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -12,7 +12,7 @@ use std::time::Instant;
 pub struct Partition {
     disk: String,
     number: u32,
-    /// Its node, where no other program makes one.
+    /// Node, where no other program makes one.
     node: Option<PathBuf>,
 }
 

@@ -9,20 +9,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Once;
 
-use crate::server::server_owner;
-use crate::wait::{LONG, SHORT, wait_until};
-
-/// The system calls in which a process of PostgreSQL waits for its latch.
-const EVENT_WAITS: &[i64] = &[
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_epoll_wait,
-    libc::SYS_epoll_pwait,
-];
+use crate::as_server::server_owner;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     pub pid: i32,
-    /// Its title in ps: `postgres: checkpointer`, or the command line of the postmaster.
+    /// Title in ps: `postgres: checkpointer`, or the command line of the postmaster.
     pub title: String,
 }
 
@@ -65,40 +57,6 @@ pub fn send(pid: i32, signal: Signal) -> bool {
 fn is_of_a_server(pid: i32) -> bool {
     let owner = server_owner().unwrap_or_else(|| geteuid().as_raw());
     fs::metadata(format!("/proc/{pid}")).is_ok_and(|process| process.uid() == owner)
-}
-
-/// Stop a process of a server where it waits for an event and holds nothing that another one could need. Anywhere else it may have a lightweight
-/// lock, or be in the middle of what others read: they would wait and could not be cancelled.
-pub(crate) fn hold(pid: i32) {
-    wait_until("the process waits for an event", LONG, || {
-        assert!(send(pid, Signal::STOP), "process {pid} was gone already");
-        let waits = wait_until("the process has stopped", SHORT, || {
-            is_stopped(pid).then(|| waits_for_an_event(pid)).flatten()
-        });
-        if !waits {
-            send(pid, Signal::CONT);
-        }
-        waits.then_some(())
-    });
-}
-
-/// Whether a process that has stopped is in a system call that waits for an event; None as long as the kernel calls it running.
-/// Some may not look at it (root in a container, by default): the process then counts as waiting wherever it is.
-fn waits_for_an_event(pid: i32) -> Option<bool> {
-    let Ok(at) = fs::read_to_string(format!("/proc/{pid}/syscall")) else {
-        return Some(true);
-    };
-    let number = at.split_whitespace().next()?;
-    let is_running = number == "running";
-    let is_waiting = || number.parse().is_ok_and(|n: i64| EVENT_WAITS.contains(&n));
-    (!is_running).then(is_waiting)
-}
-
-/// Whether it has stopped by a signal.
-fn is_stopped(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
-    state.is_some_and(|rest| rest.starts_with('T'))
 }
 
 /// Make this process the parent of every orphan that its servers leave. A process that was killed keeps its id until

@@ -1,7 +1,8 @@
 //! The directory of the tests' files: a tmpfs of their own if this machine has the room, since a test waits for a disk most of its time,
 //! and a filesystem on a device takes processor time. Tests of disks use `on_disk`, or a `LoopFs`.
 
-use crate::server::{run, server_owner};
+use crate::as_server::server_owner;
+use crate::server::run;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -104,7 +105,7 @@ fn clean_up_at_our_end(directory: &Path) -> std::io::Result<()> {
     shell.arg(directory).current_dir("/");
     shell.stdin(Stdio::piped()).stdout(Stdio::null());
     let child = shell.stderr(Stdio::null()).spawn()?;
-    // Its input is open until this process ends.
+    // The input is open until this process ends.
     std::mem::forget(child);
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! A throwaway server: data directory and socket of its own, no TCP.
 
+use crate::as_server::{as_server, server_owner};
 use crate::background::Background;
 use crate::owned::{OwnedDirectory, make_owned, make_owned_file, open_directory, write_as_owner};
-use crate::process::{Process, adopt_orphans, hold, processes_in, reap, send};
+use crate::process::{Process, adopt_orphans, processes_in, reap, send};
 use crate::scratch::scratch;
 use crate::wait::{LONG, SHORT, wait_until, wait_with};
 use crate::watchdog::Watchdog;
@@ -31,11 +32,9 @@ pub enum Stop {
     Immediate,
 }
 
-/// Settings next to the data, in a directory that is not the servers' owner's: writing them follows no name of theirs.
-const SETTINGS: &str = "include '../settings.conf'\n";
-
 pub struct TestServer {
-    /// Ours. In it are data directory and log, which belong to the servers' owner, and settings.conf.
+    /// Ours. In it are data directory and log, which belong to the servers' owner, and settings.conf: writing them follows no name of theirs. The
+    /// cluster of tools/prefix includes them.
     place: TempDir,
     /// The socket: its path has to be short, whatever the data's is.
     sockets: OwnedDirectory,
@@ -87,12 +86,6 @@ impl TestServer {
                 .args(["-R", "--reflink=auto"])
                 .arg(prefix().join(cluster).join("."))
                 .arg(server.data()),
-        );
-        let conf = server.data().join("postgresql.conf");
-        must(
-            as_server("sh")
-                .args(["-c", "printf %s \"$1\" >> \"$2\"", "sh", SETTINGS])
-                .arg(conf),
         );
         if let Some(wal) = wal {
             let (inside, outside) = (server.data().join("pg_wal"), wal.join("pg_wal"));
@@ -176,10 +169,31 @@ impl TestServer {
     /// Starts the server with variables in its environment.
     pub fn try_start_with(&self, environment: &[(&str, &str)]) -> Result<(), String> {
         let before = self.log().len();
-        let mut start = self.pg_ctl("start");
-        start.envs(environment.iter().copied());
-        run(start.arg("-l").arg(self.log_path()))
-            .map_err(|error| format!("{error}\n{}", &self.log()[before..]))
+        let log = OpenOptions::new().append(true).open(self.log_path());
+        let log = log.expect("the log");
+        let mut postgres = as_server(prefix().join("bin/postgres"));
+        postgres.arg("-D").arg(self.data());
+        postgres.envs(environment.iter().copied());
+        postgres
+            .stdin(Stdio::null())
+            .stderr(log.try_clone().expect("the log"));
+        let mut postmaster = postgres.stdout(log).spawn().expect("postgres");
+        let pid = postmaster.id().to_string();
+        wait_until("the server has started, or ended", LONG, || {
+            if self.is_ready(&pid) {
+                return Some(Ok(()));
+            }
+            // Another test may have taken note of its end.
+            let is_over = !matches!(postmaster.try_wait(), Ok(None));
+            is_over.then(|| Err(self.log()[before..].to_owned()))
+        })
+    }
+
+    /// Whether the postmaster of this pid takes connections, by its own file.
+    fn is_ready(&self, pid: &str) -> bool {
+        let file = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+        let mut lines = file.lines().map(str::trim);
+        lines.next() == Some(pid) && matches!(lines.nth(6), Some("ready" | "standby"))
     }
 
     /// Start the server where each of these files of /proc is another one: this path, empty when it is /dev/null. Takes root.
@@ -191,20 +205,27 @@ impl TestServer {
         let mut start = Command::new("unshare");
         start.args(["--mount", "sh", "-c"]);
         start.arg(format!("{script} exec \"$@\"")).arg("sh");
-        let server = self.pg_ctl("start");
-        start.arg(server.get_program()).args(server.get_args());
+        if server_owner().is_some() {
+            start.args(["setsid", "--wait", "runuser", "-u", "postgres", "--"]);
+        }
+        start.arg(prefix().join("bin/pg_ctl"));
+        start
+            .args(["start", "-s", "-w", "-t", "120", "-D"])
+            .arg(self.data());
         start.env_remove("RUST_BACKTRACE").current_dir("/");
         must(start.arg("-l").arg(self.log_path()));
     }
 
     /// Stop the server and wait until every process of it is gone.
     pub fn stop(&self, how: Stop) {
-        let mode = match how {
-            Stop::Fast => "fast",
-            Stop::Immediate => "immediate",
-        };
         let postmaster = self.postmaster();
-        must(self.pg_ctl("stop").args(["-m", mode]));
+        self.signal(
+            postmaster,
+            match how {
+                Stop::Fast => Signal::INT,
+                Stop::Immediate => Signal::QUIT,
+            },
+        );
         self.wait_until_gone(postmaster);
     }
 
@@ -236,7 +257,7 @@ impl TestServer {
     }
 
     pub fn reload(&self) {
-        must(&mut self.pg_ctl("reload"));
+        self.signal(self.postmaster(), Signal::HUP);
     }
 
     /// Kill the postmaster as a power cut would (its children notice and end), and wait until all are gone.
@@ -269,26 +290,12 @@ impl TestServer {
     /// Kill one child with SIGKILL, which makes the postmaster restart all others, and wait until the server has
     /// recovered.
     pub fn crash(&self, pid: i32) {
-        assert!(self.is_crashed_by(pid), "process {pid} was gone already");
-    }
-
-    /// Kills one child that may be gone, and waits until the server has recovered; false if it is gone.
-    pub fn is_crashed_by(&self, pid: i32) -> bool {
-        self.is_crashed_by_then(pid, || ())
-    }
-
-    /// Kills one child, and does something more at once.
-    pub fn is_crashed_by_then(&self, pid: i32, then: impl FnOnce()) -> bool {
         let ready = |log: String| log.matches("ready to accept connections").count();
         let before = ready(self.log());
-        if !send(pid, Signal::KILL) {
-            return false;
-        }
-        then();
+        self.signal(pid, Signal::KILL);
         wait_until("the server has recovered", LONG, || {
             (ready(self.log()) > before).then_some(())
         });
-        true
     }
 
     /// Send a child SIGTERM.
@@ -300,11 +307,6 @@ impl TestServer {
     /// goes on. `hold` is for the others.
     pub fn signal(&self, pid: i32, signal: Signal) {
         assert!(send(pid, signal), "process {pid} was gone already");
-    }
-
-    /// Stop a process where it waits for its latch, so that it holds nothing that others need. SIGCONT lets it go on.
-    pub fn hold(&self, pid: i32) {
-        hold(pid);
     }
 
     /// A signal to one that may be gone; false if it is.
@@ -415,13 +417,6 @@ impl TestServer {
         self.place.path().join("log")
     }
 
-    fn pg_ctl(&self, verb: &str) -> Command {
-        let mut command = as_server(prefix().join("bin/pg_ctl"));
-        command.arg(verb).arg("-D").arg(self.data());
-        command.args(["-s", "-w", "-t", "120"]);
-        command
-    }
-
     fn postmaster_pid(&self) -> Option<i32> {
         let file = fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
         file.lines().next()?.trim().parse().ok()
@@ -431,7 +426,7 @@ impl TestServer {
     /// not start while another process has it.
     fn wait_until_gone(&self, postmaster: i32) {
         wait_with(
-            SHORT,
+            LONG,
             |_| std::thread::sleep(Duration::from_millis(5)),
             || {
                 reap();
@@ -462,14 +457,15 @@ impl Drop for TestServer {
             .iter()
             .any(|process| Some(process.pid) == postmaster)
         {
-            let _ = run(self.pg_ctl("stop").args(["-m", "immediate"]));
+            postmaster.map(|pid| send(pid, Signal::QUIT));
         }
-        for _ in 0..100 {
+        for polls in 0..750 {
+            reap();
             let left = self.processes();
             if left.is_empty() {
-                return reap();
+                return;
             }
-            for process in left {
+            for process in left.iter().filter(|_| polls > 500) {
                 send(process.pid, Signal::KILL);
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -494,19 +490,6 @@ pub(crate) fn prefix() -> &'static Path {
     })
 }
 
-/// The user that servers run as where it is another one: postgres, if this is root.
-pub fn server_owner() -> Option<u32> {
-    static OWNER: OnceLock<Option<u32>> = OnceLock::new();
-    *OWNER.get_or_init(|| {
-        if !rustix::process::geteuid().is_root() {
-            return None;
-        }
-        let id = Command::new("id").args(["-u", "postgres"]).output();
-        let id = String::from_utf8(id.expect("id runs").stdout).expect("a number");
-        Some(id.trim().parse().expect("there is a user postgres"))
-    })
-}
-
 /// Executes a statement in the database postgres of a data directory that no server uses.
 pub fn in_single_user_mode(data: &Path, sql: &str) {
     let mut postgres = as_server(prefix().join("bin/postgres"));
@@ -528,23 +511,6 @@ pub fn in_single_user_mode(data: &Path, sql: &str) {
         output.status.success() && !said.contains("ERROR:"),
         "{sql}: {said}"
     );
-}
-
-/// A command that runs as the servers' owner: PostgreSQL refuses to run as root.
-pub(crate) fn as_server(program: impl AsRef<std::ffi::OsStr>) -> Command {
-    let mut command = if server_owner().is_some() {
-        // In a session of its own: that user may trace it, and would have its terminal.
-        let mut command = Command::new("setsid");
-        command
-            .args(["--wait", "runuser", "-u", "postgres", "--"])
-            .arg(program);
-        command
-    } else {
-        Command::new(program)
-    };
-    // The postmaster would hand it on, and the extension's errors would carry a backtrace in their DETAIL.
-    command.env_remove("RUST_BACKTRACE").current_dir("/");
-    command
 }
 
 fn data_in(place: &TempDir) -> PathBuf {

@@ -1,4 +1,4 @@
--- Runs of several kinds, and a row in each table of runs that has none then: what a released version may have stored.
+-- Runs of several kinds: what a released version may have stored. one_row_each.sql follows.
 CREATE EXTENSION pgfsbench;
 SELECT run_id FROM fsbench.run(scale => 1, clients => 1, transactions => 50, seed => 1);
 SELECT run_id FROM fsbench.run(scale => 1, clients => 2, transactions => 100, rate => 1000, latency_limit_ms => 10000, label => 'näme');
@@ -14,4 +14,3 @@ INSERT INTO fsbench.imported_file (host, format, sha256, imported_by) VALUES ('e
 INSERT INTO fsbench.imported_experiment (experiment_id, import_id, sha256) SELECT experiment_id, 1, 'x' FROM fsbench.experiment;
 INSERT INTO fsbench.helper_job (run_id, target, action, request) VALUES (1, 'made', 'release', '{}');
 INSERT INTO fsbench.script (sha256, document) VALUES ('x', '{}');
-\ir one_row_each.sql

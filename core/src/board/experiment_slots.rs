@@ -28,7 +28,7 @@ pub struct ExperimentSlots {
 #[derive(Default)]
 #[repr(C)]
 pub struct ExperimentSlot {
-    /// Its OID; 0 for a place that is free. Taken by who has an experiment there that is to go on, given back by the janitor when there
+    /// OID of the database; 0 for a free place. Taken by who has an experiment there that is to go on, given back by the janitor when there
     /// is none any more, or the database is gone.
     pub database: AtomicU32,
     /// Raised by a session that has changed an experiment there, when that is committed.

@@ -15,9 +15,9 @@ use super::{
 pub struct Sample {
     /// Number of the interval in the measured window, from 0.
     pub second: u32,
-    /// Its start in nanoseconds since the start of the phase.
+    /// Start in nanoseconds since the start of the phase.
     pub start_ns: u64,
-    /// Its true length in nanoseconds.
+    /// True length in nanoseconds.
     pub interval_ns: u64,
     /// Transactions committed in it.
     pub transactions: u64,

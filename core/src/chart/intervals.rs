@@ -9,7 +9,7 @@ use super::{Style, truncate, wrap};
 pub struct Interval {
     /// Text to the left of it.
     pub label: String,
-    /// Its ratio to the baseline; None: not known yet.
+    /// Ratio to the baseline; None: not known yet.
     pub ratio: Option<f64>,
     /// The ends of its interval.
     pub low: Option<f64>,

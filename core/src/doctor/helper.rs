@@ -16,6 +16,9 @@ pub struct Description {
     pub drop_caches: Option<bool>,
     #[serde(default)]
     pub loop_devices: bool,
+    /// Why writes to images cannot be recorded for power cuts; None if they can.
+    #[serde(default)]
+    pub no_power_cuts: Option<String>,
     #[serde(default)]
     pub devices: Vec<Device>,
     #[serde(default)]
@@ -146,7 +149,7 @@ pub struct Facts {
     pub library: &'static str,
     /// How it is started.
     pub start: Start,
-    /// Its description, and the time when it was published.
+    /// Description, and the time when it was published.
     pub description: Option<(Description, String)>,
 }
 
@@ -205,6 +208,13 @@ fn storage(report: &mut Report, description: &Description) {
             "images cannot be attached here"
         },
         Some("Load the module loop.".into()),
+    );
+    let no_power_cuts = description.no_power_cuts.as_deref();
+    report.say(
+        "power cuts",
+        if no_power_cuts.is_none() { OK } else { MISSING },
+        no_power_cuts.unwrap_or("writes to images can be recorded, and cut at any moment"),
+        Some("Load the module: modprobe fuse.".into()),
     );
     if description.images.is_empty() {
         report.say(
@@ -315,7 +325,7 @@ mod tests {
     #[test]
     fn what_it_may_use_is_listed() {
         let description = serde_json::from_str(
-            r#"{"loop_devices": false, "devices": [{"path": "/dev/x", "usable": false, "why_not": "it is mounted"}],
+            r#"{"loop_devices": false, "no_power_cuts": "there is no /dev/fuse", "devices": [{"path": "/dev/x", "usable": false, "why_not": "it is mounted"}],
                 "images": [{"directory": "/i", "max_bytes": 1024, "used_bytes": 0, "free_bytes": 1024}],
                 "prepared": [{"target": "t", "mount_point": "/m"}]}"#,
         );
@@ -331,6 +341,7 @@ mod tests {
             ("running", MISSING),
             ("last seen", INFO),
             ("loop devices", MISSING),
+            ("power cuts", MISSING),
             ("images /i", OK),
             ("device /dev/x", WARNING),
             ("target t", INFO),

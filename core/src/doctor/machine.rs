@@ -12,7 +12,7 @@ use crate::{
 /// All that is found out of the machine.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Its load during one second.
+    /// Load during one second.
     pub load: Option<Load>,
     /// Whether the kernel tells of pressure.
     pub tells_of_pressure: bool,
@@ -108,7 +108,7 @@ fn load(report: &mut Report, facts: &Facts) {
     );
 }
 
-/// The line about what others do. A load whose owner is not known is nobody's.
+/// The line about the load of other programs. A load with an unknown owner is attributed to no program.
 fn load_of_others(report: &mut Report, load: &Load, facts: &RunFacts) {
     let busy = format!(
         "the processors were busy in {} of the time",

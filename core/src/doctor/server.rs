@@ -49,7 +49,7 @@ pub struct Room {
 /// All that is found out of the server.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Its settings and state.
+    /// Settings and state.
     pub server: Server,
     /// Facts that decide whether a run is refused.
     pub state: ServerState,

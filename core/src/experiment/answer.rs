@@ -50,7 +50,7 @@ pub struct TargetFacts {
     pub differs: BTreeMap<usize, Cause>,
     /// Findings of its runs that are warnings, and what has changed between them.
     pub warnings: Vec<Warning>,
-    /// Its checkpoints, a run.
+    /// Checkpoints a run.
     pub checkpoints: Option<Checkpoints>,
 }
 

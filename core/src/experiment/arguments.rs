@@ -69,7 +69,7 @@ pub struct Checked {
     /// Targets that are to be made for it, of others.
     pub variants: Vec<Variant>,
     pub goal: Goal,
-    /// Its number among the candidates.
+    /// Number of the baseline among the candidates.
     pub baseline: Option<usize>,
     pub control: bool,
     pub metric: metric::Metric,

@@ -16,9 +16,9 @@ pub const MOST_TARGETS: usize = 24;
 /// One of what is compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Its name in the experiment.
+    /// Name in the experiment.
     pub name: String,
-    /// Its name in `fsbench.target`.
+    /// Name in `fsbench.target`.
     pub target: String,
     /// Parameters of `run` that are its own.
     pub own: Map<String, Value>,
@@ -64,7 +64,7 @@ const KNOWN: &str = "A factor is a parameter of fsbench.run() that changes what 
     block_settings.NAME, kernel_settings.NAME or target_settings.NAME. Filesystems and places are compared by several targets.";
 
 struct Factor {
-    /// Its name as it was given.
+    /// Name as it was given.
     name: String,
     /// Type of its values, if it varies targets.
     of_target: Option<Takes>,

@@ -17,13 +17,13 @@ pub use measured::{By, Files, PlannedRun};
 /// One metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
-    /// Its column in `fsbench.result`.
+    /// Column in `fsbench.result`.
     pub name: &'static str,
     /// Whether more of it is better.
     pub more_is_better: bool,
     /// How it is compared.
     pub kind: Kind,
-    /// Its noun, in the plural or as a mass: "more tps".
+    /// Noun in the plural, or a mass noun: "more tps".
     pub noun: &'static str,
     /// The runs that have it.
     pub by: By,

@@ -119,7 +119,7 @@ pub struct ThisServer {
 /// A piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// Its subject: choice, open, next, why, figures, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
+    /// Subject: choice, open, next, why, figures, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
     pub part: &'static str,
     /// In words, or a line to be pasted.
     pub says: String,
@@ -252,7 +252,7 @@ fn nothing_durable(facts: &[Facts]) -> Option<String> {
     facts.first().filter(|_| all)?.why_not_durable()
 }
 
-/// Whether nobody should keep a database on the filesystem of that target.
+/// Whether the filesystem of that target is unfit for a database.
 fn is_for_comparison_only(facts: &[Facts], number: usize) -> bool {
     let filesystem = facts.iter().find(|f| f.number == number);
     let filesystem = filesystem.and_then(|f| f.filesystem.as_deref());
@@ -271,6 +271,12 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
     .collect()
 }
 
+/// Whether power cuts have tried the durability of a target.
+fn is_tried(facts: &Facts) -> bool {
+    let durability = facts.durability.as_ref();
+    durability.is_some_and(|found| found.is_shown() || found.has_failed_power_cuts())
+}
+
 fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     let has_crashed = facts.iter().any(|f| f.crash == Some(true));
     let recovery = (!has_crashed).then(|| untested::recovery(facts.iter().all(can_crash)));
@@ -278,7 +284,8 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     let workload = first.and_then(|f| f.workload.as_deref());
     let clients = first.and_then(|f| f.clients);
     let loads = untested::other_loads(workload, clients.map(|clients| clients.max(0) as u64));
-    let before = [Some(untested::power_cut()), recovery, loads];
+    let power_cut = (!facts.iter().all(is_tried)).then(untested::power_cut);
+    let before = [power_cut, recovery, loads];
     let is_protected = facts.iter().any(|f| f.power_loss_protected == Some(true));
     // Files of a database that has lived long are scattered, on a filesystem that was full before.
     let ageing = untested::ageing(facts.iter().all(stored::is_made));

@@ -77,7 +77,7 @@ impl Row for Recorded {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct OfTarget {
     pub target_number: usize,
-    /// Its name in the experiment.
+    /// Name in the experiment.
     pub target: String,
     /// The target of `fsbench.target`.
     pub target_name: String,

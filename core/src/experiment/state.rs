@@ -23,7 +23,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// Its name in SQL.
+    /// Name in SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Best => "best",
@@ -49,7 +49,7 @@ impl Neighbours {
     /// The values of the argument.
     pub const GIVEN: [Self; 2] = [Self::Unexpected, Self::Expected];
 
-    /// Its name in SQL.
+    /// Name in SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unexpected => "unexpected",
@@ -158,10 +158,10 @@ pub struct Experiment {
 pub struct Target {
     #[serde(rename = "target_number")]
     pub number: usize,
-    /// Its name in the experiment.
+    /// Name in the experiment.
     #[serde(rename = "target")]
     pub name: String,
-    /// Its name in `fsbench.target`.
+    /// Name in `fsbench.target`.
     #[serde(rename = "target_name")]
     pub target: String,
 }
@@ -180,7 +180,7 @@ pub struct Made {
     pub boot_id: Option<String>,
     /// Versions of kernel, server and extension.
     pub versions: Option<String>,
-    /// Its outcome; None until the run was looked at.
+    /// Outcome of the run; None until the conductor has judged the run.
     pub outcome: Option<Outcome>,
     pub why: Option<String>,
     /// Status of the run; None when it has no row.
@@ -237,13 +237,13 @@ pub enum Outcome {
     Measured,
     /// It could not keep the rate, or its search has found none that it keeps: it counts, and has no value.
     Behind,
-    /// Its findings call it invalid.
+    /// Findings call the run invalid.
     Invalid,
     /// It failed.
     Failed,
     /// The server or the machine stopped under it.
     Interrupted,
-    /// Its block is made again.
+    /// The block of the run is made again.
     Repeated,
     /// Others took much of the machine: it is made again, or another attempt counts.
     Disturbed,
@@ -254,7 +254,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Its name in SQL.
+    /// Name in SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Measured => "measured",

@@ -48,7 +48,7 @@ pub enum Next {
     TakeAsItIs(u32, String),
     /// Wait for the run of that number.
     Wait(i64),
-    /// A run was about to be started when somebody was cut off: it may be there or not. By its index.
+    /// The conductor was cut off while it started a run: the run may exist or not. Index of the run.
     Find(usize),
     /// Store that the runs of a block do not count, and why: it is made again.
     Repeat(u32, String),
@@ -337,7 +337,7 @@ fn without_reference(state: &State, excluded: &[ExcludedTarget], runs: &[bool]) 
     if let Some(baseline) = state.experiment.baseline
         && let Some(excluded) = of(baseline)
     {
-        let why = text::baseline_is_aside(name(baseline), &excluded.why);
+        let why = text::baseline_is_excluded(name(baseline), &excluded.why);
         return Some(End::NoReference(why));
     }
     (runs.iter().filter(|run| **run).count() < 2).then(|| {

@@ -86,7 +86,7 @@ pub fn are_made(factors: Option<&Value>) -> bool {
 /// A target that is to be made of another one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// Its name in `fsbench.target`.
+    /// Name in `fsbench.target`.
     pub name: String,
     /// Name of the target that it varies.
     pub of: String,

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 pub(super) use layers::of_storage;
 
-use super::RunFacts;
+use super::{RunFacts, facts::PowerCutFacts};
 use crate::texts::durability as text;
 
 pub use text::{Class, Code, Device};
@@ -29,7 +29,8 @@ impl Code {
             | Self::FlushesOff { .. }
             | Self::JfsDoesNotFlush
             | Self::SyncDoesNothing { .. }
-            | Self::ZfsDoesNotFlush => Class::NotDurable,
+            | Self::ZfsDoesNotFlush
+            | Self::FailedPowerCuts { .. } => Class::NotDurable,
             Self::UnknownFilesystem { .. }
             | Self::UnknownDevices { .. }
             | Self::UnknownZfsSync
@@ -44,6 +45,7 @@ impl Code {
             | Self::Other => Class::NotKnown,
             Self::PowerLossProtected => Class::Declared,
             Self::WhereATestSyncs => Class::BySettings,
+            Self::SurvivedPowerCuts { .. } => Class::Shown,
         }
     }
 
@@ -70,6 +72,7 @@ impl Code {
                 wal_bytes: 0,
                 device_bytes: 0,
             },
+            Self::FailedPowerCuts { .. } => Self::FailedPowerCuts { failed: 0, cuts: 0 },
             other => other.clone(),
         }
     }
@@ -131,6 +134,7 @@ impl Durability {
             .workload
             .is_some_and(|workload| workload.syncs_itself());
         codes.extend(syncs_itself.then_some(Code::WhereATestSyncs));
+        codes.extend(of_power_cuts(&facts.power_cuts));
         Some(Self::of_codes(codes))
     }
 
@@ -169,7 +173,9 @@ impl Durability {
     pub fn is_as(&self, other: &Self) -> bool {
         let (own, theirs) = (self.telling(), other.telling());
         let all_in = |a: &[Code], b: &[Code]| a.iter().all(|code| b.contains(code));
-        self.class() == other.class() && all_in(&own, &theirs) && all_in(&theirs, &own)
+        // Power cuts show a promise, and change none.
+        let promise = |durability: &Self| durability.class().min(Class::BySettings);
+        promise(self) == promise(other) && all_in(&own, &theirs) && all_in(&theirs, &own)
     }
 
     /// The codes that the sentence names, without figures.
@@ -178,7 +184,7 @@ impl Durability {
         let tells = |code: &&Code| match class {
             Class::NotDurable | Class::Declared => code.class() == Class::NotDurable,
             Class::NotKnown => code.class() == Class::NotKnown,
-            Class::BySettings => **code == Code::WhereATestSyncs,
+            Class::BySettings | Class::Shown => **code == Code::WhereATestSyncs,
         };
         self.0
             .iter()
@@ -190,6 +196,17 @@ impl Durability {
     /// True if commits are durable, as far as settings and declarations tell.
     pub fn is_durable(&self) -> bool {
         self.class() >= Class::Declared
+    }
+
+    /// True if no power cut has lost a commit, and nothing else speaks against it.
+    pub fn is_shown(&self) -> bool {
+        self.class() == Class::Shown
+    }
+
+    /// True if power cuts have lost or damaged data.
+    pub fn has_failed_power_cuts(&self) -> bool {
+        let is_failure = |code: &Code| matches!(code, Code::FailedPowerCuts { .. });
+        self.0.iter().any(is_failure)
     }
 
     /// The promise of a COMMIT, in words.
@@ -229,6 +246,14 @@ pub fn contradictions(facts: &RunFacts) -> Vec<Code> {
         true => Vec::new(),
         false => contradiction::of(facts),
     }
+}
+
+fn of_power_cuts(facts: &PowerCutFacts) -> Option<Code> {
+    let cuts = facts.cuts.filter(|cuts| *cuts > 0)?;
+    Some(match facts.failed? {
+        0 => Code::SurvivedPowerCuts { cuts },
+        failed => Code::FailedPowerCuts { failed, cuts },
+    })
 }
 
 fn of_settings(facts: &RunFacts) -> Option<Vec<Code>> {

@@ -1,16 +1,16 @@
 //! The facts of a run by which it is judged. None: not known.
 
 mod crash;
-mod io;
 mod machine;
+mod power_cuts;
 mod server;
 mod storage;
 
 use serde::{Deserialize, Serialize};
 
 pub use crash::CrashFacts;
-pub use io::IoFacts;
 pub use machine::MachineFacts;
+pub use power_cuts::PowerCutFacts;
 pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts, WalSyncFacts};
 pub use storage::{FlushFacts, StorageFacts};
 
@@ -22,7 +22,7 @@ use crate::spec::{Cache, Spec, Workload};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
-    /// True for the quick look, from which nobody expects checkpoints or data beyond RAM.
+    /// True for the quick look, which needs neither checkpoints nor data beyond RAM.
     pub quick: bool,
     pub workload: Option<Workload>,
     pub clients: Option<u32>,
@@ -70,6 +70,8 @@ pub struct RunFacts {
     pub skipped: Option<u64>,
     /// Transactions a second of each whole second of the window, in order. A shorter last one is left out.
     pub seconds_tps: Option<Vec<f64>>,
+    /// True if parts of the window did unlike work, one after the other: their seconds are not compared.
+    pub has_unlike_parts: Option<bool>,
     /// Mean latency in milliseconds; under a rate from the time when each transaction was due.
     pub latency_ms: Option<f64>,
     /// Mean duration from the real start, under a rate only.
@@ -82,10 +84,10 @@ pub struct RunFacts {
     pub wal_storage: Option<StorageFacts>,
     /// Further filesystems that commits and checkpoints depend on: those of pg_control, pg_xact and the like.
     pub other_storage: Vec<StorageFacts>,
-    /// Syncs of files, and commits.
-    pub io: IoFacts,
     /// The data after the crash, in a run with the option `crash`.
     pub crash: CrashFacts,
+    /// Power cuts on the same target.
+    pub power_cuts: PowerCutFacts,
     pub flush: FlushFacts,
     pub machine: MachineFacts,
     pub server: ServerFacts,
@@ -108,6 +110,12 @@ impl RunFacts {
         }
     }
 
+    /// The transactions of each second, if all seconds had the same work.
+    pub fn alike_seconds(&self) -> Option<&[f64]> {
+        let is_alike = self.has_unlike_parts != Some(true);
+        self.seconds_tps.as_deref().filter(|_| is_alike)
+    }
+
     /// The facts that follow from the specification; the others unknown.
     pub fn of_spec(spec: &Spec) -> Self {
         Self {
@@ -118,6 +126,7 @@ impl RunFacts {
             rate: spec.rate,
             unlogged: Some(spec.options.unlogged),
             data_bytes: Some(spec.data_bytes()),
+            has_unlike_parts: Some(spec.workload.has_unlike_parts(spec)),
             ..Self::default()
         }
     }

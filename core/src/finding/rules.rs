@@ -70,7 +70,6 @@ pub const ALL: &[Rule] = &[
     crash::recovery_failed,
     flush::fsync_too_fast,
     flush::flushes_missing,
-    flush::commits_unlike_syncs,
     flush::flush_step,
     flush::virtual_disk_without_flush,
     machine::cpu_saturated,

@@ -150,11 +150,10 @@ fn clean() -> RunFacts {
         latency_ms: Some(2.0),
         service_ms: None,
         asking_server_shared_buffers_bytes: Some(GB / 8),
-        io: IoFacts {
-            syncs_per_second: Some(900.0),
-            jobs: Some(1),
-            commits_per_second: Some(800.0),
-            commit_run_id: Some(2),
+        has_unlike_parts: Some(false),
+        power_cuts: PowerCutFacts {
+            cuts: Some(320),
+            failed: Some(0),
         },
         storage: storage(),
         wal_storage: None,
@@ -246,6 +245,15 @@ mod storage;
 fn a_clean_run_and_an_unknown_one_have_none() {
     assert_eq!(judge(&clean()), []);
     assert_eq!(judge(&RunFacts::default()), []);
+}
+
+#[test]
+fn facts_are_read_as_they_are_stored() {
+    for facts in [clean(), RunFacts::default()] {
+        let stored = serde_json::to_string(&facts).expect("JSON");
+        let read: RunFacts = serde_json::from_str(&stored).expect("facts");
+        assert_eq!(read, facts);
+    }
 }
 
 #[test]
@@ -501,23 +509,7 @@ fn drift() {
         "the last third of the window did 20.0 % more than the first (1200 against 1000 tps)");
     finds_nothing!(seconds_tps: seconds(1040.0));
     finds_nothing!(seconds_tps: seconds(750.0), rate: Some(20.0));
-}
-
-#[test]
-fn commits_and_syncs_of_files() {
-    let io = |jobs, syncs, commits| IoFacts {
-        syncs_per_second: Some(syncs),
-        jobs: Some(jobs),
-        commits_per_second: Some(commits),
-        commit_run_id: Some(3),
-    };
-    finds!({io: io(1, 200.0, 900.0)} => "commits_unlike_syncs", Warning,
-        "1 job made 200 calls of fdatasync per second, and as many clients 900 commits per second in run 3: a factor of 4.5");
-    finds!({io: io(8, 2000.0, 500.0)} => "commits_unlike_syncs", Warning,
-        "8 jobs made 2000 calls of fdatasync per second, and as many clients 500 commits per second in run 3: a factor of 4.0");
-    finds_nothing!(io: io(1, 300.0, 900.0));
-    finds_nothing!(io: io(1, 0.0, 900.0));
-    finds_nothing!(io: IoFacts { commits_per_second: None, ..io(1, 1.0, 900.0) });
+    finds_nothing!(seconds_tps: seconds(750.0), has_unlike_parts: Some(true));
 }
 
 #[test]
@@ -626,6 +618,13 @@ fn findings_and_durability_are_the_same_where_each_text_is_its_code() {
             storage: StorageFacts {
                 filesystem: Some("tmpfs".into()),
                 ..storage()
+            },
+            ..clean()
+        },
+        RunFacts {
+            power_cuts: PowerCutFacts {
+                cuts: Some(320),
+                failed: Some(7),
             },
             ..clean()
         },

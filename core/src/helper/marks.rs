@@ -17,7 +17,6 @@ pub struct Marks {
     /// UUID of the partition in its table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition_uuid: Option<String>,
-    /// Size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }

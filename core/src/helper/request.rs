@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::options::{dataset_properties, mkfs_arguments, mount_options, pool_properties};
+use super::record::{Cut, CutStop, Fault, Record};
 use super::{BlockSettings, Filesystem, KernelSettings, Marks, SsdState};
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units::format_bytes;
@@ -85,7 +86,6 @@ pub struct DeviceRequest {
     /// UUID of the partition in its table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition_uuid: Option<String>,
-    /// Size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
@@ -163,6 +163,9 @@ pub struct Prepare {
     /// Properties of the dataset in the pool, in place of mount_options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset_properties: Option<String>,
+    /// Records all that is written, so that power cuts can be made of it. None: nothing is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<Record>,
 }
 
 impl Prepare {
@@ -179,6 +182,7 @@ impl Prepare {
             kernel_settings: None,
             pool_properties: None,
             dataset_properties: None,
+            record: None,
         }
     }
 
@@ -201,6 +205,7 @@ impl Prepare {
             ssd_state: None,
             block_settings: None,
             kernel_settings: None,
+            record: None,
             ..self.clone()
         }
     }
@@ -210,6 +215,7 @@ impl Prepare {
         self.check_options()?;
         self.check_log()?;
         self.check_ssd_state()?;
+        self.check_record()?;
         if let Some(settings) = &self.block_settings {
             settings.check()?;
         }
@@ -280,6 +286,24 @@ impl Prepare {
         }
     }
 
+    /// One record is of one device, which must be an image.
+    fn check_record(&self) -> Result<(), Refusal> {
+        let Some(record) = &self.record else {
+            return Ok(());
+        };
+        let why_not = match (&self.storage, &self.log, self.filesystem) {
+            (Storage::Device(_), ..) => {
+                "Writes to a device cannot be recorded, only those to an image."
+            }
+            (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
+            (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
+            _ => return check_image_size(record.log_bytes, SMALLEST_RECORD, "a record"),
+        };
+        Err(Refusal::argument("this target cannot be recorded")
+            .detail(why_not)
+            .hint("Give image_size, a filesystem other than zfs, and no log elsewhere."))
+    }
+
     /// Discarding gives the blocks of an image back to its filesystem.
     fn check_ssd_state(&self) -> Result<(), Refusal> {
         match (self.ssd_state, &self.storage) {
@@ -298,6 +322,9 @@ const SMALL: u64 = 512 << 20;
 
 /// The smallest image for a log: xfs wants no less.
 const SMALLEST_LOG: u64 = 64 << 20;
+
+/// The smallest record: mkfs alone writes some megabytes.
+const SMALLEST_RECORD: u64 = 64 << 20;
 
 fn check_image_size(bytes: u64, smallest: u64, of_what: &str) -> Result<(), Refusal> {
     if bytes < smallest {
@@ -364,6 +391,14 @@ pub enum Request {
     Describe,
     /// Write back and forget what is cached of all filesystems, so that a run begins cold.
     DropCaches,
+    /// End the recording of a target, and unmount it.
+    CutStop { target: Name, stop: CutStop },
+    /// Mount a target as a power cut would have left it.
+    Cut { target: Name, cut: Cut },
+    /// Unmount it again, and forget what was written since.
+    CutEnd { target: Name },
+    /// Let the disk of a recorded target fail.
+    Fault { target: Name, fault: Fault },
 }
 
 impl Request {
@@ -398,10 +433,25 @@ impl Request {
             },
             "describe" => Self::Describe,
             "drop_caches" => Self::DropCaches,
+            "cut_stop" => Self::CutStop {
+                target: Name::new(target)?,
+                stop: parse(request)?,
+            },
+            "cut" => Self::Cut {
+                target: Name::new(target)?,
+                cut: parse(request)?,
+            },
+            "cut_end" => Self::CutEnd {
+                target: Name::new(target)?,
+            },
+            "fault" => Self::Fault {
+                target: Name::new(target)?,
+                fault: parse(request)?,
+            },
             other => {
                 return Err(
                     Refusal::argument(format!("unknown action {}", quoted(other)))
-                        .detail("The helper prepares, remounts and releases targets, plans and tries that, describes what there is, and drops caches.")
+                        .detail("The helper prepares, remounts, cuts and releases targets, plans and tries that, describes what there is, and drops caches.")
                         .hint("Use the functions of the extension."),
                 );
             }
@@ -416,9 +466,14 @@ impl Request {
             Self::Prepare { prepare, .. }
             | Self::Plan { prepare, .. }
             | Self::Try { prepare, .. } => prepare.check(),
-            Self::Release { .. } | Self::Remount { .. } | Self::Describe | Self::DropCaches => {
-                Ok(())
-            }
+            Self::CutStop { stop, .. } => stop.check(),
+            Self::Release { .. }
+            | Self::Remount { .. }
+            | Self::Describe
+            | Self::DropCaches
+            | Self::Cut { .. }
+            | Self::CutEnd { .. }
+            | Self::Fault { .. } => Ok(()),
         }
     }
 
@@ -429,13 +484,17 @@ impl Request {
             | Self::Plan { target, .. }
             | Self::Try { target, .. }
             | Self::Release { target }
-            | Self::Remount { target } => Some(target),
+            | Self::Remount { target }
+            | Self::CutStop { target, .. }
+            | Self::Cut { target, .. }
+            | Self::CutEnd { target }
+            | Self::Fault { target, .. } => Some(target),
             Self::Describe | Self::DropCaches => None,
         }
     }
 }
 
-fn parse(request: &str) -> Result<Prepare, Refusal> {
+fn parse<T: serde::de::DeserializeOwned>(request: &str) -> Result<T, Refusal> {
     serde_json::from_str(request).map_err(|error| {
         Refusal::new(Kind::InvalidArgument, "request is not understood")
             .detail(format!("It does not parse: {}.", quoted(&error.to_string())))

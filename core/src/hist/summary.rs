@@ -31,7 +31,7 @@ pub enum Measure {
     Latency,
     /// Latency from its real start.
     Service,
-    /// Its COMMIT.
+    /// Time of the COMMIT.
     Commit,
     /// Reads of a job of the workload `io`, each from its submission to its completion.
     Read,

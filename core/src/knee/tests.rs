@@ -261,7 +261,7 @@ proptest! {
     }
 }
 
-/// Its caller can end it there: one that is to be cancelled panics.
+/// A cancelled caller ends the search by a panic there.
 #[test]
 fn it_looks_around_in_each_resample() {
     let points = single(&[(1, 4.0), (2, 2.0), (4, 1.0)]);

@@ -43,7 +43,6 @@ pub struct Position {
     pub lsn: u64,
     /// Redo position of the latest checkpoint.
     pub redo: u64,
-    /// Its record.
     pub checkpoint: u64,
     /// The setting log_checkpoints.
     pub log_checkpoints: bool,

@@ -46,7 +46,7 @@ pub enum Wal {
     SameDevice,
     /// On another one, with figures of its own.
     Elsewhere,
-    /// Its location is not known, or nothing counts what is written there.
+    /// The location is not known, or no counter covers the writes there.
     Unknown,
 }
 

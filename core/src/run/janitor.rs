@@ -36,9 +36,9 @@ pub enum Action {
     Cancel,
     /// No coordinator could be started: end it.
     GiveUpStarting,
-    /// Its coordinators have died: end it.
+    /// The coordinators of the request have died: end the request.
     GiveUp,
-    /// Its database was dropped: end it, and have what it made removed from another one.
+    /// The database of the request was dropped: end the request, and remove what it made from another database.
     EndHomeless,
 }
 

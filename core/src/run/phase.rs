@@ -33,7 +33,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Its name in `fsbench.progress` and `run_log.phases`.
+    /// Name in `fsbench.progress` and `run_log.phases`.
     pub fn as_str(self) -> &'static str {
         [
             "queued",

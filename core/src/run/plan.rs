@@ -145,6 +145,9 @@ fn on_target(spec: &Spec, target_state: TargetState) -> Vec<Step> {
         }
         add(&[Act::StartAgain, Act::VerifyAgain]);
     }
+    if spec.workload.cuts_power() {
+        add(&[Act::CutPower]);
+    }
     add(&[Act::Collect]);
     let made = Made {
         server: true,
@@ -200,7 +203,7 @@ pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> 
         | Act::StartServer => Some("server"),
         Act::CrashServer => Some("stop"),
         Act::Job(HelperTask::Remount) | Act::ForgetAgain => Some("remount"),
-        Act::StartAgain => Some("recovery"),
+        Act::StartAgain | Act::CutPower => Some("recovery"),
         Act::VerifyAgain => Some("verify"),
         _ => None,
     }
@@ -216,8 +219,8 @@ fn target_spec(spec: &Spec, target_state: TargetState) -> Spec {
                 scale: spec.scale,
             },
         },
-        // The database that is checked after a crash must not be dropped before it.
-        keep: spec.options.crash,
+        // The database that is checked after a crash or a power cut must not be dropped before it.
+        keep: spec.keeps_database_of_target(),
         ..spec.clone()
     }
 }

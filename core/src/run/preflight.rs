@@ -44,7 +44,7 @@ impl ServerState {
         !self.synchronous_standby_names.is_empty()
     }
 
-    /// Whether its WAL is sent to somebody, or kept for somebody.
+    /// Whether WAL of the server is sent to standbys, or kept for replication slots.
     pub fn is_replicated(&self) -> bool {
         self.walsenders > 0 || self.slots > 0
     }

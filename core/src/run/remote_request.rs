@@ -85,7 +85,7 @@ pub fn arguments(
         stage,
         label,
         // The work database is verified after a crash, and must not be dropped before it.
-        keep: loads_only || spec.options.crash,
+        keep: loads_only || spec.keeps_database_of_target(),
         // A server of our own has no neighbours.
         force: spec.force || !executor.is_other(),
         script,

@@ -14,7 +14,7 @@ pub enum RequestState {
     Starting = 3,
     /// A coordinator works on it. Next: the coordinator, or the janitor when it died.
     Working = 4,
-    /// Its row stands as `queued`. Next: the janitor.
+    /// The row of the run has the status `queued`. Next: the janitor.
     Queued = 5,
     /// It is over and its outcome is there. Next: the caller, or the janitor if no session waits.
     Ended = 6,
@@ -140,7 +140,7 @@ impl Cancel {
 /// The time that a run goes on without a waiting session: as long as its lease is renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Its length in milliseconds; 0: there is none, and the run goes on.
+    /// Length of the lease in milliseconds; 0: the run has no lease.
     pub ms: u64,
     /// Monotonic clock of its end.
     pub until_ns: u64,

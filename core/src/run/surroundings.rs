@@ -25,7 +25,7 @@ pub type Processes = [(i32, Member)];
 pub struct Processors {
     times: Option<CpuTimes>,
     /// Ticks in this server's processes and the kernel's threads. None where the latter are not seen: what they do for the run
-    /// would be somebody else's.
+    /// would belong to other programs.
     known: Option<u64>,
     /// Ticks in user mode of this server's processes and the helper's. None where the postmaster is not seen.
     own_user: Option<u64>,
@@ -284,7 +284,7 @@ mod tests {
         (pid, member)
     }
 
-    /// Kernel thread, postmaster, one backend, and somebody else's program.
+    /// Kernel thread, postmaster, one backend, and a program of another user.
     fn processes(kernel: u64, backend: u64, other: u64) -> Vec<(i32, Member)> {
         vec![
             member(2, "kthreadd", 0, 0),

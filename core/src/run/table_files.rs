@@ -11,7 +11,7 @@ use crate::{
 pub struct TableFile {
     /// The table or index.
     pub relation: String,
-    /// Its file, with symbolic links resolved.
+    /// File, with symbolic links resolved.
     pub file: String,
     /// The filesystem of the file.
     pub place: Place,

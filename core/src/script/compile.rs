@@ -8,6 +8,7 @@ use super::sql::{Lexer, Piece, Stop, Unterminated};
 use super::statement::{MOST_PARAMETERS, Protocol, Statement, Store};
 use super::token::Source;
 use super::variables::{Names, begins_name, continues_name};
+use crate::sqlstate;
 
 /// Compiles the commands of a script. Those of its conditions are not connected yet.
 pub fn commands(
@@ -96,6 +97,15 @@ impl Compiler<'_> {
         };
         let statement = Statement::new(text, self.names);
         let start = piece.place(skipped);
+        if let Some(word) = piece.client_of_copy() {
+            let here = piece.place(word.start)..piece.place(word.start) + word.len();
+            let message = "COPY from stdin and to stdout is not supported in scripts".to_owned();
+            return Err(ScriptError {
+                sqlstate: sqlstate::INVALID_PARAMETER,
+                hint: Some("Use INSERT, or COPY with a file of the server."),
+                ..place::error(self.script, start, here, message)
+            });
+        }
         if self.protocol == Protocol::Prepared {
             self.check_parameters(&statement, piece, skipped)?;
         }

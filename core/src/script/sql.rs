@@ -63,6 +63,46 @@ impl Piece {
         }
         (at < text.len()).then_some((at, &text[at..]))
     }
+
+    /// The word STDIN or STDOUT of a COPY that reads from the client or writes to it, in any statement of the text.
+    pub fn client_of_copy(&self) -> Option<Span> {
+        let mut quoted = self.quoted.iter().peekable();
+        let (mut at, mut depth, mut words) = (0, 0_usize, 0);
+        let (mut is_copy, mut is_file_next) = (false, false);
+        while let Some(byte) = self.text.get(at).copied() {
+            while quoted.next_if(|span| span.end <= at).is_some() {}
+            if let Some(span) = quoted.peek().filter(|span| span.contains(&at)) {
+                at = span.end;
+                continue;
+            }
+            let continues = |byte: &&u8| continues_name(**byte) || **byte == b'$';
+            let length = match begins_name(byte) {
+                true => self.text[at..].iter().take_while(continues).count(),
+                false => 1,
+            };
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth = depth.saturating_sub(1),
+                b';' if depth == 0 => (words, is_copy) = (0, false),
+                // A variable.
+                b':' => is_file_next = false,
+                _ if begins_name(byte) && depth == 0 => {
+                    let word = &self.text[at..at + length];
+                    let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
+                    words += 1;
+                    if words == 1 {
+                        is_copy = is(&"copy");
+                    } else if is_file_next && ["stdin", "stdout"].iter().any(is) {
+                        return Some(at..at + length);
+                    }
+                    is_file_next = is_copy && ["from", "to"].iter().any(is);
+                }
+                _ => {}
+            }
+            at += length;
+        }
+        None
+    }
 }
 
 /// The state of a statement that a meta command interrupts.

@@ -2,7 +2,7 @@
 
 use Act::{
     AskForMemory, AskForSettings, AskForStatements, CheckServer, Checkpoint, Collect, Connect,
-    CopyData, CrashServer, CreateExtension, DropDatabase, DropFile, FillWal, ForgetAgain,
+    CopyData, CrashServer, CreateExtension, CutPower, DropDatabase, DropFile, FillWal, ForgetAgain,
     ForgetData, Initdb, Job, Launch, Leave, Load, LoadOnce, Maintain, MakeDatabase, MakeDirectory,
     MakeFile, Measure, OpenDatabase, RemoveServer, Start, StartAgain, StartServer, StopServer,
     Store, Sync, TakeDatabase, Vacuum, Verify, VerifyAgain, WarmUp, WriteSettings,
@@ -20,7 +20,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// Its name in `fsbench.plan()` and in `run_log.steps`.
+    /// Name in `fsbench.plan()` and in `run_log.steps`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Helper => "helper",
@@ -71,6 +71,7 @@ pub enum Act {
     ForgetAgain,
     StartAgain,
     VerifyAgain,
+    CutPower,
     Collect,
     StopServer,
     RemoveServer,
@@ -101,8 +102,8 @@ impl Act {
             Job(_) => Actor::Helper,
             Connect | CheckServer | Start | LoadOnce | MakeDirectory | Initdb | CopyData | Sync
             | ForgetData | AskForSettings | AskForStatements | WriteSettings | AskForMemory
-            | StartServer | CrashServer | ForgetAgain | StartAgain | Collect | StopServer
-            | RemoveServer => Actor::Coordinator,
+            | StartServer | CrashServer | ForgetAgain | StartAgain | CutPower | Collect
+            | StopServer | RemoveServer => Actor::Coordinator,
             CreateExtension | VerifyAgain | MakeDatabase | TakeDatabase | MakeFile | Load
             | Vacuum | FillWal | Checkpoint | Launch | WarmUp | Measure | Verify | Maintain
             | Store | Leave | OpenDatabase | DropDatabase | DropFile => Actor::Server,
@@ -114,7 +115,7 @@ impl Act {
         self.actor() == Actor::Server && !matches!(self, CreateExtension | VerifyAgain)
     }
 
-    /// Its name in `fsbench.plan()` and in `run_log.steps`. The helper has names of its own for what it does for an errand.
+    /// Name in `fsbench.plan()` and in `run_log.steps`. The helper has names of its own for what it does for an errand.
     pub fn action(self) -> &'static str {
         match self {
             Job(HelperTask::ReleaseEarlier | HelperTask::Release) => "release",
@@ -137,6 +138,7 @@ impl Act {
             StartServer | StartAgain => "start the server",
             CreateExtension => "create extension",
             CrashServer => "crash the server",
+            CutPower => "cut the power",
             Collect => "collect",
             StopServer => "stop the server",
             RemoveServer => "remove the server",

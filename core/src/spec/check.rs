@@ -1,6 +1,8 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
-use super::{Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, RunArguments, Stage};
+use super::{
+    Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, RunArguments, Stage, Workload,
+};
 use crate::escape::is_refused;
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units;
@@ -106,6 +108,24 @@ pub fn crash(
         );
     }
     Ok(())
+}
+
+/// Only a server of a target's own has its power cut.
+pub fn power_cuts(
+    workload: Workload,
+    target: &str,
+    arguments: &RunArguments,
+    facts: &Facts,
+) -> Result<(), Refusal> {
+    let is_own = target != DEFAULT_TARGET && !facts.by_connection;
+    if !workload.cuts_power() || is_own || arguments.stage != Stage::Whole {
+        return Ok(());
+    }
+    Err(
+        Refusal::argument("workload \"power-cut\" needs a target on an image")
+            .detail("The helper records what the filesystem of the target writes, and mounts it as a power cut would have left it.")
+            .hint("Give a target with image_size (fsbench.create_target())."),
+    )
 }
 
 /// A search for the highest rate takes a limit, and chooses rates and times by itself.

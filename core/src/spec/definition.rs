@@ -58,7 +58,7 @@ pub struct Remark {
 /// import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultTable {
-    /// Its name in the schema.
+    /// Name in the schema.
     pub name: &'static str,
     /// The columns that tell the rows of a run apart, in the order of the rows; `run_id` where a run has one row.
     pub key: &'static str,
@@ -169,7 +169,7 @@ impl Workload {
         Self(definition)
     }
 
-    /// Its name in SQL.
+    /// Name in SQL.
     pub fn as_str(self) -> &'static str {
         self.0.name()
     }
@@ -184,7 +184,7 @@ impl Workload {
         self.0.clients_do() == ClientsDo::Transactions
     }
 
-    /// Its own option of this name.
+    /// The workload's own option of this name.
     pub fn own_option(self, name: &str) -> Option<&'static OwnOption> {
         self.0
             .own_options()

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// Its name, such as heron-2010.
+    /// Name, such as heron-2010.
     pub study: String,
     pub title: String,
     pub author: String,

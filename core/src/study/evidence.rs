@@ -20,7 +20,7 @@ const ON: [&str; 4] = ["queued", "running", "paused", "recorded"];
 /// The experiment of a question, as far as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// Its status; None when there is no such experiment any more.
+    /// Status of the experiment; None when the experiment was deleted.
     pub status: Option<String>,
     /// Each variant against the baseline, by the declared metric.
     pub rows: Vec<answer::Row>,

@@ -47,7 +47,7 @@ pub fn mark(text: &str) -> Option<String> {
 /// A device as it is found in sysfs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its directory in /sys.
+    /// Directory in /sys.
     pub directory: String,
     /// The directory of its disk: another one for a partition.
     pub disk: String,
@@ -132,7 +132,7 @@ impl Block {
         })
     }
 
-    /// Its queue; for a partition, that of its disk.
+    /// Queue of the device; for a partition, the queue of the disk.
     pub fn queue(&self, tree: &dyn Tree) -> Queue {
         let path = |name: &str| format!("{}/queue/{name}", self.disk);
         let of = |name: &str| number(tree, &path(name));

@@ -105,7 +105,7 @@ mod tests {
         let shared = real().but("link:/proc/self/ns/cgroup", Some("cgroup:[4026532512]"));
         assert_eq!(found(shared), None);
         assert_eq!(found(Recorded::of(CONTAINED)), None);
-        // Its first process is readable, and says nothing.
+        // The first process is readable, and says nothing.
         let silent = Recorded::of(CONTAINED).but("/proc/1/environ", Some("PATH=/bin\0"));
         assert_eq!(found(silent), None);
         assert_eq!(found(Recorded::of("")), None);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Block, Queue, Tree, flag, line, number};
 
-/// Deeper than this nobody stacks; a loop in what is read ends here.
+/// Layers deeper than this do not occur; a loop in the files ends here.
 const DEEPEST: usize = 12;
 
 /// The filesystem of a file or directory, and its devices.
@@ -56,7 +56,7 @@ pub struct Layer {
     /// 0 for the filesystem's own device; one more for each layer below.
     pub depth: usize,
     pub kind: LayerKind,
-    /// Its name; for devices of md and the device mapper, the name that a user gave them.
+    /// Name; for devices of md and the device mapper, the name that a user gave them.
     pub name: Option<String>,
     /// major:minor.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ pub struct Layer {
     /// Loop devices only: its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing_file: Option<String>,
-    /// Its queue; for a partition, that of its disk.
+    /// Queue of the device; for a partition, the queue of the disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
 }

@@ -25,7 +25,7 @@ pub fn bytes_to_load(spec: &Spec, cluster: Cluster) -> u64 {
 pub struct MadeBy {
     /// The program `postgres`.
     pub postgres: PathBuf,
-    /// Its size and time of modification, so that another build counts as another program.
+    /// Size and time of modification, so that another build counts as another program.
     pub postgres_file: (u64, i64),
     pub pgfsbench_version: &'static str,
     /// The superuser of the server.
@@ -37,7 +37,7 @@ pub struct MadeBy {
 pub struct DataKey {
     /// The program `postgres` that made them.
     pub postgres: PathBuf,
-    /// Its size and time of modification.
+    /// Size and time of modification of `postgres`.
     pub postgres_file: (u64, i64),
     pub pgfsbench_version: String,
     /// The superuser of the server.

@@ -25,9 +25,9 @@ const SEVERITIES: [&str; 5] = ["PANIC:", "FATAL:", "ERROR:", "WARNING:", "LOG:"]
 /// Why a server has ended by itself. With the line that says so, or how its log ends, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Its filesystem is full.
+    /// The filesystem of the data is full.
     Full(String),
-    /// Its filesystem has become read-only.
+    /// The filesystem of the data has become read-only.
     ReadOnly,
     /// It crashed, or was stopped. It may have recovered and serve again.
     Crashed(String),

@@ -14,11 +14,11 @@ pub struct Directory {
 /// A group that may write to a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Its name, else its number.
+    /// Name of the group, else the number.
     pub name: String,
     /// Whether the server's process is in it.
     pub is_own: bool,
-    /// Its members but root and the server's user.
+    /// Members of the group other than root and the server's user.
     pub others: Vec<String>,
     /// Whether these are known to be all: the group is the server's user's own, or the system lists every user and group.
     pub has_no_more: bool,
@@ -211,7 +211,7 @@ mod tests {
                 "{owner} {mode:o}"
             );
         }
-        // Its own group does not help where all may write.
+        // The own group does not help where all users may write.
         assert_eq!(checked(0, 0o42777, group(true, &[])), Err(others.into()));
         assert!(!group_writes(0o41775) && !group_writes(0o755) && group_writes(0o775));
     }

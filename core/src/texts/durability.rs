@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    units::{format_bytes, format_microseconds},
+    units::{format_bytes, format_count, format_microseconds},
     wording,
 };
 
@@ -18,6 +18,8 @@ pub enum Class {
     Declared,
     /// Durable as far as settings and layers tell; no power cut has tried it.
     BySettings,
+    /// Durable as far as settings and layers tell, and no power cut has lost a commit.
+    Shown,
 }
 
 /// One fact that decides about durability. Times are microseconds.
@@ -98,6 +100,15 @@ pub enum Code {
     },
     /// The target's owner has declared that the device keeps its cache when power is lost.
     PowerLossProtected,
+    /// Power cuts on this target have lost or damaged data.
+    FailedPowerCuts {
+        failed: u64,
+        cuts: u64,
+    },
+    /// Power cuts on this target have lost and damaged nothing.
+    SurvivedPowerCuts {
+        cuts: u64,
+    },
     /// The workload syncs by itself; settings of the server do not count.
     WhereATestSyncs,
     /// A code of another version.
@@ -205,7 +216,12 @@ impl Code {
             Self::NoFlushes { .. } => "WAL was synced, and the device was not flushed".into(),
             Self::NoWrites { .. } => "WAL was synced, and the device did not write it".into(),
             Self::Other => "another version of pgfsbench knows the reason".into(),
-            Self::PowerLossProtected | Self::WhereATestSyncs => String::new(),
+            Self::FailedPowerCuts { failed, cuts } => {
+                format!("{failed} of {cuts} power cuts lost or damaged data")
+            }
+            Self::PowerLossProtected | Self::WhereATestSyncs | Self::SurvivedPowerCuts { .. } => {
+                String::new()
+            }
         }
     }
 }
@@ -229,5 +245,18 @@ pub fn sentence(class: Class, codes: &[&Code]) -> String {
             "durable where a test syncs, by settings (not tried)".into()
         }
         Class::BySettings => "durable by settings (not tried)".into(),
+        Class::Shown => {
+            let cuts = format_count(fewest_power_cuts(codes), "power cut");
+            format!("durable, shown by {cuts}")
+        }
     })
+}
+
+/// Several runs may have had different numbers of power cuts.
+fn fewest_power_cuts(codes: &[&Code]) -> u64 {
+    let cuts = codes.iter().filter_map(|code| match code {
+        Code::SurvivedPowerCuts { cuts } => Some(*cuts),
+        _ => None,
+    });
+    cuts.min().unwrap_or(0)
 }

@@ -6,10 +6,12 @@ pub mod filesystem;
 pub mod flush;
 pub mod limits;
 pub mod machine;
+pub mod power_cut;
 pub mod scan;
 pub mod server;
 pub mod settings;
 pub mod storage;
+pub mod syncs_and_commits;
 pub mod tpcc_like;
 pub mod window;
 

@@ -164,18 +164,18 @@ pub fn max_duration() -> String {
     "another run would not have ended within max_duration".into()
 }
 
-pub fn baseline_is_aside(baseline: &str, why: &str) -> String {
+pub fn baseline_is_excluded(baseline: &str, why: &str) -> String {
     format!("baseline \"{baseline}\" is set aside: {why}")
 }
 
 /// Targets that were set aside, with the reasons.
-pub fn too_few_targets(aside: &[(&str, &str)]) -> String {
-    let aside = aside.iter();
-    let aside = aside.map(|(name, why)| format!("{name} was set aside ({why})"));
-    let aside = aside.collect::<Vec<_>>().join("; ");
-    match aside.is_empty() {
+pub fn too_few_targets(excluded: &[(&str, &str)]) -> String {
+    let excluded = excluded.iter();
+    let excluded = excluded.map(|(name, why)| format!("{name} was set aside ({why})"));
+    let excluded = excluded.collect::<Vec<_>>().join("; ");
+    match excluded.is_empty() {
         true => "fewer than two targets are left".into(),
-        false => format!("fewer than two targets are left: {aside}"),
+        false => format!("fewer than two targets are left: {excluded}"),
     }
 }
 

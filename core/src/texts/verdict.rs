@@ -30,7 +30,7 @@ const WIDEST: f64 = 5.0;
 /// The metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric<'a> {
-    /// Its name, such as `tps`.
+    /// Name, such as `tps`.
     pub name: &'a str,
     /// True if more of it is better.
     pub more_is_better: bool,

@@ -65,6 +65,11 @@ fn heap_pages(rows: u64, tuple: u64, fillfactor: u8) -> u64 {
     rows.div_ceil(rows_per_page(tuple, fillfactor))
 }
 
+/// Rows on a page of pgbench_accounts with this fillfactor in percent.
+pub fn accounts_per_page(fillfactor: u8) -> u64 {
+    rows_per_page(ACCOUNT_TUPLE, fillfactor)
+}
+
 /// Rows on a page that is full up to the fillfactor; their tuples with header and alignment.
 pub fn rows_per_page(tuple: u64, fillfactor: u8) -> u64 {
     let reserved = PAGE * (100 - u64::from(fillfactor.min(100))) / 100;
@@ -129,6 +134,12 @@ mod tests {
     #[test]
     fn a_small_size_is_scale_one() {
         assert_eq!((scale_for_size(0), scale_for_size(1)), (Ok(1), Ok(1)));
+    }
+
+    /// Counted on pages of pgbench -i -F.
+    #[test]
+    fn rows_on_a_page_of_accounts() {
+        assert_eq!([100, 75, 10].map(accounts_per_page), [61, 46, 6]);
     }
 
     proptest! {

@@ -38,7 +38,7 @@ pub enum Standing {
     Open(Reason),
     /// It did not keep the rate.
     CannotKeepTheRate,
-    /// Its runs failed, and it has none any more.
+    /// The runs of the target failed; the target gets no more runs.
     SetAside,
 }
 

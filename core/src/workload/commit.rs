@@ -1,12 +1,13 @@
-//! The least that a durable transaction can be: each client inserts one row, and commits. Nothing is read, nothing is updated, and nobody
-//! waits for another's row: what is left is the way of a commit record to the disk.
+//! The least that a durable transaction can be: each client inserts one row, and commits. Nothing is read or updated, and no client
+//! waits for another's row: the cost is the way of a commit record to the disk.
 //!
 //! Arguments that are not given are chosen as by all workloads of transactions.
 
 mod rows;
 
-use super::transactions;
+use super::{syncs_and_commits, transactions};
 use crate::{
+    finding_row::Finding,
     refusal::Refusal,
     spec::{Act, Chosen, Estimate, Given, Names, Options, Parameters, Plan, Results, Spec, Step},
 };
@@ -74,7 +75,7 @@ impl Plan for Commit {
         true
     }
 
-    /// Its rows fill pages one after the other, so that WAL is nearly all of its writes.
+    /// Rows fill pages one after the other, so WAL is nearly all that a transaction writes.
     fn depends_on_checkpoints(&self) -> bool {
         false
     }
@@ -117,6 +118,14 @@ impl Results for Commit {
 
     fn when_saturated(&self) -> &'static str {
         "The processors were the limit, not the storage: use fewer clients, or a rate."
+    }
+
+    fn facts_query(&self) -> Option<&'static str> {
+        Some(syncs_and_commits::QUERY)
+    }
+
+    fn findings(&self, facts: &str) -> serde_json::Result<Vec<Finding>> {
+        syncs_and_commits::findings(facts)
     }
 
     fn verified_after_crash(&self) -> &'static str {

@@ -56,7 +56,7 @@ impl Method {
         Self::None,
     ];
 
-    /// Its name: that of wal_sync_method, or `none`.
+    /// Name: that of wal_sync_method, or `none`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenDatasync => "open_datasync",

@@ -2,6 +2,7 @@
 //! written anew; the figures come from fio's own document and logs.
 
 pub mod document;
+pub mod failure;
 pub mod job;
 mod job_file;
 mod options;
@@ -9,7 +10,9 @@ mod row;
 pub mod series;
 pub mod setting;
 
+use super::syncs_and_commits;
 use crate::{
+    finding_row::Finding,
     refusal::Refusal,
     spec::{
         Act, Chosen, ClientsDo, Estimate, Given, Limit, Names, Options, OwnOption, Parameters,
@@ -77,6 +80,7 @@ impl Parameters for Io {
         let own = options.own::<Own>().chosen(given.facts, names)?;
         let bound = own.bound(given.bound)?;
         own.check_memory(bound)?;
+        own.check_steady(bound)?;
         options.set_own(&own);
         check::client_slots(0, "client", given.facts)?;
         Ok(Chosen {
@@ -123,6 +127,11 @@ impl Plan for Io {
         true
     }
 
+    /// Patterns that follow each other differ; each job is judged by itself.
+    fn has_unlike_parts(&self, spec: &Spec) -> bool {
+        jobs_of(spec).len() > 1
+    }
+
     fn steps(&self) -> &'static [Step] {
         const {
             &[
@@ -154,6 +163,7 @@ impl Results for Io {
                     ("copies", Limit::NUMBER),
                     ("direction", Limit::OneOf(&["read", "write", "sync"])),
                     ("file_bytes", Limit::COUNT),
+                    ("fio_steady_seconds", Limit::NUMBER),
                     ("operations", Limit::COUNT),
                     ("position", Limit::NUMBER),
                     ("sync_every", Limit::COUNT),
@@ -169,6 +179,14 @@ impl Results for Io {
 
     fn metric(&self) -> Option<&'static str> {
         Some("iops")
+    }
+
+    fn facts_query(&self) -> Option<&'static str> {
+        Some(syncs_and_commits::QUERY)
+    }
+
+    fn findings(&self, facts: &str) -> serde_json::Result<Vec<Finding>> {
+        syncs_and_commits::findings(facts)
     }
 
     fn details(&self, _run_id: i64) -> String {

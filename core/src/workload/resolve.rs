@@ -37,6 +37,7 @@ pub fn resolve(arguments: &RunArguments, facts: &Facts) -> Result<Spec, Refusal>
     check_place(&options, workload, &target)?;
     check::crash(&options, &target, arguments, facts)?;
     check::wal_segments(&options, &target, arguments, facts)?;
+    check::power_cuts(workload, &target, arguments, facts)?;
     let label = check::label(arguments.label.as_deref())?;
     let mut names = Names {
         chosen: chosen_names(workload, arguments),

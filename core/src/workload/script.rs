@@ -5,6 +5,7 @@
 mod answers;
 mod arguments;
 mod document;
+mod failure;
 mod remarks;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ use crate::{
 
 pub use answers::Answers;
 pub use document::{Check, Document, Named, located};
+pub use failure::{Origin, Texts};
 
 /// The role whose sessions the clients are on a server that was made for the run.
 pub const ROLE_ON_TARGETS: &str = "fsbench_script";

@@ -45,7 +45,7 @@ pub const NEW_ORDERS: i64 = 900;
 /// Items of all warehouses, and rows of stock of each.
 pub const ITEMS: i64 = 100_000;
 
-/// The most committed New-Orders a minute that the terminals of a warehouse can make with keying and thinking times (clause 4.1.3).
+/// The most committed New-Orders a minute that the terminals of a warehouse can make with keying and thinking times.
 pub const MOST_NOTPM_PER_WAREHOUSE: f64 = 12.86;
 
 /// Bytes of the tables and keys of one warehouse, and of the items.

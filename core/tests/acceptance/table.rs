@@ -80,7 +80,7 @@ impl fmt::Display for Figure {
 /// The figures of a row.
 type Simulation = fn(Effort) -> Vec<Figure>;
 
-/// Its rows.
+/// Rows.
 pub const ROWS: [(&str, Simulation); 25] = [
     ("1", baseline::normal_noise),
     ("2", baseline::slow_runs),

@@ -49,6 +49,46 @@ fn a_refusal_names_line_column_and_part() {
     }
 }
 
+/// There is no client whose rows COPY could read.
+#[test]
+fn a_copy_from_or_to_the_client_is_refused_where_it_is_compiled() {
+    for (script, place, part) in [
+        ("select 1;\ncopy t from stdin;\n", (2, 13), "stdin"),
+        (
+            "COPY t (a, \"from\") FROM\n STDIN (FORMAT csv);",
+            (2, 2),
+            "STDIN",
+        ),
+        (
+            "copy (select 1 from t) to /* x */ stdout;",
+            (1, 35),
+            "stdout",
+        ),
+        ("select 1\\; copy t to StdOut;", (1, 22), "StdOut"),
+    ] {
+        let error = refusal(script, Protocol::Simple);
+        assert_eq!(
+            (error.line, error.column, &*error.part),
+            (place.0, place.1, part)
+        );
+        assert_eq!(error.sqlstate, "22023");
+        assert!(error.hint.is_some_and(|hint| hint.contains("INSERT")));
+    }
+    for script in [
+        "copy t from '/tmp/stdin';",
+        "copy t from program 'cat' with (format csv);",
+        "copy t (\"from\", stdin) from '/x';",
+        "copy t from :stdin;",
+        "select 'copy t from stdin';",
+        "select \"copy\" from stdin;",
+        "do $$begin copy t from stdin; end$$;",
+        "-- copy t from stdin\nselect 1;",
+        "select 1 as copy; select 2 as a from stdin;",
+    ] {
+        assert_eq!(Run::of(script).outcome().end, End::Over, "{script}");
+    }
+}
+
 /// With parameters a word in quotes ends pgbench's client, and the statement is sent with text in its place only.
 #[test]
 fn a_parameter_in_quotes_is_refused_with_the_way_out() {

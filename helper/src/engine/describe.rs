@@ -9,6 +9,7 @@ use crate::plan::{check_device, check_free, check_identity};
 use crate::probe::device::{self, Access};
 use crate::probe::queue::Queue;
 use crate::probe::{self, kernel};
+use crate::recorder;
 use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::refusal::Refusal;
 use serde_json::{Value, json};
@@ -60,6 +61,7 @@ impl Engine {
             "kernel_settings": self.config.kernel_settings,
             "drop_caches": self.config.drop_caches,
             "loop_devices": Path::new(probe::loops::CONTROL).exists(),
+            "no_power_cuts": recorder::why_not(),
             "devices": devices,
             "images": images,
             "filesystems": probe::programs::filesystems(&self.config.filesystems),

@@ -41,7 +41,7 @@ impl Work<'_> {
         }
     }
 
-    /// The path may lead to another device by now, somebody may have begun to use it, or have written to it.
+    /// The path may lead to another device by now, or another program may use the device or have written to it.
     pub(super) fn check_device(&mut self, part: Part) -> Result<(), Refusal> {
         self.look_again(part, |work, planned, now| {
             let config = work.engine.config();

@@ -10,6 +10,7 @@ use crate::probe::device::{Access, DeviceFacts, Identity};
 use crate::probe::kernel::Support;
 use crate::probe::queue::{self, Queue};
 use crate::probe::{self, device, kernel, pools};
+use crate::recorder;
 use crate::secure;
 use crate::settings::Of;
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Log, Prepare, Storage};
@@ -78,6 +79,7 @@ pub fn gather(
         uuid: probe::new_uuid()?,
         log_uuid: probe::new_uuid()?,
         images,
+        no_recorder: recorder::why_not(),
         device,
         log_device,
         limits,
@@ -165,7 +167,11 @@ pub fn images(
     // An image takes room even if its entry in the journal is not believed.
     for (place, _) in unbelieved {
         for images in &config.images {
-            for name in [place.image_name(), place.log_image_name()] {
+            for name in [
+                place.image_name(),
+                place.log_image_name(),
+                place.record_name(),
+            ] {
                 let path = images.directory.join(name);
                 if let Ok(metadata) = std::fs::symlink_metadata(&path) {
                     kept.push((path, metadata.len()));

@@ -52,6 +52,7 @@ impl Engine {
                 _ => {}
             }
         }
+        let record = plan.recorder.as_ref().map(|recorder| &recorder.record);
         let images = [
             (Some(&plan.on), &devices.filesystem),
             (plan.log.as_ref(), &devices.log),
@@ -62,7 +63,14 @@ impl Engine {
             };
             let detach = format!("{} -d {}", program("losetup")?, device.display());
             release.push(line("detach", detach));
-            release.push(line("remove_image", format!("remove {}", path.display())));
+            if let Some(recorder) = &plan.recorder {
+                let mount_point = recorder.mount_point.display();
+                release.push(line("unmount_recorder", format!("unmount {mount_point}")));
+                release.push(line("remove_recorder", format!("remove {mount_point}")));
+            }
+            for path in [Some(path), record].into_iter().flatten() {
+                release.push(line("remove_image", format!("remove {}", path.display())));
+            }
         }
         Ok(json!({
             "directory": plan.mount_point.join(DIRECTORY),

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::time::Instant;
 
 impl Engine {
-    /// Unmounts a target and mounts it again. Nobody may use it meanwhile. If this is killed, or the mount fails, the target is no
+    /// Unmounts a target and mounts it again. No program may use the target meanwhile. If this is killed, or the mount fails, the target is no
     /// longer prepared: its release, or a cleanup, removes what is left.
     pub fn remount(&self, place: &Place, tell: Tell) -> Result<Value, Refusal> {
         let lock = self.journal.lock()?;
@@ -105,11 +105,11 @@ impl Engine {
     }
 }
 
-fn ms_since(began: Instant) -> f64 {
+pub(super) fn ms_since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1000.0
 }
 
-fn mounted(entry: &Entry) -> Result<Option<Mount>, Refusal> {
+pub(super) fn mounted(entry: &Entry) -> Result<Option<Mount>, Refusal> {
     Ok(probe::mounts_on(&entry.mount_point)?.pop())
 }
 
@@ -121,7 +121,7 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
     }
     for (part, kept) in parts(entry) {
         let opened = match kept {
-            Kept::Image { path, .. } => match loops::of_file(path)?.as_slice() {
+            Kept::Image { path, .. } => match loops::of_file(&entry.attached(path))?.as_slice() {
                 [device] => device::open(&device.display().to_string(), Access::Glance)?,
                 others => {
                     return Err(Refusal::new(
@@ -184,7 +184,7 @@ fn check_mounted_again(entry: &Entry, before: &str) -> Result<String, Refusal> {
     .hint("The kernel's log (dmesg) may say why."))
 }
 
-/// A disk that somebody has begun to use as soon as it was free, or exchanged, is left alone.
+/// An exchanged disk, and a disk that another program uses meanwhile, are left alone.
 fn look_again(entry: &Entry, held: &mut [(Part, Opened)]) -> Result<(), Refusal> {
     for (part, kept) in parts(entry) {
         let Kept::Device { path, identity } = kept else {

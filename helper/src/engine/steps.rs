@@ -108,6 +108,7 @@ impl<'a> Work<'a> {
                 bytes,
                 sparse,
             } => self.create_image(path, *bytes, *sparse, entry),
+            Step::Record { recorder, image } => recorder.start(image),
             Step::CheckDevice { part, .. } => self.check_device(*part),
             Step::SetQueue { values } => self.set_queue(values, entry),
             Step::KeepQueue { values } => self.keep_queue(values, entry),
@@ -198,7 +199,7 @@ impl<'a> Work<'a> {
         let file = match openat(&directory, name, flags, Mode::from_raw_mode(0o600)) {
             Ok(file) => file,
             Err(Errno::EXIST) => {
-                // Somebody else made it meanwhile: it is not ours to remove.
+                // Another program made it meanwhile: the helper does not remove it.
                 entry.not_ours.push(path.to_owned());
                 self.engine.journal.write(entry)?;
                 return Err(taken(path));

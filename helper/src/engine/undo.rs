@@ -13,7 +13,7 @@ use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::proc::Mount;
 use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
-use rustix::fs::{AtFlags, FileType, fsync, unlinkat};
+use rustix::fs::{AtFlags, CWD, FileType, fsync, unlinkat};
 use rustix::io::Errno;
 use std::fs::File;
 use std::path::Path;
@@ -82,10 +82,26 @@ impl Undoing<'_> {
         }
         // An image is in use while it is mounted, or while a pool is on it.
         let freed = match &destroyed {
-            Ok(()) => self.free_images(entry),
+            Ok(()) => self
+                .end_recorder(entry)
+                .and_then(|()| self.free_images(entry)),
             Err(_) => Ok(()),
         };
         destroyed.and(removed).and(put_back).and(freed)
+    }
+
+    /// The recorder ends when its filesystem is unmounted, which nobody may use by then.
+    fn end_recorder(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        let Some(recorder) = &entry.recorder else {
+            return Ok(());
+        };
+        self.detach(&recorder.disk())?;
+        let path = &recorder.mount_point;
+        self.own("unmount_recorder", "unmount", path, || recorder.unmount())?;
+        recorder.wait_for_end()?;
+        self.own("remove_recorder", "remove", path, || {
+            unlinkat(CWD, path, AtFlags::REMOVEDIR)
+        })
     }
 
     /// Tries each image; the first failure is the error.
@@ -159,6 +175,7 @@ impl Undoing<'_> {
     fn own(
         &mut self,
         step: &str,
+        verb: &str,
         path: &Path,
         act: impl FnOnce() -> Result<(), Errno>,
     ) -> Result<(), Refusal> {
@@ -168,10 +185,10 @@ impl Undoing<'_> {
         if outcome == Err(Errno::NOENT) {
             return Ok(());
         }
-        let refusal = outcome.err().map(|e| failed("remove", path, e));
+        let refusal = outcome.err().map(|e| failed(verb, path, e));
         (self.tell)(Report {
             step: step.into(),
-            argv: vec![format!("remove {}", path.display())],
+            argv: vec![format!("{verb} {}", path.display())],
             ms: began.elapsed().as_secs_f64() * 1000.0,
             exit_code: None,
             output: refusal
@@ -192,12 +209,12 @@ impl Undoing<'_> {
         }
         let directory = secure::open_directory(directory)?;
         // Removes only an empty directory: files of others stay.
-        self.own("remove_mount_point", path, || {
+        self.own("remove_mount_point", "remove", path, || {
             unlinkat(&directory, name, AtFlags::REMOVEDIR)
         })
     }
 
-    fn detach(&mut self, image: &Path) -> Result<(), Refusal> {
+    pub(super) fn detach(&mut self, image: &Path) -> Result<(), Refusal> {
         for device in loops::of_image(image)? {
             let losetup = exec::require("losetup", "mount")?.display().to_string();
             if let Some(number) = probe::device_number(&device)
@@ -215,7 +232,7 @@ impl Undoing<'_> {
                         quoting::shell(&mount.mount_point)
                     )));
             }
-            // While it is open here its number becomes nobody else's.
+            // While the device is open here, no other device gets its number.
             let held = File::open(&device);
             if held.is_err() || !loops::of_image(image)?.contains(&device) {
                 continue;
@@ -229,7 +246,7 @@ impl Undoing<'_> {
                 detached?;
             }
         }
-        // A loop device that somebody has open goes only when it is closed; blkid of udev's opens it for a moment.
+        // An open loop device disappears only when it is closed; udev's blkid opens it for a moment.
         let began = Instant::now();
         while let Some(device) = loops::of_image(image)?.first() {
             if began.elapsed() > Duration::from_secs(60) {
@@ -258,7 +275,7 @@ impl Undoing<'_> {
                 Refusal::new(Kind::NotAllowed, message).hint("Look at it, and remove it by hand.")
             );
         }
-        self.own("remove_image", path, || {
+        self.own("remove_image", "remove", path, || {
             unlinkat(&directory, name, AtFlags::empty()).and_then(|()| fsync(&directory))
         })
     }
@@ -269,7 +286,7 @@ pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> Result<bool, Refusal> {
         return Ok(mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name));
     }
     Ok(match &entry.on {
-        Kept::Image { path, .. } => loops::of_image(path)?
+        Kept::Image { path, .. } => loops::of_image(&entry.attached(path))?
             .iter()
             .filter_map(|device| probe::device_number(device))
             .any(|number| probe::is_of_device(mount, number)),

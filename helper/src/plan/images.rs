@@ -4,7 +4,7 @@ use super::{Facts, ImagesFacts, On, Part, Step};
 use crate::config::{Config, Images};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use pgfsbench_core::units::format_bytes;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An image that is to be made.
 pub struct NewImage {
@@ -15,21 +15,45 @@ pub struct NewImage {
     pub partitions: bool,
 }
 
-/// In the first directory that has room for it. What has been planned already counts as being there.
+/// The steps that make and attach it.
 pub fn image(
     config: &Config,
     new_image: &NewImage,
     facts: &Facts,
     planned: Option<&On>,
 ) -> Result<(On, Vec<Step>), Refusal> {
+    let (path, bytes) = room(config, &new_image.name, new_image.bytes, facts, planned)?;
+    let steps = vec![
+        Step::CreateImage {
+            path: path.clone(),
+            bytes,
+            sparse: new_image.sparse,
+        },
+        Step::Attach {
+            program: facts.losetup.clone()?,
+            image: path.clone(),
+            part: new_image.part,
+            partitions: new_image.partitions,
+        },
+    ];
+    Ok((On::Image { path, bytes }, steps))
+}
+
+/// The path of a file of this name and size, in the first directory that has room for it. What has been planned already counts as being there.
+pub fn room(
+    config: &Config,
+    name: &str,
+    bytes: u64,
+    facts: &Facts,
+    planned: Option<&On>,
+) -> Result<(PathBuf, u64), Refusal> {
     if config.images.is_empty() {
         return Err(Refusal::new(Kind::NotAllowed, "images are not allowed by the helper's configuration")
             .detail("It names no directory for them.")
             .hint("Add to it: [[images]] directory = \"/DIRECTORY\" max_bytes = \"16GB\", on three lines; then restart pgfsbench-helper."));
     }
-    let losetup = facts.losetup.clone()?;
     // Rounded up to whole pages.
-    let bytes = new_image.bytes.next_multiple_of(4096);
+    let bytes = bytes.next_multiple_of(4096);
     let mut why_not = None;
     for (images, there) in config.images.iter().zip(&facts.images) {
         let fits = there
@@ -37,23 +61,7 @@ pub fn image(
             .map_err(Clone::clone)
             .and_then(|there| fits(images, &there.with(planned, &images.directory), bytes));
         match fits {
-            Ok(()) => {
-                let path = images.directory.join(&new_image.name);
-                let steps = vec![
-                    Step::CreateImage {
-                        path: path.clone(),
-                        bytes,
-                        sparse: new_image.sparse,
-                    },
-                    Step::Attach {
-                        program: losetup,
-                        image: path.clone(),
-                        part: new_image.part,
-                        partitions: new_image.partitions,
-                    },
-                ];
-                return Ok((On::Image { path, bytes }, steps));
-            }
+            Ok(()) => return Ok((images.directory.join(name), bytes)),
             Err(refusal) => why_not = why_not.or(Some(refusal)),
         }
     }

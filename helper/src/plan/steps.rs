@@ -1,5 +1,6 @@
 //! The steps by which a filesystem comes to be mounted.
 
+use crate::recorder::Recorder;
 use crate::settings::{self, Value};
 use pgfsbench_core::helper::Filesystem;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,11 @@ pub enum Step {
         path: PathBuf,
         bytes: u64,
         sparse: bool,
+    },
+    /// Serve the image as a disk whose writes are recorded. The image itself stays as it is.
+    Record {
+        recorder: Recorder,
+        image: PathBuf,
     },
     Attach {
         program: PathBuf,
@@ -176,6 +182,7 @@ impl Step {
     pub fn name(&self) -> &'static str {
         match self {
             Step::CreateImage { .. } => "create_image",
+            Step::Record { .. } => "record",
             Step::Attach { .. } => "attach",
             Step::LoadModule { .. } => "load_module",
             Step::AddPartition { .. } => "add_partition",
@@ -356,6 +363,12 @@ impl Step {
                     path.display()
                 )
             }
+            Step::Record { recorder, image } => format!(
+                "serve {} as {}, and record what is written to it in {}",
+                image.display(),
+                recorder.disk().display(),
+                recorder.record.display()
+            ),
             Step::CheckDevice { path, .. } => {
                 format!("check again that {path} is the same device, not in use, and may be erased")
             }

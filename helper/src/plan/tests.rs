@@ -6,6 +6,7 @@ use std::path::Path;
 
 mod discard;
 mod log;
+mod record;
 mod settings;
 mod zfs;
 
@@ -60,6 +61,7 @@ fn facts() -> Facts {
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![Ok(images(0, 0, 100)), Ok(images(0, 0, 100))],
+        no_recorder: None,
         device: None,
         log_device: None,
         limits: None,
@@ -308,7 +310,7 @@ fn devices_that_are_refused() {
         let refusal = says(path, with(used.clone(), true));
         assert!(refusal.message.ends_with("is in use"), "{refusal}");
         assert!(refusal.hint.unwrap().starts_with("Unmount or free it"));
-        // Nobody is told to unmount what the helper has mounted.
+        // No hint asks the user to unmount what the helper has mounted.
         for (run, hint) in [
             (Some(7), "Wait for the end of the run"),
             (None, "Call fsbench.release_target('t')"),

@@ -19,7 +19,7 @@ pub struct DeviceFacts {
     pub node: PathBuf,
     pub identity: Identity,
     pub model: Option<String>,
-    /// Its user, in a sentence; None if there is none.
+    /// User of the device, in a sentence; None for an unused device.
     pub in_use: Option<String>,
     pub contents: Contents,
 }
@@ -36,7 +36,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// The time to wait for processes that have only opened it, as udev does whenever somebody has written to it.
+    /// The time to wait for processes that have only opened the device, as udev does after each write to it.
     fn patience(self) -> Duration {
         match self {
             Access::Claim => Duration::from_secs(5),
@@ -61,8 +61,8 @@ pub fn inspect(path: &str, access: Access) -> Result<DeviceFacts, Refusal> {
     open(path, access)?.facts()
 }
 
-/// Opens the device that a path of the configuration leads to now. Where somebody claims it who may be about to go, he is
-/// waited for.
+/// Opens the device that a path of the configuration leads to now. The call waits for another user of the device that
+/// may be about to end.
 pub fn open(path: &str, access: Access) -> Result<Opened, Refusal> {
     let began = Instant::now();
     loop {
@@ -123,7 +123,7 @@ impl Opened {
         format!("/proc/{pid}/fd/{}", self.fd.as_raw_fd()).into()
     }
 
-    /// Its identity, its user and its contents, once everything that was written to it has arrived there.
+    /// Identity, user and contents of the device, after all writes to it have arrived.
     pub fn facts(&self) -> Result<DeviceFacts, Refusal> {
         let in_use = self.user()?;
         fsync(&self.fd).map_err(|e| failed("sync", &self.node, e))?;

@@ -177,7 +177,7 @@ fn mounted_elsewhere(proc: &Path, related: &[Related]) -> Result<Option<String>,
 }
 
 /// By a mount table: the device, and where it is mounted. A line that cannot be read is an error if it may be a mount of one of
-/// them: a device is not taken for free because of a line that nobody understands.
+/// them: an unreadable line does not make a device free.
 fn mounted_by(text: &str, related: &[Related]) -> Result<Option<(String, String)>, Refusal> {
     let may_be_theirs = |odd: &OddMount| related.iter().any(|r| odd.may_be_of(r.number));
     let mounts = parse_mountinfo(text).unless_odd(may_be_theirs)?;

@@ -87,13 +87,21 @@ fn those_with(
     image: &Path,
     is_it: impl Fn(&Backing, &Path, Option<Numbers>) -> bool,
 ) -> Result<Vec<PathBuf>, Refusal> {
-    let numbers = numbers_at(image)?;
+    // The process that serves a file of FUSE has ended: the kernel still has its name and numbers, and the path leads nowhere.
+    let is_unserved = matches!(stat(image), Err(Errno::NOTCONN));
+    let numbers = match is_unserved {
+        true => None,
+        false => numbers_at(image)?,
+    };
     let entries = super::entries(Path::new("/sys/block"))?;
     let mut found = Vec::new();
     for entry in entries {
         found.extend(node_of(&entry).zip(named_in(&entry)?));
     }
-    found.retain(|(_, backing)| is_it(backing, image, numbers));
+    found.retain(|(_, backing)| match is_unserved {
+        true => backing.name == image,
+        false => is_it(backing, image, numbers),
+    });
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(found.into_iter().map(|(device, _)| device).collect())
 }

@@ -220,7 +220,7 @@ fn record(arguments: &ExperimentArguments) -> Result<i64, Fault> {
     let not_made = targets::not_made(&ready, &planned.checked)?;
     if starts {
         check_has_place(&ready)?;
-        // At night nobody sees that each run fails.
+        // Failures at night would stay unseen.
         if let Some(why) = not_made.into_iter().next() {
             return Err(why.into());
         }
@@ -286,7 +286,7 @@ fn literal(text: &str) -> String {
     pgfsbench_core::quoting::sql_literal(text)
 }
 
-/// Refuses to start an experiment that nobody would go on with.
+/// Refuses to start an experiment that no conductor would continue.
 fn check_has_place(ready: &Ready) -> Result<(), Fault> {
     match ready
         .board
@@ -328,7 +328,7 @@ pub fn again(ready: &Ready, of: &store::ExperimentControl) -> Result<String, Fau
     })?;
     let text = text.ok_or_else(|| unknown(&of.experiment))?;
     let mut arguments: ExperimentArguments = read_stored("experiment", &text)?;
-    // Its targets are there already; those of factors are made anew of the same ones.
+    // The targets exist already; targets of factors are made anew from the same ones.
     let are_made_anew = variants::are_made(arguments.factors.as_ref());
     if !are_made_anew && arguments.filesystems.take().is_some() {
         let targets = session::with_rights_of(ready.owner, || {

@@ -222,7 +222,7 @@ impl Started {
         for one in plan.experiments {
             let mut experiment = arguments::with_rate(one.arguments)?;
             if is_started {
-                // Its own has the name already.
+                // The study's own target has the name already.
                 experiment.experiment = Some(format!("(plan) {}", one.question));
             }
             let planned = asking::planned(&ready, &experiment, targets).map_err(|why| {

@@ -5,6 +5,7 @@ mod connection;
 mod crash;
 mod data;
 mod filesystem;
+mod power_cut;
 mod remote;
 mod server_setup;
 
@@ -32,6 +33,7 @@ use crate::{
 };
 use crash::Crashed;
 use data::{Prepared, Supply};
+use power_cut::PowerCuts;
 use remote::Measured;
 use server_setup::ServerSetup;
 
@@ -43,6 +45,7 @@ struct Underway<'a> {
     server: ServerSetup<'a>,
     measured: Option<Measured>,
     crashed: Option<Crashed>,
+    power_cuts: Option<PowerCuts>,
 }
 
 impl Underway<'_> {
@@ -116,6 +119,7 @@ impl Run {
             server: ServerSetup::on(&target, &programs),
             measured: None,
             crashed: None,
+            power_cuts: None,
         };
         loop {
             match self.turn()? {
@@ -128,7 +132,12 @@ impl Run {
                 Turn::Ours(Act::Collect) => {
                     drop(at.server.connection.take());
                     self.note_copy(&at);
-                    return self.store_measured(at.measured.as_ref(), at.crashed.as_ref());
+                    let measured = at.measured.as_ref();
+                    return self.store_measured(
+                        measured,
+                        at.crashed.as_ref(),
+                        at.power_cuts.as_ref(),
+                    );
                 }
                 Turn::Ours(act) => {
                     let began_ns = clock::now_ns();
@@ -195,6 +204,10 @@ impl Run {
             }
             (Act::StartAgain, Some(crashed)) => self.start_again(server, crashed),
             (Act::VerifyAgain, Some(crashed)) => self.verify_again(server.connected()?, crashed),
+            (Act::CutPower, _) => {
+                at.power_cuts = Some(self.cut_power(server, at.measured.as_ref())?);
+                Ok(())
+            }
             _ => self.set_up_server(server, act),
         }
     }
@@ -247,11 +260,12 @@ impl Run {
         written
     }
 
-    /// Stores it, with what came of a crash after it.
+    /// Stores it, with the results of a crash and of power cuts after it.
     fn store_measured(
         &mut self,
         measured: Option<&Measured>,
         crashed: Option<&Crashed>,
+        power_cuts: Option<&PowerCuts>,
     ) -> Result<(), Fault> {
         self.enter(Phase::Collect, 0);
         let none = || Fault::new(sqlstate::INTERNAL, "nothing was measured");
@@ -274,6 +288,9 @@ impl Run {
             }
             if let Some(crashed) = crashed {
                 crashed.store(self.run_id)?;
+            }
+            if let Some(power_cuts) = power_cuts {
+                power_cuts.store(self.run_id)?;
             }
             match &self.storage {
                 Some(storage) => store::set_storage(self.run_id, storage),

@@ -24,7 +24,7 @@ impl Source {
         Self(File::open(path).ok())
     }
 
-    /// Its text in `buffer`, which keeps its size between calls; None when it cannot be read.
+    /// Text in `buffer`, which keeps its size between calls; None when it cannot be read.
     fn read<'b>(&self, buffer: &'b mut Vec<u8>) -> Option<std::borrow::Cow<'b, str>> {
         let file = self.0.as_ref()?;
         let mut length = 0;

@@ -1,4 +1,4 @@
-//! In what, that nobody has declared, the runs of an experiment differ: within a block, where that withholds verdicts, and between blocks.
+//! Undeclared differences between the runs of an experiment: within a block, where that withholds verdicts, and between blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 

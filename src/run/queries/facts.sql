@@ -10,19 +10,17 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'skipped', CASE WHEN search IS NULL THEN r.skipped END,
       'shared_buffers_bytes', e.shared_buffers_bytes, 'memory_bytes', e.memory_bytes,
       'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s
-         WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL AND search IS NULL
-         -- Patterns that follow each other differ; each job is judged by itself.
-         AND (SELECT count(DISTINCT j.job) < 2 FROM fsbench.io_job j WHERE j.run_id = r.run_id)),
+         WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL AND search IS NULL),
       'cache', coalesce(r.used #>> '{options,cache}', 'warm'),
-      'io', coalesce((SELECT jsonb_build_object('syncs_per_second', j.iops, 'jobs', j.copies, 'commits_per_second', c.tps, 'commit_run_id', c.run_id)
-         FROM fsbench.io_job j, LATERAL (SELECT c.run_id, c.tps FROM fsbench.run_log c WHERE c.workload = 'commit' AND c.status = 'done' AND c.target = r.target
-            AND c.target_version IS NOT DISTINCT FROM r.target_version AND c.clients = j.copies AND c.rate IS NULL AND c.tps > 0 AND c.run_id < r.run_id
-            ORDER BY c.run_id DESC LIMIT 1) c
-         WHERE j.run_id = r.run_id AND j.sync_call = 'fdatasync' AND j.sync_every = 1 AND j.iops > 0 ORDER BY j.position LIMIT 1), '{}'),
       'server', jsonb_build_object('extends_by_fallocate',
          coalesce(e.settings #>> '{file_extend_method,setting}' = 'posix_fallocate', e.server_version_num >= 160000)),
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found,
          'problem', problem, 'verified', balances_verified) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'),
+      'power_cuts', coalesce((SELECT jsonb_build_object('cuts', sum(p.cuts), 'failed', sum(p.failed)) FROM fsbench.power_cut_result p
+         WHERE NOT p.control AND p.outcome <> 'void' AND p.run_id = (SELECT c.run_id FROM fsbench.run_log c
+            WHERE c.workload = 'power-cut' AND c.status = 'done' AND c.target = r.target AND c.target_version IS NOT DISTINCT FROM r.target_version
+            AND c.used -> 'settings' IS NOT DISTINCT FROM r.used -> 'settings' AND c.run_id <= r.run_id
+            AND NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = c.run_id) ORDER BY c.run_id DESC LIMIT 1)), '{}'),
       'storage', jsonb_build_object(
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}',
          'properties_not_in_force', e.storage #> '{result,properties_not_in_force}',

@@ -131,7 +131,7 @@ impl TargetServer {
             && lines.nth(6).is_some_and(|status| status.trim() == "ready")
     }
 
-    /// Its log since it was started again.
+    /// Log since it was started again.
     pub fn recovery_log(&self) -> RecoveryLog {
         RecoveryLog::parse(&fs::read_to_string(self.log()).unwrap_or_default())
     }

@@ -12,7 +12,7 @@ use crate::{
 pub struct Programs {
     /// Their directory.
     pub bindir: PathBuf,
-    /// Its superuser, as whom they run.
+    /// Superuser of the server; the programs run as this user.
     pub user: String,
 }
 

@@ -9,7 +9,7 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
 };
 
-use pgfsbench_core::helper::error_excerpt::error_excerpt;
+use pgfsbench_core::workload::io::failure;
 use rustix::{
     fs::OFlags,
     process::{Pid, Signal, kill_process_group},
@@ -102,12 +102,9 @@ impl Fio {
         };
         let said =
             [MESSAGES, DOCUMENT].map(|name| self.read(name, MOST_MESSAGES).unwrap_or_default());
-        let said = error_excerpt(&String::from_utf8_lossy(&said.concat()));
-        let fault = Fault::new(sqlstate::SYSTEM, format!("fio has failed: {status}"));
-        Err(match said.is_empty() {
-            true => fault,
-            false => fault.detail(format!("fio: {said}")),
-        })
+        let said = String::from_utf8_lossy(&said.concat()).into_owned();
+        let is_killed = status.code().is_none();
+        Err(failure::refusal(&status.to_string(), is_killed, &said).into())
     }
 
     /// The document that it has written.

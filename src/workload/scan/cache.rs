@@ -17,7 +17,7 @@ use rustix::fs::{Advice, fadvise};
 
 use crate::{
     errors::{Fault, of_file, sqlstate},
-    pg::{page_cache, process, scan, xact},
+    pg::{page_cache, pages, process, scan, xact},
     workload::scan::table as workload,
 };
 
@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 fn state_of(files: &[PathBuf]) -> Result<State, Fault> {
     let mut state = State::default();
     for path in files {
-        let file = workload::open(path)?;
+        let file = pages::open(path)?;
         let length = file.metadata().map_err(|e| of_file("look at", path, &e))?;
         state.bytes += length.len();
         state.cached_bytes +=
@@ -117,7 +117,7 @@ fn forget(files: &[PathBuf]) -> Result<State, Fault> {
     let mut state = State::default();
     for _ in 0..FORGETTINGS {
         for path in files {
-            let file = workload::open(path)?;
+            let file = pages::open(path)?;
             file.sync_all().map_err(|e| of_file("sync", path, &e))?;
             fadvise(&file, 0, None, Advice::DontNeed)
                 .map_err(|e| of_file("forget", path, &e.into()))?;
@@ -148,7 +148,7 @@ fn remember(files: &[PathBuf]) -> Result<State, Fault> {
     }
     let is_there = try_until(|| {
         for path in files {
-            let file = workload::open(path)?;
+            let file = pages::open(path)?;
             read_through(&file).map_err(|e| of_file("read", path, &e))?;
         }
         state = state_of(files)?;

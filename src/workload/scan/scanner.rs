@@ -15,7 +15,7 @@ use crate::{
     clock,
     errors::{Fault, sqlstate},
     pg::{
-        config, guc, process,
+        config, guc, pages, process,
         scan::{self, Scanned},
         sql,
         usage::{self, Wait},
@@ -216,7 +216,7 @@ pub fn take_part(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
     }
     let files = xact::transaction(table::files)?
         .iter()
-        .map(table::open)
+        .map(pages::open)
         .collect::<Result<Vec<File>, Fault>>()?;
     let read_along = || {
         context.each_window(|_| {

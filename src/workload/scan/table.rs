@@ -8,11 +8,11 @@ use pgfsbench_core::{
 };
 
 use crate::{
-    errors::{Fault, of_file},
+    errors::Fault,
     pg::{
         extents, load,
         pages::{self, Layout, Part},
-        session, sql, xact,
+        sql, xact,
     },
 };
 
@@ -93,7 +93,7 @@ pub fn load(
     let share = |n: u32| (u128::from(layout.blocks()) * u128::from(n) / u128::from(loaders)) as u64;
     let blocks = share(loader)..share(loader + 1);
     let payload = own(spec).payload();
-    let files: Vec<File> = files()?.iter().map(open).collect::<Result<_, _>>()?;
+    let files: Vec<File> = files()?.iter().map(pages::open).collect::<Result<_, _>>()?;
     let part = Part {
         files: &files,
         layout,
@@ -115,25 +115,7 @@ pub fn allow_workers(most: u32) -> Result<(), Fault> {
 
 /// The files of the table, in order. In a transaction.
 pub fn files() -> Result<Vec<PathBuf>, Fault> {
-    let path = sql::read(
-        "SELECT pg_relation_filepath($1::regclass)",
-        &[Some(QUALIFIED)],
-    )?;
-    let first = session::data_directory().join(path.unwrap_or_default());
-    let mut files = Vec::new();
-    for segment in 0.. {
-        let mut path = first.clone().into_os_string();
-        if segment > 0 {
-            path.push(format!(".{segment}"));
-        }
-        let path = PathBuf::from(path);
-        // One more may be there, and be empty.
-        match path.metadata() {
-            Ok(file) if file.len() > 0 => files.push(path),
-            _ => break,
-        }
-    }
-    Ok(files)
+    pages::files(QUALIFIED)
 }
 
 /// How many extents its files have; None where the filesystem does not tell.
@@ -141,15 +123,6 @@ pub fn extents() -> Result<Option<u64>, Fault> {
     let files = xact::transaction(files)?;
     let each = files
         .iter()
-        .map(|path| extents::count(&open(path).ok()?).ok());
+        .map(|path| extents::count(&pages::open(path).ok()?).ok());
     Ok(each.sum())
-}
-
-/// Opens a file of the table; for writing, since the kernel tells what it has cached of it only to those who may write.
-pub fn open(path: &PathBuf) -> Result<File, Fault> {
-    File::options()
-        .read(true)
-        .write(true)
-        .open(path)
-        .map_err(|e| of_file("open", path, &e))
 }

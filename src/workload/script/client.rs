@@ -6,7 +6,7 @@ use pgfsbench_core::{
     spec::Spec,
     workload::{
         mix::{Choice, CommandCounters, Counted, Outcome, Tries},
-        script::Settings,
+        script::{Origin, Settings},
     },
 };
 
@@ -131,6 +131,6 @@ impl<'a> Transaction<'a> for ScriptClient {
     fn roll_back(&mut self, fault: Fault) -> Fault {
         self.runner.session.roll_back();
         self.runner.count_failure();
-        self.runner.located(fault)
+        self.runner.located(fault, Origin::Transaction)
     }
 }

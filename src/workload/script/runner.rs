@@ -4,7 +4,10 @@ use pgfsbench_core::{
     board::add,
     script::{Client, EvalError, Event, Generator, Program, Protocol, Seeds, Statement, Store},
     spec::Spec,
-    workload::{mix::CommandCounters, script::located},
+    workload::{
+        mix::CommandCounters,
+        script::{Origin, Texts},
+    },
 };
 
 use crate::{
@@ -131,15 +134,11 @@ impl Runner {
         Ok(is_on.then_some(number))
     }
 
-    /// Carries a script out once; an error has the script and the line where it happened, whether the server or a command has raised it.
-    pub fn run_and_catch(
-        &mut self,
-        script: usize,
-        each: impl FnMut() -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        xact::catch(|| self.run(script, Measure::Nothing, each))
+    /// Carries the script that makes the tables out; an error has the line where it happened, whether the server or a command has raised it.
+    pub fn run_init(&mut self, each: impl FnMut() -> Result<(), Fault>) -> Result<(), Fault> {
+        xact::catch(|| self.run(0, Measure::Nothing, each))
             .and_then(|result| result)
-            .map_err(|fault| self.located(fault))
+            .map_err(|fault| self.located(fault, Origin::Init))
     }
 
     /// Counts that the command that was carried out last has failed.
@@ -240,15 +239,31 @@ impl Runner {
         }
     }
 
-    /// A fault with the script and the line where it happened.
-    pub fn located(&self, fault: Fault) -> Fault {
+    /// A fault with the script, the line and the command where it happened.
+    pub fn located(&self, fault: Fault, origin: Origin) -> Fault {
         let script = &self.program.scripts[self.at.0];
-        let line = (script.commands.get(self.at.1).or(script.commands.last()))
-            .map_or(0, |command| command.line);
-        Fault {
-            message: located(&script.name, line, &fault.message),
-            ..fault
-        }
+        let command = script.commands.get(self.at.1);
+        let line = (command.or(script.commands.last())).map_or(0, |command| command.line);
+        let command = command.map(|command| command.label.as_str());
+        with_texts(fault, |texts, sqlstate| {
+            texts.of_script(sqlstate, origin, &script.name, line, command)
+        })
+    }
+}
+
+/// A fault with other texts, which are made of its own and its SQLSTATE.
+pub fn with_texts(fault: Fault, make: impl FnOnce(Texts, &str) -> Texts) -> Fault {
+    let texts = Texts {
+        message: fault.message,
+        detail: fault.detail,
+        hint: fault.hint,
+    };
+    let texts = make(texts, &fault.sqlstate);
+    Fault {
+        sqlstate: fault.sqlstate,
+        message: texts.message,
+        detail: texts.detail,
+        hint: texts.hint,
     }
 }
 

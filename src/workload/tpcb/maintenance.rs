@@ -7,7 +7,7 @@ use super::script;
 use crate::{
     clock,
     errors::{Fault, sqlstate},
-    pg::{sql, utility, xact},
+    pg::{points::point, sql, utility, xact},
 };
 
 /// Name of the table that is loaded.
@@ -25,6 +25,7 @@ pub fn carry_out(
     for (index, step) in STEPS.into_iter().enumerate() {
         let done = index as u64;
         looked(done)?;
+        point!("maintenance after {done} steps");
         // Vacuum may shorten the table.
         let before = bytes_of(step)?;
         let wal = wal_position()?;

@@ -6,12 +6,14 @@ use crate::{
     pg::{
         guc,
         load::{self, Accounts},
+        pages::Layout,
         plan::{Connection, Plan, Type},
         sql,
         version::PGBENCH_FREEZES_ALL,
     },
     workload::{ClientContext, transactions::Transaction},
 };
+use pgfsbench_core::units::accounts_per_page;
 pub use pgfsbench_core::units::{ACCOUNTS, TELLERS};
 use pgfsbench_core::{
     random::Stream,
@@ -73,10 +75,34 @@ pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Resu
     let tellers = "tid int NOT NULL, bid int, tbalance int, filler char(84)";
     create(spec, "pgbench_tellers", tellers, &filled(spec))?;
     create_accounts(spec, "pgbench_accounts")?;
+    sql::write(
+        "ALTER TABLE public.pgbench_accounts ADD PRIMARY KEY (aid)",
+        &[],
+    )?;
     let branches = "bid int NOT NULL, bbalance int, filler char(88)";
     create(spec, "pgbench_branches", branches, &filled(spec))?;
     fill_branches_and_tellers(scale)?;
-    fill_accounts(spec, "pgbench_accounts", progress)
+    load::accounts_and_key(accounts(spec), layout(spec), progress)
+}
+
+/// After VACUUM, in a transaction of its own: stores how many rows pgbench_accounts has, as the primary key has it stored that pgbench adds then.
+pub fn tell_size(spec: &Spec) -> Result<(), Fault> {
+    load::tell_accounts(layout(spec))
+}
+
+fn accounts(spec: &Spec) -> Accounts {
+    Accounts {
+        per_branch: ACCOUNTS,
+        rows: u64::from(spec.scale) * ACCOUNTS,
+        wide: aid_is_bigint(spec.scale),
+    }
+}
+
+fn layout(spec: &Spec) -> Layout {
+    Layout {
+        rows: accounts(spec).rows,
+        rows_per_page: accounts_per_page(spec.options.fillfactor),
+    }
 }
 
 /// Fills them as pgbench of this version does.
@@ -99,38 +125,24 @@ fn fill_branches_and_tellers(scale: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Creates a table like pgbench_accounts and fills it, in the current transaction; as `load` does.
+/// Creates a table like pgbench_accounts and fills it by way of shared buffers, in the current transaction, as COPY does.
 pub fn load_accounts(
     spec: &Spec,
     table: &str,
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     create_accounts(spec, table)?;
-    fill_accounts(spec, table, progress)
+    load::accounts(table, accounts(spec), progress)
 }
 
-fn fill_accounts(
-    spec: &Spec,
-    table: &str,
-    progress: impl FnMut(u64) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let accounts = Accounts {
-        per_branch: ACCOUNTS,
-        rows: u64::from(spec.scale) * ACCOUNTS,
-        wide: aid_is_bigint(spec.scale),
-    };
-    load::accounts(table, accounts, progress)
-}
-
-/// Statements that pgbench runs after loading, in its order; its primary keys are built last.
-pub const AFTER_LOAD: [&str; 7] = [
+/// Statements that pgbench runs after loading, in its order, but for the primary key of pgbench_accounts, which is loaded.
+pub const AFTER_LOAD: [&str; 6] = [
     "VACUUM (ANALYZE) public.pgbench_branches",
     "VACUUM (ANALYZE) public.pgbench_tellers",
     "VACUUM (ANALYZE) public.pgbench_accounts",
     "VACUUM (ANALYZE) public.pgbench_history",
     "ALTER TABLE public.pgbench_branches ADD PRIMARY KEY (bid)",
     "ALTER TABLE public.pgbench_tellers ADD PRIMARY KEY (tid)",
-    "ALTER TABLE public.pgbench_accounts ADD PRIMARY KEY (aid)",
 ];
 
 /// The prepared statements of one client.

@@ -191,7 +191,7 @@ impl<'a> Transaction<'a> for Terminal {
 }
 
 impl Terminal {
-    /// Clause 2.4.2.
+    /// New-Order.
     fn new_order(&self, spi: &Connection, order: &NewOrder) -> Result<Outcome, Fault> {
         let NewOrder {
             warehouse,
@@ -252,7 +252,7 @@ impl Terminal {
         Ok(Outcome::Committed)
     }
 
-    /// Clause 2.5.2.
+    /// Payment.
     fn payment(&self, spi: &Connection, payment: &Payment) -> Result<Outcome, Fault> {
         let Payment {
             warehouse,
@@ -298,7 +298,7 @@ impl Terminal {
         Ok(Outcome::Committed)
     }
 
-    /// Clause 2.6.2.
+    /// Order-Status (clause 2.6.2.2).
     fn order_status(
         &self,
         spi: &Connection,
@@ -323,7 +323,7 @@ impl Terminal {
         }
     }
 
-    /// Clause 2.7.4. A district without an order that is not delivered is skipped.
+    /// Delivery. A district without an order that is not delivered is skipped.
     fn delivery(&self, spi: &Connection, warehouse: i64, carrier: i64) -> Result<Outcome, Fault> {
         let plans = &self.plans;
         for district in 1..=DISTRICTS {
@@ -342,7 +342,7 @@ impl Terminal {
         Ok(Outcome::Committed)
     }
 
-    /// The number of a customer. Of several with a last name it is the one in the middle, by their first names (clause 2.5.2.2).
+    /// The number of a customer. Of several with a last name it is the one in the middle, by their first names.
     fn number_of(
         &self,
         spi: &Connection,

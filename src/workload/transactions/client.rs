@@ -25,6 +25,7 @@ use crate::{
     pg::{
         guc,
         plan::Connection,
+        points::point,
         process, report, segment,
         usage::{self, Wait},
         xact,
@@ -255,6 +256,13 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                     *self.current.insert(next)
                 }
             };
+            point!(
+                "transaction of the {}",
+                match current.due.measured {
+                    true => "window",
+                    false => "warm-up",
+                }
+            );
             let random = match current.due.measured {
                 true => &mut self.measure,
                 false => &mut self.warmup,

@@ -24,7 +24,7 @@ use crate::{
     board::{Phase, STOP_ALL, outcome::Outcome},
     clock,
     errors::{Fault, read_json},
-    pg::{segment::Segment, xact},
+    pg::{points::point, segment::Segment, xact},
     store,
 };
 
@@ -223,6 +223,7 @@ fn measure(
     }
     run.alarm_ns = run.observed.measure_end_ns.unwrap_or(0);
     run.watch_seconds();
+    point!("coordinator in the window");
     match search {
         Some(search) => search::carry_out(run, search, start, end, grace_ns)?,
         None => wait_for_clients(run, CutOff::new(end, grace_ns))?,
@@ -230,6 +231,7 @@ fn measure(
     run.end_window()?;
     area.stop.store(STOP_ALL, Release);
     run.crew.wake();
+    point!("coordinator after the window");
     run.wait_for_sampler()?;
     run.observed.surroundings.after_clients();
     area.stop.store(0, Release);

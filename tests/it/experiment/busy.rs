@@ -1,10 +1,7 @@
 //! A machine that others use all the time.
 
-use super::{SHORT, hold_run, outcomes, targets, wait_for};
-use crate::{
-    common::{execute, row, rows, run, server},
-    robustness::hold::wait_for_lock,
-};
+use super::{SHORT, STORES, outcomes, targets, wait_for};
+use crate::common::{execute, row, rows, run, server};
 use pgfsbench_tests::{Leaves, assert_columns};
 
 /// Runs that others disturbed, as if the experiment had just made them: three attempts of one target, and one of the other.
@@ -31,10 +28,10 @@ fn a_busy_machine_is_taken_as_it_is() {
                SELECT 1, 1, 1 + n / 3, (e.run_order -> 0 ->> (n / 3))::integer, 1 + n % 3, 100 + n FROM fsbench.experiment e, generate_series(0, 3) n"
         ),
     );
-    let held = hold_run(&server, 2);
+    let mut held = server.hold_at(STORES);
     execute(&mut client, "SELECT fsbench.resume_experiment('e')");
-    wait_for_lock(&server);
-    // Its end is known from its first run on; what moves it says why.
+    held.wait_for(1);
+    // The end is known from its first run on; what moves it says why.
     assert_columns(
         &mut client,
         "FROM fsbench.experiment",

@@ -1,16 +1,15 @@
 //! An experiment goes on by itself after whatever has happened, or says why it does not.
 
 use super::{
-    LONGER, SHORT, hold_run, outcomes, start_and_hold_run, targets, wait_for, wait_for_no_run,
+    LONGER, SHORT, STORES, outcomes, start_and_hold_run, targets, wait_for, wait_for_no_run,
     wait_for_runs,
 };
 use crate::common::{execute, program, row, rows, server};
-use crate::robustness::hold::wait_for_lock;
-use pgfsbench_tests::{LONG, Stop, assert_columns, is_soak, wait_until};
+use pgfsbench_tests::{LONG, Stop, TestServer, assert_columns, is_soak, wait_until};
 
 #[test]
 fn after_a_restart_of_the_server() {
-    // Nobody is asked in an immediate stop, as in a kill: `make soak` has it.
+    // An immediate stop asks no process, like a kill: `make soak` tests it.
     let immediate = is_soak().then_some(Some(Stop::Immediate));
     for stop in [Some(Stop::Fast), None].into_iter().chain(immediate) {
         let server = server(&[]);
@@ -37,11 +36,17 @@ fn after_a_restart_of_the_server() {
 }
 
 #[test]
-fn a_block_in_which_settings_change_is_made_again() {
-    let server = server(&[]);
+fn blocks_are_made_again() {
+    let server = TestServer::with_extension(&[]);
+    a_block_in_which_settings_change_is_made_again(&server);
+    server.start_anew();
+    blocks_before_a_disk_was_throttled_are_made_again(&server);
+}
+
+fn a_block_in_which_settings_change_is_made_again(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = start_and_hold_run(&server, &mut client, 1);
+    let first = start_and_hold_run(server, &mut client, 1);
     for change in [
         "ALTER SYSTEM SET bgwriter_delay = '300ms'",
         "SELECT pg_reload_conf()",
@@ -180,7 +185,7 @@ fn a_copy_of_the_database_does_not_go_on() {
             .ok()
     });
     let mut second = server.connect("second");
-    // Something to look at, so that somebody looks.
+    // A change, so that the conductor wakes.
     let _others = targets(&mut second, &["c", "d"]);
     execute(
         &mut second,
@@ -245,11 +250,19 @@ fn a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known() {
 }
 
 #[test]
-fn a_second_one_waits() {
-    let server = server(&[]);
+fn an_experiment_ends_with_its_time_and_one_waits_for_the_other() {
+    let server = TestServer::with_extension(&[]);
+    a_second_one_waits(&server);
+    server.start_anew();
+    max_duration_ends_it_between_two_runs(&server);
+    server.start_anew();
+    the_answer_says_where_max_duration_will_end_it(&server);
+}
+
+fn a_second_one_waits(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let second = hold_run(&server, 2);
+    let mut second = server.hold_at_after(STORES, 1);
     execute(
         &mut client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
@@ -258,7 +271,7 @@ fn a_second_one_waits() {
         &mut client,
         &format!("SELECT fsbench.experiment('f', '{{a,b}}', {SHORT})"),
     );
-    wait_for_lock(&server);
+    second.wait_for(1);
     let status = row(
         &mut client,
         "SELECT status FROM fsbench.experiments WHERE experiment = 'f'",
@@ -270,9 +283,7 @@ fn a_second_one_waits() {
     assert_eq!(row(&mut client, apart), "t");
 }
 
-#[test]
-fn max_duration_ends_it_between_two_runs() {
-    let server = server(&[]);
+fn max_duration_ends_it_between_two_runs(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -314,12 +325,10 @@ fn max_duration_ends_it_between_two_runs() {
     wait_for_no_run(&mut client);
 }
 
-#[test]
-fn the_answer_says_where_max_duration_will_end_it() {
-    let server = server(&[]);
+fn the_answer_says_where_max_duration_will_end_it(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let held = hold_run(&server, 6);
+    let held = server.hold_at_after(STORES, 5);
     let many = SHORT.replace("max_blocks => 3", "max_blocks => 12");
     // Nothing is decided: the one is nine times the other, in turn.
     execute(
@@ -357,9 +366,7 @@ fn the_answer_says_where_max_duration_will_end_it() {
     wait_for_no_run(&mut client);
 }
 
-#[test]
-fn blocks_before_a_disk_was_throttled_are_made_again() {
-    let server = server(&[]);
+fn blocks_before_a_disk_was_throttled_are_made_again(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(

@@ -150,7 +150,7 @@ fn without_the_helper_its_runs_wait_and_it_says_so() {
     let said = "pgfsbench-helper is not running; the runs wait for it".to_owned();
     let told = notices.lock().expect("one thread").clone();
     assert!(told.contains(&said), "{told:?}");
-    // Its number is stored after it was started.
+    // The number is stored after it was started.
     wait_until("a run of it waits", LONG, || {
         let phase = "SELECT phase FROM fsbench.experiments";
         (row(&mut client, phase) == "provision").then_some(())

@@ -1,8 +1,8 @@
 //! Only what is committed happens to an experiment: a ROLLBACK takes everything back.
 
-use super::{LONGER, SHORT, hold_run, outcomes, targets, wait_for_no_run, wait_for_runs};
+use super::{LONGER, SHORT, STORES, outcomes, targets, wait_for_no_run, wait_for_runs};
 use crate::common::{assert_refused, execute, row, rows, server, wait_for_phase};
-use pgfsbench_tests::{LONG, Leaves, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, Leaves, TestServer, assert_columns, wait_until};
 use postgres::Client;
 
 /// How many experiments this server goes on with by itself.
@@ -16,8 +16,16 @@ fn wait_for_marks(client: &mut Client, wanted: &str) {
 }
 
 #[test]
-fn a_cancel_ends_the_run_when_it_is_committed_and_not_before() {
-    let server = server(&[]);
+fn what_is_undone_ends_runs_when_it_is_committed() {
+    let server = TestServer::with_extension(&[]);
+    marks_go_with_what_is_committed(&server);
+    server.start_anew();
+    a_cancel_ends_the_run_when_it_is_committed_and_not_before(&server);
+    server.start_anew();
+    a_run_of_an_experiment_that_is_dropped_ends(&server);
+}
+
+fn a_cancel_ends_the_run_when_it_is_committed_and_not_before(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -64,12 +72,10 @@ fn a_cancel_ends_the_run_when_it_is_committed_and_not_before() {
     server.nothing_is_left("a cancelled experiment");
 }
 
-#[test]
-fn a_run_of_an_experiment_that_is_dropped_ends() {
-    let server = server(&[]);
+fn a_run_of_an_experiment_that_is_dropped_ends(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    // Its runs do not end by themselves.
+    // The runs do not end by themselves.
     let long = LONGER.replace("'2 s'", "'300 s'");
     execute(
         &mut client,
@@ -91,9 +97,7 @@ fn a_run_of_an_experiment_that_is_dropped_ends() {
     server.nothing_is_left("an experiment that was dropped");
 }
 
-#[test]
-fn marks_go_with_what_is_committed() {
-    let server = server(&[]);
+fn marks_go_with_what_is_committed(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     // It is never gone on with, so that its mark stays as it is.
@@ -139,16 +143,12 @@ fn data_that_an_experiment_copies_again_stay() {
     let server = server(&[("pgfsbench.prepared_data_limit", "320MB")]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let second = hold_run(&server, 2);
+    let mut second = server.hold_at_after(STORES, 1);
     execute(
         &mut client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
     );
-    // One that is about to be started is started all the same.
-    wait_until("the second run is on", LONG, || {
-        let run = "SELECT run_id FROM fsbench.experiments";
-        (row(&mut client, run) == "2").then_some(())
-    });
+    second.wait_for(1);
     execute(&mut client, "SELECT fsbench.pause_experiment('e')");
     drop(second);
     wait_for_no_run(&mut client);

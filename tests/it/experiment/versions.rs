@@ -2,7 +2,6 @@
 
 use super::{SHORT, hold_first_run, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
 use crate::common::{execute, row, server};
-use crate::robustness::hold::wait_for_lock_of;
 use pgfsbench_tests::{LONG, Stop, TestServer, wait_until};
 use postgres::Client;
 
@@ -11,18 +10,6 @@ fn set_version(client: &mut Client, version: &str) {
         client,
         &format!("UPDATE pg_extension SET extversion = '{version}' WHERE extname = 'pgfsbench'"),
     );
-}
-
-/// Lets the first run of an experiment end, and keeps the conductor from changing the experiment, until the session ends.
-fn hold_conductor(server: &TestServer, first: Client) -> Client {
-    let mut held = server.connect("postgres");
-    execute(
-        &mut held,
-        "BEGIN; SELECT FROM fsbench.experiment FOR UPDATE",
-    );
-    drop(first);
-    wait_for_lock_of(server, "fsbench conductor");
-    held
 }
 
 #[test]
@@ -66,14 +53,21 @@ fn with_another_version_it_is_paused_and_says_why() {
 }
 
 #[test]
-fn an_update_while_it_is_being_paused_lets_it_go_on() {
-    let server = server(&[]);
+fn an_update_while_an_experiment_is_on() {
+    let server = TestServer::with_extension(&[]);
+    an_update_while_it_is_being_paused_lets_it_go_on(&server);
+    server.start_anew();
+    an_update_while_it_goes_on_pauses_it_and_fails_no_run(&server);
+}
+
+fn an_update_while_it_is_being_paused_lets_it_go_on(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = hold_first_run(&server, &mut client);
+    let first = hold_first_run(server, &mut client);
     set_version(&mut client, "0.0.9");
-    // It has seen the old version.
-    let held = hold_conductor(&server, first);
+    let mut held = server.hold_at("conductor of another version");
+    drop(first);
+    held.wait_for(1);
     set_version(&mut client, env!("CARGO_PKG_VERSION"));
     drop(held);
     wait_for(&mut client, "e");
@@ -82,14 +76,14 @@ fn an_update_while_it_is_being_paused_lets_it_go_on() {
     assert_eq!(row(&mut client, paused), "0");
 }
 
-#[test]
-fn an_update_while_it_goes_on_pauses_it_and_fails_no_run() {
-    let server = server(&[]);
+fn an_update_while_it_goes_on_pauses_it_and_fails_no_run(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = hold_first_run(&server, &mut client);
-    // It has seen that the version is the right one, and is about to say what became of the run.
-    let held = hold_conductor(&server, first);
+    let first = hold_first_run(server, &mut client);
+    // The conductor has seen that the version is the right one.
+    let mut held = server.hold_at("conductor before an outcome");
+    drop(first);
+    held.wait_for(1);
     set_version(&mut client, "9.9.9");
     drop(held);
     wait_until("it is paused", LONG, || {
@@ -103,7 +97,7 @@ fn an_update_while_it_goes_on_pauses_it_and_fails_no_run() {
     assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
 }
 
-/// Its row says that it is on, and no conductor knows of it.
+/// The row says that the experiment is running, and no conductor knows of it.
 fn what_nobody_goes_on_with_is_resumed(client: &mut Client) {
     execute(
         client,

@@ -39,7 +39,7 @@ fn what_is_left_of_a_filesystem_is_seen_wherever_it_is(disk: &Disk) {
         disk.refused(&[unsigned, "pgfsbench did not write that."]);
         disk.blank_all();
     }
-    // Swap space, and a btrfs whose first superblock somebody has zeroed.
+    // Swap space, and a btrfs whose first superblock was zeroed.
     system("mkswap", &["-L", "precious", &disk.device]);
     disk.refused(&["holds swap, label \"precious\""]);
     disk.blank_all();
@@ -118,7 +118,7 @@ fn what_a_killed_helper_has_half_erased_is_ours_and_what_came_since_is_not(disk:
     disk.lab.ok(&["cleanup"]);
     disk.allow(false);
     disk.refused(&["holds ext4, label \"mine\""]);
-    // And what somebody makes on it afterwards is his.
+    // The helper leaves alone what a user makes on it afterwards.
     disk.allow(true);
     disk.killed("--stop-after", "wipe");
     disk.lab.ok(&["cleanup"]);

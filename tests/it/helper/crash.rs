@@ -149,9 +149,9 @@ fn what_was_committed_is_there_after_a_crash_and_what_recovery_takes_is_stored()
 #[test]
 fn committed_transactions_that_a_crash_has_lost_make_the_run_invalid() {
     let test = "committed_transactions_that_a_crash_has_lost_make_the_run_invalid";
-    // Held when the filesystem is mounted again, and nobody has read it yet.
+    // Held when the filesystem is mounted again and not read yet.
     for (fsync, words) in [("on", "do not trust this storage"), ("off", "fsync off")] {
-        // On the machine's disk: of memory nobody would expect that it keeps anything.
+        // On the machine's disk: memory would keep nothing.
         let scene =
             Lab::below(on_disk(), test).and_then(|lab| Scene::of(lab, &[], "drop_caches = true\n"));
         let Some(mut scene) = scene else {
@@ -302,7 +302,7 @@ fn a_target_server_that_is_killed_while_it_recovers_does_not_cost_the_window() {
         return;
     };
     let traces = scene.traces();
-    // It stands still before it has recovered, since what it reads is a pipe that nobody writes to.
+    // It stands still before it has recovered, since it reads a pipe without a writer.
     let file = target_data(&scene).join("pg_hba.conf");
     fs::remove_file(&file).expect("remove");
     system("mkfifo", &["-m", "644", &file.display().to_string()]);

@@ -166,7 +166,7 @@ fn a_lost_connection_is_made_again_and_a_lost_server_leaves_nothing(bench: &Benc
     wait_until("the target is made", LONG, || {
         (bench.lab.mounts().len() == 1).then_some(())
     });
-    // When it is to end, nobody was told; so it is released before.
+    // The end was announced to no process; so the target is released before.
     assert_eq!(serving.end(Signal::TERM), Some(0), "{}", bench.log());
     bench.lab.nothing_is_left_at_once();
 }
@@ -191,7 +191,7 @@ fn a_target_that_was_prepared_when_the_helper_was_killed_is_released_at_its_next
     assert_eq!(bench.lab.mounts().len(), 1);
     bench.lab.ok(&["run-once"]);
     bench.lab.nothing_is_left_at_once();
-    // One of which somebody was told stays.
+    // A target that was announced stays.
     bench.lab.ok(&[&prepare[..], &killed[..2]].concat());
     bench.lab.ok(&["run-once"]);
     assert_eq!(bench.lab.mounts().len(), 1);

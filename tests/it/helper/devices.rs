@@ -1,4 +1,4 @@
-//! Devices: only those that the configuration names, only while nobody uses them, and only over what may be erased.
+//! Devices: only those that the configuration names, only while unused, and only over contents that may be erased.
 
 use super::disk::{Disk, MEGABYTES};
 use super::lab::system;
@@ -91,13 +91,13 @@ impl Drop for Mapped {
     }
 }
 
-/// Swap space that nobody else would use, until it is dropped: a device that is swap cannot be detached.
+/// Swap space that no other process uses, until it is dropped: a device that is swap cannot be detached.
 struct Swap<'a>(&'a str);
 
 impl<'a> Swap<'a> {
     fn on(device: &'a str) -> Self {
         system("mkswap", &[device]);
-        // With the lowest priority: nobody uses it.
+        // With the lowest priority: the kernel does not use it.
         system("swapon", &["-p", "0", device]);
         Self(device)
     }

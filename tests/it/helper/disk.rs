@@ -113,7 +113,7 @@ impl Disk {
         system("blkdiscard", &["-f", "-z", &self.device]);
     }
 
-    /// Zeros wherever somebody looks.
+    /// Zeros at each place.
     pub fn blank(&self) {
         let zeros = vec![0; 2 << 20];
         self.write(0, &zeros);

@@ -71,7 +71,7 @@ fn a_device_whose_medium_is_exchanged_between_check_and_use_is_not_written_to(di
         said.contains("is not the one that was looked at before"),
         "{said}"
     );
-    // From then on it cannot: whoever takes it away only marks it.
+    // From then on it cannot: detaching only marks it.
     let (code, said) = disk.lab.held_before("mkfs", &disk.prepare(), || {
         system("losetup", &["-d", &disk.device]);
         let first = disk.lab.path("disk").display().to_string();

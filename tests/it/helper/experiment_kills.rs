@@ -89,7 +89,7 @@ fn kill(scene: &mut Scene, victim: Victim) -> bool {
     }
 }
 
-/// An experiment that was cut off ten times in one place says so, and is paused until somebody goes on with it. Whether it was.
+/// An experiment that was cut off ten times in one place says so, and is paused until a user resumes it. Whether it was.
 fn goes_on(scene: &Scene, name: &str) -> bool {
     let told = scene.value(&format!(
         "SELECT status || '|' || coalesce(status_reason, '') FROM fsbench.experiments WHERE experiment = '{name}'"

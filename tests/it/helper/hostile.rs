@@ -1,5 +1,5 @@
-//! The process that speaks with a database, taken over by somebody: whatever it says or does not say, root does only what the
-//! configuration allows, keeps nothing that nobody knows of, and ends.
+//! The process that speaks with a database, taken over by an attacker: whatever it says or does not say, root does only what the
+//! configuration allows, keeps nothing unknown to the journal, and ends.
 
 use super::lab::Lab;
 use pgfsbench_tests::{LONG, Signal, program, server_owner, wait_until};
@@ -178,7 +178,7 @@ fn it_has_no_rights_and_reaches_nothing_of_roots(intruder: &Intruder) {
         .lines()
         .filter_map(|fd| fd.parse().ok())
         .collect();
-    // And what whoever runs the tests has left open for everybody.
+    // And files that the tests' user has left open for all.
     let inherited = |fd: u32| {
         let told = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
         let flags = told.lines().find_map(|line| line.strip_prefix("flags:"));

@@ -1,5 +1,5 @@
-//! A device that somebody uses is not erased, in whichever way he does: also where the kernel would let everybody claim it, and
-//! though the configuration says that it may be wiped. Who only pretends to use one is in nobody's way.
+//! The helper does not erase a device in use, whatever the kind of use: also where the kernel would let everybody claim it, and
+//! though the configuration says that it may be wiped. A pretended use blocks no run.
 
 use super::disk::{Disk, on_device};
 use super::lab::{detach, on_image, system, unmount};

@@ -1,4 +1,4 @@
-//! Whatever happens to those who ask the helper outside of runs: they are told, nobody waits for ever, and nothing is left.
+//! Interrupted requests to the helper outside of runs: the caller gets an error, no process waits for ever, and nothing is left.
 
 use super::bench::{Bench, Serving};
 use super::requests::{CREATE, JOBS, PREPARE, assert_nobody_asks, served};

@@ -41,25 +41,11 @@ fn measuring(test: &str, further: &str) -> Option<(Scene, String)> {
 
 /// A run whose filesystem is prepared, and whose helper has gone since then: before anything else is done on the filesystem.
 pub fn prepared_without_a_helper(scene: &mut Scene, further: &str) -> String {
-    let before = scene.value("SELECT pid FROM fsbench.helper_session");
-    scene.serve_with(&["--pause-before", "make_directory"]);
-    let serves = format!(
-        "SELECT EXISTS (SELECT FROM fsbench.helper_session s JOIN pg_stat_activity USING (pid, backend_start) WHERE s.pid <> {before})"
-    );
-    scene.bench.server.wait_for("postgres", &serves, LONG);
+    let mut hold = scene.bench.server.hold_at("the helper has done a job");
     let run = scene.start_run(&format!("target => 'ext4', {SHORT}{further}"));
-    scene.serving.as_ref().expect("a helper").wait_until_held();
-    // It waits for the helper: it does not hear that it can go on before it may.
-    let coordinator = scene.bench.server.coordinator();
-    scene.bench.server.hold(coordinator);
-    scene.serving.as_ref().expect("a helper").go_on();
-    let prepared = format!(
-        "SELECT count(*) = 1 FROM fsbench.helper_job WHERE run_id = {run} AND status = 'done'"
-    );
-    scene.bench.server.wait_for("postgres", &prepared, LONG);
+    hold.wait_for(1);
     scene.end_helper(Signal::TERM);
     assert_eq!(scene.bench.lab.mounts().len(), 1);
-    scene.bench.server.signal(coordinator, Signal::CONT);
     run
 }
 

@@ -341,7 +341,7 @@ fn a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly(benc
     bench.lab.nothing_is_left_at_once();
 }
 
-/// The process that speaks with the database runs as somebody else, without groups, and can gain no rights.
+/// The process that speaks with the database runs as another user, without groups, and can gain no rights.
 fn assert_database_process_is_unprivileged(serving: &Serving) {
     let parent = format!("PPid:\t{}\n", serving.child.id());
     let statuses: Vec<String> = fs::read_dir("/proc")
@@ -460,7 +460,7 @@ fn targets_of_two_databases_with_the_same_name_do_not_meet(bench: &Bench) {
         "[[database]]\nname = \"other\"\nconnection = \"{}\"\n",
         bench.connection("other")
     );
-    // One that cannot be reached keeps nobody else from being served.
+    // An unreachable database does not block the others.
     config += "[[database]]\nname = \"gone\"\nconnection = \"host=/nowhere user=postgres\"\n";
     bench.lab.configure(&config);
     let (mut one, mut other) = (bench.client(), bench.server.connect("other"));

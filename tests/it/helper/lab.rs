@@ -254,7 +254,7 @@ impl Leaves for Lab {
         let mounts = self.mounts();
         let mut left: Vec<String> = mounts.iter().map(|m| format!("mount {m}")).collect();
         left.extend(self.loops().iter().map(|l| format!("loop device {l}")));
-        for directory in ["images", "mnt", "state/journal"] {
+        for directory in ["images", "mnt", "state/journal", "state/recorder"] {
             let names = self.list(directory);
             left.extend(names.iter().map(|name| format!("{directory}/{name}")));
         }
@@ -298,7 +298,7 @@ pub fn detach(device: &str, file: &str) {
     });
 }
 
-/// Unmounts a device, and waits until nobody has claimed it any more: a namespace that another test makes has a copy of the mount.
+/// Unmounts a device, and waits until no process claims it: a namespace that another test makes has a copy of the mount.
 pub fn unmount(device: &str, place: &str) {
     system("umount", &[place]);
     wait_until("the device can be claimed", LONG, || {

@@ -9,7 +9,7 @@ pub struct Process {
     pub parent: i32,
     /// Name of its program, cut to 15 bytes by the kernel.
     pub name: String,
-    /// Its title in ps.
+    /// Title in ps.
     pub title: String,
 }
 

@@ -1,4 +1,4 @@
-//! Kills of whoever has a part in a run on a filesystem of its own, at random moments: after each nothing of it is left, and the
+//! Kills of each process of a run on a filesystem of its own, at random moments: after each nothing of it is left, and the
 //! next run works.
 
 use super::machine::Machine;
@@ -25,7 +25,7 @@ const SETTINGS: &str =
 enum Victim {
     /// The part of the helper that is root.
     Helper,
-    /// Its process that speaks with the database.
+    /// Process that speaks with the database.
     HelpersDatabaseProcess,
     CoordinatorTerminated,
     /// Which makes the asking server start anew.

@@ -1,4 +1,4 @@
-//! Requests that the helper refuses, whoever asks: nothing is left of the attempt.
+//! Requests that the helper refuses for every caller: nothing is left of the attempt.
 
 use super::lab::{Lab, on_image, system};
 use std::fs;

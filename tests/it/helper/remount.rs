@@ -1,4 +1,4 @@
-//! A filesystem that is unmounted and mounted again: as it was, with nothing of it in memory; and cleared away whoever dies.
+//! A filesystem that is unmounted and mounted again: as it was, with nothing of it in memory; and cleared away whichever process dies.
 
 use super::lab::{Lab, on_image, system};
 use pgfsbench_tests::{LONG, wait_until};

@@ -339,6 +339,60 @@ fn what_the_configuration_or_the_kernel_does_not_allow_fails_the_run_at_once_wit
     scene.nothing_is_left("a mount that failed");
 }
 
+/// fio is the real one, on files in the target's own data directory.
+#[test]
+fn fio_runs_on_an_image_and_on_a_device() {
+    let Some(bench) = Bench::with_extension("fio_runs_on_an_image_and_on_a_device", &[]) else {
+        return;
+    };
+    let file = bench.lab.path("disk");
+    let made = std::fs::File::create(&file).and_then(|file| file.set_len(1800 << 20));
+    made.expect("a file");
+    let device = attach(&file);
+    let line = format!("[[device]]\npath = {device:?}\n");
+    let usual = bench.usual("postgres");
+    bench.lab.configure(&format!("{usual}{line}"));
+    let mut client = bench.client();
+    for storage in [
+        format!("device => '{device}'"),
+        "image_size => '1800MB', image_sparse => true".to_owned(),
+    ] {
+        let name = storage.split(['_', ' ']).next().unwrap_or_default();
+        let create =
+            format!("SELECT fsbench.create_target('{name}', filesystem => 'ext4', {storage})");
+        row(&mut client, &create);
+    }
+    let serving = bench.serve_now();
+    for target in ["device", "image"] {
+        let options = r#"{"pattern": "randwrite", "size": "4MB", "jobs": 2, "fdatasync_every": 4}"#;
+        let run = format!(
+            "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'io', duration => '3 s', options => '{options}')"
+        );
+        let run = row(&mut client, &run);
+        assert_columns(
+            &mut client,
+            &format!(
+                "FROM fsbench.result r JOIN fsbench.environment e USING (run_id) WHERE run_id = {run}"
+            ),
+            &[
+                ("r.status", "done"),
+                ("r.filesystem", "ext4"),
+                (
+                    "(SELECT string_agg(direction || ' ' || (operations > 0), ', ' ORDER BY direction) FROM fsbench.io_job j WHERE j.run_id = r.run_id)",
+                    "sync true, write true",
+                ),
+                (
+                    "(SELECT sum(operations) FROM fsbench.io_job j WHERE j.run_id = r.run_id AND direction = 'sync') <= r.device_flushes",
+                    "t",
+                ),
+            ],
+        );
+    }
+    drop(serving);
+    detach(&device, &file.display().to_string());
+    bench.lab.nothing_is_left_at_once();
+}
+
 /// The identity of a device becomes known in its first run: that makes no other target.
 #[test]
 fn a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run() {

@@ -111,7 +111,7 @@ fn the_script_of_the_laboratory_repeats_a_study() {
     assert_eq!(rows(&mut client, report), ["a|1|t|3", "b|2|t|3"]);
     let small = "SELECT DISTINCT transactions FROM fsbench.run_log WHERE target LIKE 'tiny.%'";
     assert_eq!(row(&mut client, small), "10");
-    // Its targets are its own, and those of others are not taken for them.
+    // The targets are its own, and those of others are not taken for them.
     execute(
         &mut client,
         "SELECT fsbench.drop_study('tiny', keep_runs => true)",

@@ -1,4 +1,4 @@
-//! The helper on a terminal of root's: what it starts as somebody else has no way to that terminal, and nobody has a way into it.
+//! The helper on a terminal of root's: its processes of other users cannot reach that terminal, and no user can write to it.
 
 use super::bench::Bench;
 use super::lab::{Lab, write_program};
@@ -54,14 +54,14 @@ impl OnTerminal {
         self.child.id() as i32
     }
 
-    /// Its exit code, and what is to be read on the terminal.
+    /// Exit code, and what is to be read on the terminal.
     pub fn ends(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().expect("it ends").code();
         (code, self.said.join().expect("it was read"))
     }
 }
 
-/// Until nobody has the terminal any more, which is an error.
+/// Until no process has the terminal any more, which is an error.
 fn all_of(master: OwnedFd) -> String {
     let (mut master, mut said, mut piece) = (File::from(master), Vec::new(), [0; 4096]);
     while let Ok(n @ 1..) = master.read(&mut piece) {

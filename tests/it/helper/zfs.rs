@@ -52,7 +52,7 @@ const PREPARE: [&str; 11] = [
     "recordsize=8K,compression=lz4",
 ];
 
-/// Runs the helper where these programs are in /usr/sbin, which nobody else sees.
+/// Runs the helper where these programs are in /usr/sbin, invisible to other processes.
 fn run(lab: &Lab, arguments: &[&str]) -> Output {
     overlay::run(lab, &["/usr/sbin"], "", &lab.command(arguments))
 }
@@ -130,7 +130,7 @@ fn killed_at_any_step_the_pool_goes_and_nobody_elses_does() {
             pool_is_gone(&lab, step);
         }
     }
-    // Somebody has made another pool of that name meanwhile.
+    // Another pool of that name was made meanwhile.
     run(
         &lab,
         &[&PREPARE[..], &["--stop-after", "create_dataset"]].concat(),

@@ -1,4 +1,4 @@
-//! Pages for strangers: who and where is on no part of them.
+//! Published pages: no part names users or machines.
 
 use super::{NAME, OTHERS};
 use crate::common::{execute, row};
@@ -105,7 +105,7 @@ pub(super) fn tell_neither_who_nor_where(client: &mut Client) {
     nights_and_what_differs_there(client);
 }
 
-/// Somebody has to decide whether the message of a finding is fit for strangers.
+/// A developer has to decide whether the message of a finding may be published.
 fn every_finding_is_known() {
     let lists = include_str!("../../../report/python/3_redact.py");
     let known: Vec<&str> = lists.split([' ', '\'', '\n']).collect();

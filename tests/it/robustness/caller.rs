@@ -1,6 +1,6 @@
 //! The session that waits for a run ends before it: by its timeout, or because its client is gone.
 
-use crate::robustness::hold::{Phase, comes_to};
+use crate::robustness::hold::{Phase, bring_to};
 use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
 use std::process::Stdio;
 
@@ -53,15 +53,10 @@ fn a_run_is_cancelled_when_the_client_that_waits_for_it_is_killed(server: &TestS
     for phase in [Phase::Load, Phase::Measure] {
         let label = format!("lost in {phase:?}");
         let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(&label));
-        let mut psql = server
-            .client_program("psql")
-            .args(["-X", "-c", &statement])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("psql runs");
-        // In this phase, or later.
-        comes_to(&mut server.connect("postgres"), phase);
+        let mut psql = server.client_program("psql");
+        psql.args(["-X", "-c", &statement]);
+        psql.stdout(Stdio::null()).stderr(Stdio::null());
+        let (_hold, mut psql) = bring_to(server, phase, || psql.spawn().expect("psql runs"));
         // SIGKILL: it says good-bye to nobody.
         psql.kill().expect("psql was there");
         psql.wait().expect("psql is gone");

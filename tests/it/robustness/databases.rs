@@ -1,6 +1,6 @@
 //! A database or the extension is dropped, or a database closed, under a run.
 
-use crate::robustness::hold::{Phase, bring_to, comes_to};
+use crate::robustness::hold::{Phase, bring_to, wait_for_lock};
 use pgfsbench_tests::{Background, Leaves, TestServer, refusal, value};
 
 fn run_in(server: &TestServer, database: &str, phase: Phase, label: &str) -> Background {
@@ -25,12 +25,9 @@ fn the_work_database_dropped_under_a_run_fails_it(server: &TestServer) {
         Phase::Measure,
     ] {
         let what = format!("drop in {phase:?}");
-        let (mut hold, caller) =
-            bring_to(server, phase, || run_in(server, "postgres", phase, &what));
+        let (_hold, caller) = bring_to(server, phase, || run_in(server, "postgres", phase, &what));
         let name =
             server.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'");
-        // DROP DATABASE takes a checkpoint.
-        hold.release();
         server.value(&format!("DROP DATABASE {name} WITH (FORCE)"));
         server.nothing_is_left(&what);
         let error = caller.join().expect_err("the caller's error");
@@ -69,32 +66,11 @@ fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run(serve
         Phase::Collect,
     ] {
         let what = format!("DROP EXTENSION in {phase:?}");
-        let (mut hold, caller) =
-            bring_to(server, phase, || run_in(server, "postgres", phase, &what));
-        // It would wait for the lock that holds the run.
-        let waits = server.background("postgres", "DROP EXTENSION pgfsbench");
-        hold.release();
-        match waits.join() {
-            // It may have come to its end before.
-            Ok(_) if phase == Phase::Collect => server.value("CREATE EXTENSION pgfsbench"),
-            refused => {
-                let error = refused.expect_err("a run is on");
-                assert_eq!(
-                    error.code().map(|code| code.code()),
-                    Some("55006"),
-                    "{what}"
-                );
-                String::new()
-            }
-        };
-        for run in server
-            .value("SELECT string_agg(run_id::text, ',') FROM fsbench.progress")
-            .split(',')
-        {
-            if !run.is_empty() {
-                server.value(&format!("SELECT fsbench.cancel({run})"));
-            }
-        }
+        let (hold, caller) = bring_to(server, phase, || run_in(server, "postgres", phase, &what));
+        let refused = refusal(&mut client, "DROP EXTENSION pgfsbench");
+        assert_eq!(refused.code().code(), "55006", "{what}");
+        server.value("SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress");
+        drop(hold);
         let _ = caller.join();
         server.nothing_is_left(&what);
     }
@@ -147,7 +123,7 @@ fn a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_mad
         "postgres",
         &format!("SELECT fsbench.start({})", Phase::Measure.arguments("lost")),
     );
-    crate::robustness::hold::wait_for_lock(server);
+    wait_for_lock(server);
     client
         .batch_execute("COMMIT; CREATE EXTENSION pgfsbench")
         .expect("another extension");
@@ -165,30 +141,15 @@ fn the_home_database_dropped_under_a_run_ends_it(server: &TestServer) {
         let mut home = server.connect("home");
         home.batch_execute("CREATE EXTENSION pgfsbench")
             .expect("CREATE EXTENSION");
-        let mut lock = None;
-        let caller = if phase == Phase::Begin {
-            let mut session = server.connect("home");
-            session
-                .batch_execute("BEGIN; LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE")
-                .expect("LOCK");
-            lock = Some(session);
-            let caller = run_in(server, "home", phase, &what);
-            crate::robustness::hold::wait_for_lock(server);
-            caller
-        } else {
-            let caller = run_in(server, "home", phase, &what);
-            // In this phase, or later.
-            comes_to(&mut home, phase);
-            caller
-        };
         drop(home);
+        let (hold, caller) = bring_to(server, phase, || run_in(server, "home", phase, &what));
         // Without FORCE it waits, and then refuses: the coordinator is connected.
         if phase == Phase::Measure {
             let refused = refusal(&mut server.connect("postgres"), "DROP DATABASE home");
             assert_eq!(refused.code().code(), "55006");
         }
         server.value("DROP DATABASE home WITH (FORCE)");
-        drop(lock);
+        drop(hold);
         server.nothing_is_left(&what);
         assert!(caller.join().is_err(), "{what}");
         server.a_run_works(&what);
@@ -202,7 +163,7 @@ fn clearing_up_in_a_closed_database_is_tried_until_there_were_five_failures(serv
     home.batch_execute("CREATE EXTENSION pgfsbench")
         .expect("CREATE EXTENSION");
     let caller = run_in(server, "home", Phase::Measure, "closed");
-    comes_to(&mut home, Phase::Measure);
+    server.wait_for_phase(Phase::Measure.name());
     server.value("ALTER DATABASE home ALLOW_CONNECTIONS false");
     server.value(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator'",

@@ -4,7 +4,7 @@ use pgfsbench_tests::{Leaves, Stop, TestServer, refusal, server_owner};
 use std::fs;
 use std::path::Path;
 
-/// A database of somebody else, with a comment; its OID.
+/// A database of another user, with a comment; its OID.
 fn database(server: &TestServer, name: &str, comment: &str) -> String {
     server.value(&format!("CREATE DATABASE {name}"));
     server.value(&format!("COMMENT ON DATABASE {name} IS '{comment}'"));
@@ -94,7 +94,7 @@ fn the_journal_drops_what_has_its_name_and_its_comment_and_nothing_else(server: 
             "fsbench_work_103",
             "mine".into(),
         ),
-        // A database that somebody has taken over.
+        // A database that another user has taken over.
         ("shop2", ours(104), "fsbench_work_104", ours(104)),
         (
             "fsbench_work_105",

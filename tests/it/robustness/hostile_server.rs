@@ -43,7 +43,7 @@ impl Watch {
     }
 }
 
-/// Sends pieces until so many bytes are sent, or nobody takes them any more.
+/// Sends pieces until so many bytes are sent, or the client reads no more.
 fn flood(
     link: &mut Link,
     watch: &Watch,
@@ -202,7 +202,7 @@ fn a_server_that_floods_ends_the_run_and_takes_no_memory() {
 struct Told {
     /// The answer to how it has ended, JSON.
     end: &'static str,
-    /// Its row, JSON.
+    /// Row, JSON.
     row: &'static str,
 }
 

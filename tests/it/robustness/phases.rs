@@ -1,6 +1,6 @@
 //! Each kind of death in each phase.
 
-use crate::robustness::hold::{PHASES, Phase, bring_to, wait_for_lock};
+use crate::robustness::hold::{PHASES, Phase, bring_to};
 use pgfsbench_tests::{Background, Leaves, Signal, Stop, TestServer};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Death {
     /// Status and SQLSTATE that the run's row may have after it; none where there may be no row.
     fn endings(self, phase: Phase) -> &'static [(&'static str, &'static str)] {
         match (self, phase) {
-            // Its result is stored already.
+            // The result is stored already.
             (_, Phase::Cleanup) => &[("done", "")],
             // It is stored as soon as the lock is gone; nobody looks for a reason to cancel any more.
             (_, Phase::Collect) if self.is_of_the_caller() => &[("done", "")],
@@ -99,18 +99,13 @@ fn in_these(cases: impl IntoIterator<Item = (Death, Phase)>) {
         let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(&what));
         let (mut hold, caller) =
             bring_to(&server, phase, || server.background("postgres", &statement));
-        let coordinator = match phase {
-            // Another one may be there, which is just clearing up: this one waits.
-            Phase::Begin => wait_for_lock(&server),
+        let coordinator = match (&mut hold, phase) {
+            // Another one may clear up.
+            (Some(point), Phase::Begin) => point.wait_for(1),
             _ => server.coordinator(),
         };
-        // A server does not stop without its checkpointer, which may be gone afterwards.
-        let of_the_server = death.takes_the_server_down() || death == Death::KillCoordinator;
-        if phase == Phase::Checkpoint && of_the_server {
-            hold.release();
-        }
         death.strike(&server, &caller, coordinator);
-        hold.release();
+        drop(hold);
         if death.takes_the_server_down() {
             server.start_again();
         }

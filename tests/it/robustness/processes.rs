@@ -1,8 +1,7 @@
 //! pg_terminate_backend and pg_cancel_backend of each process of a run.
 
-use crate::robustness::hold::{Phase, bring_to, take_back};
-use pgfsbench_tests::{LONG, Leaves, TestServer, value, wait_until};
-use postgres::Client;
+use crate::robustness::hold::{Phase, bring_to};
+use pgfsbench_tests::{Background, LONG, Leaves, TestServer, wait_until};
 
 /// Process, phase in which it is hit, and what the run's row then says when it is terminated and when it is cancelled.
 const CASES: [(&str, Phase, &str, &str); 6] = [
@@ -44,64 +43,22 @@ const CASES: [(&str, Phase, &str, &str); 6] = [
     ),
 ];
 
-/// Calls this for a process of a run. False if a worker had done its part of the load by then: nothing keeps it at that.
-fn is_hit(server: &TestServer, function: &str, role: &str, phase: Phase) -> bool {
-    let mut client = server.connect("postgres");
-    if role == "worker" {
-        // From here on it reports what hits it.
-        let is_there = "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'fsbench worker' AND query = 'pgfsbench worker'";
-        let is_in_time = wait_until("a worker", LONG, || {
-            let is_there = value(&mut client, is_there) == "t";
-            (is_there || !is_in(&mut client, phase)).then_some(is_there)
-        });
-        if !is_in_time {
-            return false;
-        }
-    }
-    let hit = format!(
-        "SELECT {function}(min(pid)) FROM pg_stat_activity WHERE backend_type = 'fsbench {role}'"
-    );
-    if value(&mut client, &hit) != "t" {
-        return false;
-    }
-    phase != Phase::Load
-        || wait_until("the run ends or goes on", LONG, || {
-            let is_over = "SELECT count(*) FROM fsbench.progress";
-            let is_over = value(&mut client, is_over) == "0";
-            (is_over || is_in(&mut client, Phase::Measure)).then_some(is_over)
-        })
-}
-
-fn is_in(client: &mut Client, phase: Phase) -> bool {
-    let is_in = format!(
-        "SELECT count(*) FROM fsbench.progress WHERE phase = '{}'",
-        phase.name()
-    );
-    value(client, &is_in) == "1"
+fn begin(server: &TestServer, phase: Phase, label: &str) -> Background {
+    let arguments = phase.arguments(label);
+    server.background(
+        "postgres",
+        &format!("SELECT * FROM fsbench.run({arguments})"),
+    )
 }
 
 fn hit_each(server: &TestServer, function: &str, expected: impl Fn(usize) -> &'static str) {
     for (i, (role, phase, ..)) in CASES.iter().enumerate() {
         let what = format!("{function} of {role} in {phase:?}");
         eprintln!("{what}");
-        // The load has to last until somebody has come to cancel it.
-        let arguments = phase.arguments(&what).replace("scale => 10", "scale => 30");
-        let begin = || {
-            server.background(
-                "postgres",
-                &format!("SELECT * FROM fsbench.run({arguments})"),
-            )
-        };
-        let caller = loop {
-            let (mut hold, caller) = bring_to(server, *phase, begin);
-            let is_hit = is_hit(server, function, role, *phase);
-            hold.release();
-            if is_hit {
-                break caller;
-            }
-            assert_eq!(*role, "worker", "{what}");
-            take_back(server, caller);
-        };
+        let (hold, caller) = bring_to(server, *phase, || begin(server, *phase, &what));
+        let pid = server.pid_of(&format!("fsbench {role}"));
+        assert_eq!(server.value(&format!("SELECT {function}({pid})")), "t");
+        drop(hold);
         server.nothing_is_left(&what);
         assert!(caller.join().is_err(), "{what}: the caller got a result");
         let ending = server
@@ -147,29 +104,8 @@ fn a_process_that_is_killed_restarts_the_server_and_leaves_nothing(server: &Test
         ("janitor", Phase::Measure),
     ] {
         let what = format!("kill -9 of {role}");
-        let begin = || {
-            let arguments = phase.arguments(&what).replace("scale => 10", "scale => 30");
-            server.background(
-                "postgres",
-                &format!("SELECT * FROM fsbench.run({arguments})"),
-            )
-        };
-        let pid =
-            format!("SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench {role}'");
-        // A worker may have done its part of the load before it is met.
-        let caller = loop {
-            let (_hold, caller) = bring_to(server, phase, begin);
-            let mut client = server.connect("postgres");
-            let pid = wait_until("the process", LONG, || {
-                let pid: Option<i32> = value(&mut client, &pid).parse().ok();
-                (pid.is_some() || !is_in(&mut client, phase)).then_some(pid)
-            });
-            if pid.is_some_and(|pid| server.is_crashed_by(pid)) {
-                break caller;
-            }
-            assert_eq!(role, "worker");
-            take_back(server, caller);
-        };
+        let (_hold, caller) = bring_to(server, phase, || begin(server, phase, &what));
+        server.crash(server.pid_of(&format!("fsbench {role}")));
         server.nothing_is_left(&what);
         assert!(caller.join().is_err());
         let ending = server

@@ -1,6 +1,6 @@
 //! Runs that wait for their turn, and two who want to run at the same time.
 
-use crate::robustness::hold::{Hold, Phase, hold_in_measure, wait_for_lock};
+use crate::robustness::hold::Phase;
 use pgfsbench_tests::{
     Background, LONG, Leaves, Signal, Stop, TestServer, refusal, value, wait_until,
 };
@@ -25,7 +25,7 @@ fn cancel(server: &TestServer, run: &str) {
     assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
 }
 
-/// Its statement has come so far as to wait for a run: a request to cancel that comes before a statement does nothing.
+/// The statement waits for a run already: a request to cancel before a statement does nothing.
 fn wait_until_it_waits(server: &TestServer, caller: &Background) {
     server.wait_for(
         "postgres",
@@ -176,14 +176,9 @@ fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up(server: &Te
     // It waits for ten seconds and no longer: on a machine that stands still for so long it is refused, and comes once more.
     let mut first = first;
     loop {
-        // The first one's database cannot be dropped as long as this is open.
-        let mut hold = Hold::lock(
-            server,
-            &format!("COMMENT ON DATABASE fsbench_work_{first} IS 'held'"),
-        );
+        let mut hold = server.hold_at("before DROP");
         cancel(server, &first);
-        server.wait_for_phase(Phase::Cleanup.name());
-        wait_for_lock(server);
+        hold.wait_for(1);
         let runs = "SELECT count(*) FROM fsbench.run_log";
         let before = server.value(runs);
         let began = Instant::now();
@@ -197,7 +192,7 @@ fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up(server: &Te
             (second.is_finished() || server.value(&waits) == "1").then_some(())
         });
         assert_eq!(server.value(runs), before);
-        hold.release();
+        drop(hold);
         let Err(refused) = second.join() else {
             break;
         };
@@ -214,14 +209,9 @@ fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up(server: &Te
 
 fn a_run_goes_on_and_ends_well_without_the_janitor(server: &TestServer) {
     let janitor = server.pid_of("fsbench janitor");
-    let (mut hold, caller) = hold_in_measure(server, || {
-        server.background(
-            "postgres",
-            "SELECT fsbench.start(scale => 1, clients => 2, transactions => 20, warmup => '0')",
-        )
-    });
-    caller.join().expect("it is started");
-    let run = &server.value("SELECT max(run_id) FROM fsbench.run_log");
+    let mut hold = server.hold_at("transaction of the window");
+    let run = &server.start_run("scale => 1, clients => 2, transactions => 20, warmup => '0'");
+    hold.wait_for(2);
     let next = server.start_run(SHORT_RUN);
     server.signal(janitor, Signal::INT);
     server.terminate(janitor);
@@ -231,7 +221,7 @@ fn a_run_goes_on_and_ends_well_without_the_janitor(server: &TestServer) {
         now.parse().ok().filter(|&pid: &i32| pid != janitor)
     });
     assert_eq!(status(server, run), "running");
-    hold.release();
+    drop(hold);
     wait_for_status(server, run, "done");
     wait_for_status(server, &next, "done");
     server.nothing_is_left("a janitor's end");
@@ -239,8 +229,8 @@ fn a_run_goes_on_and_ends_well_without_the_janitor(server: &TestServer) {
 }
 
 fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing(server: &TestServer) {
-    let janitor = server.pid_of("fsbench janitor");
-    server.hold(janitor);
+    let mut hold = server.hold_at("janitor on patrol");
+    hold.wait_for(1);
     let run = format!("SELECT * FROM fsbench.run({LONG_RUN})");
     let start = format!("SELECT fsbench.start({LONG_RUN})");
     let callers = [&start, &start, &run].map(|sql| server.background("postgres", sql));
@@ -268,7 +258,7 @@ fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing(server
     for caller in callers {
         assert!(caller.join().is_err());
     }
-    server.signal(janitor, Signal::CONT);
+    drop(hold);
     server.nothing_is_left("callers that have gone early");
     server.a_run_works("callers that have gone early");
     server.every_slot_is_free();
@@ -277,22 +267,11 @@ fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing(server
 fn a_request_survives_the_death_of_the_process_that_was_to_queue_it(server: &TestServer) {
     let first = server.start_run(LONG_RUN);
     server.wait_for_phase(Phase::Measure.name());
-    let mut hold = Hold::lock(server, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE");
+    let mut hold = server.hold_at("coordinator before the row");
     let start = server.background("postgres", &format!("SELECT fsbench.start({SHORT_RUN})"));
-    wait_for_lock(server);
-    let second = server.value(
-        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator' AND wait_event_type = 'Lock'",
-    );
-    server.terminate(second.parse().expect("a pid"));
-    server.wait_for(
-        "postgres",
-        &format!(
-            "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator' \
-             AND wait_event_type = 'Lock' AND pid <> {second}"
-        ),
-        LONG,
-    );
-    hold.release();
+    server.terminate(hold.wait_for(1));
+    hold.wait_for(2);
+    drop(hold);
     assert!(start.join().is_ok());
     // The one that runs has not noticed.
     assert_eq!(status(server, &first), "running");

@@ -51,31 +51,25 @@ fn kill_a_parallel_worker(
 fn a_loader_or_a_parallel_worker_that_is_killed_restarts_the_server_and_leaves_nothing() {
     let server = TestServer::with_extension(&[]);
     for (arguments, what) in [(LOADS, "a loader"), (SCANS, "a parallel worker")] {
-        let ready = |log: String| log.matches("ready to accept connections").count();
-        let killed = |log: String| log.matches("was terminated by signal 9").count();
-        let (before, killed_before) = (ready(server.log()), killed(server.log()));
         let run;
         if what == "a loader" {
-            run = loop {
-                let client =
-                    "SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench client'";
-                let find = || server.value(client).parse().ok();
-                let (run, loader) = met(&server, arguments, find);
-                if server.try_signal(loader, Signal::KILL) {
-                    break run;
-                }
-            };
+            let mut hold = server.hold_at("pgfsbench client in load");
+            run = server.start_run(arguments);
+            server.crash(hold.wait_for(1));
         } else {
+            let ready = |log: String| log.matches("ready to accept connections").count();
+            let killed = |log: String| log.matches("was terminated by signal 9").count();
+            let (before, killed_before) = (ready(server.log()), killed(server.log()));
             run = server.start_run(arguments);
             kill_a_parallel_worker(
                 || processes::descendants(&[server.postmaster()]),
                 |pid| server.try_signal(pid, Signal::KILL),
                 || killed(server.log()) > killed_before,
             );
+            wait_until("the server has recovered", LONG, || {
+                (ready(server.log()) > before).then_some(())
+            });
         }
-        wait_until("the server has recovered", LONG, || {
-            (ready(server.log()) > before).then_some(())
-        });
         server.nothing_is_left(what);
         let ending = server.told(&run);
         assert!(ending.starts_with("failed 57P02; "), "{what}: {ending}");

@@ -24,7 +24,7 @@ pub enum Cause {
         ended_by: Option<Reason>,
         blocks: u32,
     },
-    /// These differ though nobody has declared them.
+    /// Undeclared differences.
     Differs(String),
     /// The targets are on different devices.
     AnotherDevice,

@@ -1,4 +1,4 @@
-//! Differences that nobody has declared, where a verdict rests on them.
+//! Undeclared differences on which a verdict rests.
 
 use super::{Base, Cause, TargetFacts, Withheld};
 use crate::{experiment::state::State, texts::answer::compared_with};

@@ -52,7 +52,7 @@ pub enum Files {
 /// A run that is to be made.
 pub struct PlannedRun<'a> {
     pub workload: Workload,
-    /// Its options, as given.
+    /// Options, as given.
     pub options: &'a Map<String, Value>,
     pub target: &'a str,
     /// Names of its kinds of transactions, if it has several.

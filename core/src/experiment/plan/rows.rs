@@ -47,7 +47,7 @@ pub struct Plan<'a> {
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// Its subject: plan, trouble, run, order, needs or time.
+    /// Subject: plan, trouble, run, order, needs or time.
     pub part: &'static str,
     pub item: String,
     pub says: String,

@@ -7,6 +7,7 @@ use crate::{
         metric::Metric,
         state::{Goal, Outcome, State},
     },
+    finding::Durability,
     texts::recommend::choice::{self as text, Against, Leader},
 };
 
@@ -63,10 +64,13 @@ fn without_result(state: &State) -> Option<String> {
 
 /// Why a target is not to be chosen, whatever it does.
 fn reason_against(facts: &[Facts], number: usize) -> Option<Against> {
-    match is_for_comparison_only(facts, number) {
-        true => Some(Against::ComparisonOnly),
-        false => less_durable(facts, number).map(Against::LessDurable),
+    if is_for_comparison_only(facts, number) {
+        return Some(Against::ComparisonOnly);
     }
+    if durability_of(facts, number).is_some_and(Durability::has_failed_power_cuts) {
+        return Some(Against::FailedPowerCuts);
+    }
+    less_durable(facts, number).map(Against::LessDurable)
 }
 
 /// Whether the interval of a row without a verdict is still one to go by: not where what was measured is in doubt.
@@ -170,12 +174,19 @@ fn names<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
     rows.iter().map(|row| row.target.as_str()).collect()
 }
 
-/// The target to prefer among equals, none of which is less durable: the one with the fewest stalls, then the first.
+fn durability_of(facts: &[Facts], number: usize) -> Option<&Durability> {
+    let of_target = facts.iter().find(|f| f.number == number)?;
+    of_target.durability.as_ref()
+}
+
+/// The target to prefer among equals, none of which is less durable: one whose durability power cuts have shown, then the one with the
+/// fewest stalls, then the first.
 fn preferred<'a>(alike: &[&'a Row], facts: &[Facts]) -> &'a Row {
     let key = |row: &&&Row| {
-        let facts = facts.iter().find(|f| f.number == row.number);
-        let stalls = facts.and_then(|f| f.stall_seconds).unwrap_or(0.0);
-        ((stalls * 10.0) as i64, row.number)
+        let of_target = facts.iter().find(|f| f.number == row.number);
+        let stalls = of_target.and_then(|f| f.stall_seconds).unwrap_or(0.0);
+        let is_shown = durability_of(facts, row.number).is_some_and(Durability::is_shown);
+        (!is_shown, (stalls * 10.0) as i64, row.number)
     };
     alike.iter().min_by_key(key).copied().unwrap_or(alike[0])
 }

@@ -502,3 +502,34 @@ fn settings_come_first_and_are_not_the_device_s() {
         "durable where a test syncs, by settings (not tried)"
     );
 }
+
+#[test]
+fn power_cuts_show_a_promise_or_refute_it() {
+    let of = |cuts, failed| {
+        let mut facts = run(on("ext4", "8:0", "rw"));
+        facts.power_cuts = PowerCutFacts { cuts, failed };
+        Durability::of(&facts).expect("the settings are known")
+    };
+    let not_tried = of(None, None);
+    let shown = of(Some(320), Some(0));
+    assert_eq!(shown.class(), Class::Shown);
+    assert_eq!(shown.sentence(), "durable, shown by 320 power cuts");
+    assert!(shown.is_shown() && shown.is_as(&not_tried) && shown.is_as(&of(Some(20), Some(0))));
+    let lost = of(Some(320), Some(7));
+    assert_eq!(
+        lost.sentence(),
+        "not durable: 7 of 320 power cuts lost or damaged data"
+    );
+    assert!(lost.has_failed_power_cuts() && !lost.is_as(&shown));
+    let mut facts = run(on("ext4", "8:0", "rw"));
+    facts.power_cuts = PowerCutFacts {
+        cuts: Some(320),
+        failed: Some(0),
+    };
+    facts.fsync = Some(false);
+    let off = Durability::of(&facts).expect("the settings are known");
+    assert_eq!(off.sentence(), "not durable: fsync off");
+    for nothing in [of(Some(0), Some(0)), of(Some(5), None)] {
+        assert_eq!(nothing.sentence(), "durable by settings (not tried)");
+    }
+}

@@ -73,7 +73,7 @@ impl StorageFacts {
         })
     }
 
-    /// True if somebody has declared that the device keeps its cache when power is lost.
+    /// True if a user has declared that the device keeps its cache when power is lost.
     fn is_protected(&self) -> bool {
         self.power_loss_protected == Some(true)
     }
@@ -248,7 +248,7 @@ pub fn ssd_state_undeclared(facts: &RunFacts) -> Option<Finding> {
         .then(|| Finding::new(Severity::Info, text::ssd_state_undeclared()))
 }
 
-/// A filesystem that others use has a device that others write to; one that was made for the run has nobody else.
+/// A filesystem that others use has a device that others write to; a filesystem made for the run has no other users.
 pub fn other_writers(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     let (device, server) = (storage.device_write_bytes?, storage.server_write_bytes?);

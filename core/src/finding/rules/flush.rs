@@ -7,8 +7,6 @@ use crate::{sys::LayerKind, texts::finding::flush as text};
 const STEP: f64 = 2.5;
 /// And by how many microseconds, since the shortest ones differ by chance.
 const STEP_US: f64 = 200.0;
-/// Commits and syncs of files may differ by so much.
-const UNLIKE: f64 = 3.0;
 
 /// A flush, or a sync of WAL, that reached no disk.
 pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
@@ -23,20 +21,6 @@ pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
         Severity::Warning,
         text::fsync_too_fast(&found),
     ))
-}
-
-/// Commits per second and syncs of files per second on the same target are another order. WAL on another filesystem explains that.
-pub fn commits_unlike_syncs(facts: &RunFacts) -> Option<Finding> {
-    let io = &facts.io;
-    let (syncs, commits) = (io.syncs_per_second?, io.commits_per_second?);
-    let (jobs, run) = (io.jobs?, io.commit_run_id?);
-    let (_, is_elsewhere) = facts.commit_storage();
-    let factor = (commits / syncs).max(syncs / commits);
-    if is_elsewhere || !factor.is_finite() || factor <= UNLIKE {
-        return None;
-    }
-    let text = text::commits_unlike_syncs(jobs, syncs, commits, run, factor);
-    Some(Finding::new(Severity::Warning, text))
 }
 
 /// The counters of the device do not show what the server has synced.

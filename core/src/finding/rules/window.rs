@@ -63,7 +63,7 @@ pub fn skipped_transactions(facts: &RunFacts) -> Option<Finding> {
 }
 
 pub fn stalls(facts: &RunFacts) -> Option<Finding> {
-    let seconds = facts.seconds_tps.as_ref()?;
+    let seconds = facts.alike_seconds()?;
     let stalls = series::stalls(seconds);
     let by_chance = facts.rate.is_some_and(|rate| rate < LOWEST_RATE_FOR_STALLS);
     (stalls.stall_seconds > 0 && !by_chance).then(|| {
@@ -74,7 +74,7 @@ pub fn stalls(facts: &RunFacts) -> Option<Finding> {
 }
 
 pub fn drift(facts: &RunFacts) -> Option<Finding> {
-    let seconds = facts.seconds_tps.as_ref()?;
+    let seconds = facts.alike_seconds()?;
     let drift = series::drift(seconds)?;
     let by_chance = facts
         .rate
@@ -87,7 +87,7 @@ pub fn drift(facts: &RunFacts) -> Option<Finding> {
 
 /// The start of the window differs from the rest (MSER).
 pub fn warming_up(facts: &RunFacts) -> Option<Finding> {
-    let seconds = facts.seconds_tps.as_ref()?;
+    let seconds = facts.alike_seconds()?;
     // A drift tells more.
     if facts.rate.is_some() || drift(facts).is_some() {
         return None;

@@ -3,17 +3,19 @@
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/findings.md");
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 14] = [
     include_str!("../../texts/finding/crash.rs"),
     include_str!("../../texts/finding/data.rs"),
     include_str!("../../texts/finding/filesystem.rs"),
     include_str!("../../texts/finding/flush.rs"),
     include_str!("../../texts/finding/limits.rs"),
     include_str!("../../texts/finding/machine.rs"),
+    include_str!("../../texts/finding/power_cut.rs"),
     include_str!("../../texts/finding/scan.rs"),
     include_str!("../../texts/finding/server.rs"),
     include_str!("../../texts/finding/settings.rs"),
     include_str!("../../texts/finding/storage.rs"),
+    include_str!("../../texts/finding/syncs_and_commits.rs"),
     include_str!("../../texts/finding/tpcc_like.rs"),
     include_str!("../../texts/finding/window.rs"),
 ];

@@ -302,7 +302,7 @@ fn tables_that_are_written_after_the_mount() {
 fn others_who_write_to_the_device() {
     on!({device_write_bytes: Some(1604 << 20), server_write_bytes: Some(13 << 20)} => "other_writers", Warning,
         "the device wrote 1604 MB, and this server at most 13 MB of it: others wrote, too");
-    // Not what a filesystem adds, not a few MB, and not on a filesystem that nobody else has.
+    // Not what a filesystem adds, not a few MB, and not on a filesystem of the run's own.
     nothing_on!(device_write_bytes: Some(9 * GB));
     on!({device_write_bytes: Some(852 << 20), server_write_bytes: Some(137 << 20)} => "other_writers", Warning,
         "the device wrote 852 MB, and this server at most 137 MB of it: others wrote, too");
@@ -427,7 +427,7 @@ fn what_files_take_against_their_lengths() {
     on!({used_bytes_at_end: Some(30 * GB), filesystem: text("btrfs")} => "allocated_more", Info,
         "files of 17 GB took 30 GB after the run");
     nothing_on!(used_bytes_at_end: Some(30 * GB));
-    // Its tables alone.
+    // The tables alone.
     nothing_on!(filesystem: text("btrfs"), used_bytes_at_end: Some(60 << 20), files_bytes_at_end: Some(1 << 20));
 }
 

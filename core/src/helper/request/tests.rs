@@ -50,6 +50,60 @@ fn requests_of_jobs() {
 }
 
 #[test]
+fn requests_of_power_cuts() {
+    let json = r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "xfs",
+                   "record": {"log_bytes": 67108864}}"#;
+    let Ok(Request::Prepare { prepare, .. }) = Request::of_job("prepare", "a", json) else {
+        panic!("{json}");
+    };
+    let record = Record {
+        log_bytes: 64 << 20,
+    };
+    assert_eq!(prepare.record, Some(record));
+    // Options are tried without a record.
+    assert_eq!(prepare.on_trial_image().record, None);
+    for (action, json) in [
+        (
+            "cut_stop",
+            r#"{"seed": 7, "windows": [{"cuts": 300, "from_ns": 12345, "to_ns": 23456}]}"#,
+        ),
+        ("cut", r#"{"number": 1, "seed": 7, "entry": 9}"#),
+        (
+            "cut",
+            r#"{"number": 1, "seed": 7, "entry": 9, "tear": "page"}"#,
+        ),
+        ("cut_end", "{}"),
+        ("fault", r#"{"on": "flush"}"#),
+        ("fault", r#"{"on": "write", "lasting": true}"#),
+    ] {
+        let request = Request::of_job(action, "a", json).unwrap();
+        assert_eq!(request.target().map(Name::as_str), Some("a"));
+        let again = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<Request>(&again).unwrap(), request);
+        assert!(Request::of_job(action, "../a", json).is_err(), "{action}");
+    }
+    for (action, json) in [
+        (
+            "cut_stop",
+            r#"{"seed": 7, "windows": [{"cuts": 1001, "from_ns": 0, "to_ns": 1}]}"#,
+        ),
+        (
+            "cut_stop",
+            r#"{"seed": 7, "windows": [{"cuts": -1, "from_ns": 0, "to_ns": 1}]}"#,
+        ),
+        (
+            "cut",
+            r#"{"number": 1, "seed": 7, "entry": 9, "tear": "bit"}"#,
+        ),
+        ("cut", r#"{"number": 1, "seed": 7, "entry": 9, "x": 1}"#),
+        ("fault", r#"{"on": "read"}"#),
+    ] {
+        let refusal = Request::of_job(action, "a", json).expect_err(json);
+        check::style(&refusal);
+    }
+}
+
+#[test]
 fn everything_that_a_target_may_ask_for() {
     for json in [
         r#"{"storage": {"device": {"path": "/dev/disk/by-id/a"}}, "filesystem": "xfs",
@@ -102,6 +156,26 @@ fn what_does_not_go_together_is_refused() {
             image,
             r#""filesystem": "ext4", "ssd_state": "trimmed""#,
             "cannot be trimmed",
+        ),
+        (
+            image,
+            r#""filesystem": "zfs", "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
+        ),
+        (
+            image,
+            r#""filesystem": "xfs", "log": {"image": {"bytes": 134217728}}, "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
+        ),
+        (
+            device,
+            r#""filesystem": "xfs", "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
+        ),
+        (
+            image,
+            r#""filesystem": "xfs", "record": {"log_bytes": 4096}"#,
+            "too small",
         ),
         (
             image,

@@ -432,3 +432,12 @@ proptest! {
         ends_in_order(&plan, Place::Here)?;
     }
 }
+
+#[test]
+fn power_is_cut_before_the_result_is_collected_and_the_database_stays_until_then() {
+    let spec = spec("power-cut", "there", json!({"cuts": 5}));
+    let planned = actions(&steps(&spec, target_state(Source::Loaded)));
+    let end =
+        "store, open the work database, cut the power, collect, stop the server, remove the server";
+    assert!(planned.join(", ").ends_with(end), "{planned:?}");
+}

@@ -67,6 +67,11 @@ pub trait Plan {
         Vec::new()
     }
 
+    /// Whether the writes of the target are recorded, and the power is cut at moments of the record.
+    fn cuts_power(&self) -> bool {
+        false
+    }
+
     /// The hash of the document that travels with a run; None if none does.
     fn document_hash(&self, _spec: &Spec) -> Option<String> {
         None
@@ -83,6 +88,11 @@ pub trait Plan {
 
     /// True if it syncs files by itself, so that settings of the server do not count.
     fn syncs_itself(&self) -> bool {
+        false
+    }
+
+    /// Whether parts of the window do unlike work, one after the other.
+    fn has_unlike_parts(&self, _spec: &Spec) -> bool {
         false
     }
 

@@ -1,10 +1,6 @@
 //! Flushes.
 
-use crate::{
-    finding_row::Text,
-    texts::durability::Code,
-    units::{format_count, format_microseconds},
-};
+use crate::{finding_row::Text, texts::durability::Code, units::format_microseconds};
 
 fn figures(contradictions: &[Code]) -> String {
     let words: Vec<String> = contradictions.iter().map(Code::with_figures).collect();
@@ -19,26 +15,6 @@ pub fn fsync_too_fast(contradictions: &[Code]) -> Text {
 pub fn flushes_missing(contradictions: &[Code]) -> Text {
     let hint = "Either a layer drops what the server syncs, or the kernel does not count it: do not rely on commits here before a power cut was tried.";
     Text::new("flushes_missing", figures(contradictions), hint)
-}
-
-/// Syncs of files and commits of a run, a second, by as many jobs and clients.
-pub fn commits_unlike_syncs(jobs: u32, syncs: f64, commits: f64, run: i64, factor: f64) -> Text {
-    let message = format!(
-        "{} made {syncs:.0} calls of fdatasync per second, and as many clients {commits:.0} commits per second in run {run}: a factor of {factor:.1}",
-        format_count(jobs.into(), "job")
-    );
-    let hint = match (commits > syncs, jobs) {
-        (true, 1) => {
-            "A commit of one client takes at least a flush: see whether synchronous_commit and fsync are on, and the findings of that run."
-        }
-        (true, _) => {
-            "Commits of several clients share a flush, and writes of fio share none: compare one job with one client."
-        }
-        (false, _) => {
-            "Commits wait for more than the flush: see fsbench.wait_profile() and the processors of that run."
-        }
-    };
-    Text::new("commits_unlike_syncs", message, hint)
 }
 
 /// Medians of the flush probe, in microseconds.

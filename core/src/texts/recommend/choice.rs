@@ -6,6 +6,8 @@ use crate::texts::verdict::share_or_factor;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Against {
     ComparisonOnly,
+    /// Power cuts lost or damaged data of the target.
+    FailedPowerCuts,
     /// Others promise more, for these reasons.
     LessDurable(String),
 }
@@ -14,6 +16,7 @@ impl Against {
     fn words(&self) -> String {
         match self {
             Self::ComparisonOnly => "for comparison only".into(),
+            Self::FailedPowerCuts => "power cuts lost or damaged its data".into(),
             Self::LessDurable(reasons) => format!("not as durable as others of these ({reasons})"),
         }
     }

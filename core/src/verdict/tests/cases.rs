@@ -314,7 +314,7 @@ fn one_that_was_set_aside_keeps_nobody_from_being_best() {
         &[0.1, 0.25, 0.19, NAN],
     ];
     let open = Standing::Open(Reason::Running);
-    // Its runs of blocks 4 and 5 failed; before that it was as the others.
+    // The runs of blocks 4 and 5 failed; before, the target was like the others.
     assert_eq!(
         standings_without(&targets, 2, 6),
         [Standing::Leading, Standing::Out, open]

@@ -8,7 +8,10 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
-use super::job::{Job, name_in_file};
+use super::{
+    failure,
+    job::{Job, name_in_file},
+};
 use crate::{
     helper::error_excerpt::error_excerpt,
     hist::{Histogram, bucket_of},
@@ -54,6 +57,16 @@ pub struct Measured {
     /// Processor time of the whole job, all copies together, in milliseconds.
     pub user_cpu_ms: Option<f64>,
     pub system_cpu_ms: Option<f64>,
+    /// fio's own judgement of the whole job, if it was asked for.
+    pub steady: Option<Steady>,
+}
+
+/// Whether fio found a job steady.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    pub is_attained: bool,
+    /// The figure of the last window, in percent; None if no window was complete.
+    pub percent: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -75,6 +88,14 @@ struct JobResult {
     /// Percent of that.
     usr_cpu: Option<f64>,
     sys_cpu: Option<f64>,
+    steadystate: Option<SteadyState>,
+}
+
+#[derive(Deserialize)]
+struct SteadyState {
+    attained: i64,
+    /// A number with a percent sign.
+    criterion: String,
 }
 
 #[derive(Deserialize)]
@@ -157,12 +178,14 @@ pub fn parse(bytes: &[u8], jobs: &[Job]) -> Result<Vec<Measured>, Refusal> {
         if result.error != 0 {
             let number = i32::try_from(result.error).unwrap_or(0);
             let error = std::io::Error::from_raw_os_error(number);
+            let (kind, hint) = failure::cause(&error.to_string())
+                .unwrap_or((Kind::System, "See the kernel's messages (dmesg)."));
             return Err(Refusal::new(
-                Kind::System,
+                kind,
                 format!("fio could not finish job {}: {error}", quoted(&job.name)),
             )
             .detail("The figures of a job that has failed are not stored.")
-            .hint("See the kernel's messages, and whether the filesystem has room."));
+            .hint(hint));
         }
         result.add_to(&mut measured, index, job)?;
     }
@@ -232,12 +255,27 @@ fn without_words(text: &str) -> String {
 }
 
 impl JobResult {
+    /// fio prints 0 for the figure of a window that was not complete.
+    fn steady(&self, job: &Job) -> Option<Steady> {
+        let asked_ms = job.steady_seconds()? * 1000;
+        let state = self.steadystate.as_ref()?;
+        let is_attained = state.attained != 0;
+        let is_complete = is_attained || self.read.runtime.max(self.write.runtime) >= asked_ms;
+        let percent = state.criterion.trim_end_matches('%').parse::<f64>().ok();
+        Some(Steady {
+            is_attained,
+            percent: percent.filter(|percent| is_complete && percent.is_finite()),
+        })
+    }
+
     fn add_to(&self, all: &mut Vec<Measured>, index: usize, job: &Job) -> Result<(), Refusal> {
         let cpu = |percent: Option<f64>| {
             let percent = percent.filter(|percent| percent.is_finite() && *percent >= 0.0)?;
             (self.job_runtime > 0).then(|| percent / 100.0 * self.job_runtime as f64)
         };
+        let steady = self.steady(job);
         let measured = |direction, operations, bytes, runtime_ms, latency| Measured {
+            steady,
             job: index,
             direction,
             operations,

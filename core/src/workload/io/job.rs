@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::setting::Setting;
+use super::setting::{STEADY_SECONDS, Setting, Value};
 use crate::units;
 
 /// Most jobs of one job file.
@@ -108,6 +108,21 @@ pub struct Job {
 }
 
 impl Job {
+    /// The setting of this name.
+    pub fn setting(&self, name: &str) -> Option<&Value> {
+        let mut settings = self.settings.iter();
+        let found = settings.find(|setting| setting.name == name);
+        found.map(|setting| &setting.value)
+    }
+
+    /// Seconds of the window in which fio has to find the job steady; None without such a criterion.
+    pub fn steady_seconds(&self) -> Option<u64> {
+        match self.setting(STEADY_SECONDS) {
+            Some(Value::Number(seconds)) => Some(*seconds),
+            _ => None,
+        }
+    }
+
     /// How long it takes, if `each_ms` is the time of a job without one.
     fn takes_ms(&self, each_ms: u64) -> u64 {
         self.runtime_ms.unwrap_or(each_ms) + self.ramp_ms
@@ -129,6 +144,15 @@ fn groups(jobs: &[Job]) -> Vec<Vec<usize>> {
 /// How many groups of jobs follow each other.
 pub fn count_groups(jobs: &[Job]) -> u64 {
     groups(jobs).len() as u64
+}
+
+/// The first job that cannot be found steady, since it is shorter than the window for that, if `each_ms` is the time of a job without one.
+pub fn too_short_to_be_steady(jobs: &[Job], each_ms: u64) -> Option<&Job> {
+    let is_short = |job: &&Job| {
+        let window_ms = job.steady_seconds().map(|seconds| seconds * 1000);
+        window_ms > Some(job.runtime_ms.unwrap_or(each_ms))
+    };
+    jobs.iter().find(is_short)
 }
 
 /// How long all jobs take, if `each_ms` is the time of a job without one.
@@ -177,10 +201,7 @@ pub fn file_bytes(jobs: &[Job]) -> u64 {
 /// Bytes of memory that fio takes for the blocks of all jobs.
 pub fn buffer_bytes(jobs: &[Job]) -> u64 {
     let of = |job: &Job| {
-        let largest = |name, otherwise| {
-            let setting = job.settings.iter().find(|setting| setting.name == name);
-            setting.map_or(otherwise, |setting| setting.value.largest())
-        };
+        let largest = |name, otherwise| job.setting(name).map_or(otherwise, Value::largest);
         // The block size that fio takes by itself.
         let block = largest("bs", 4096).max(largest("bssplit", 0));
         let depth = largest("iodepth", 1);

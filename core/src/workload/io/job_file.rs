@@ -3,7 +3,7 @@
 
 use super::{
     job::{Access, Job, MOST_JOBS},
-    setting::{self, Kind, Setting, Value},
+    setting::{self, Kind, STEADY_SECONDS, STEADY_STATE, Setting, Value},
 };
 use crate::refusal::{Refusal, quoted};
 
@@ -178,6 +178,22 @@ impl Section {
         let file_bytes = self
             .size
             .ok_or_else(|| lacks("size", "size=1g, for example"))?;
+        let has = |name| self.settings.iter().any(|setting| setting.name == name);
+        match (has(STEADY_STATE), has(STEADY_SECONDS)) {
+            (true, false) => {
+                return Err(lacks(
+                    STEADY_SECONDS,
+                    "steadystate_duration=30, for example",
+                ));
+            }
+            (false, true) => {
+                return Err(lacks(
+                    STEADY_STATE,
+                    "steadystate=iops_slope:0.3%, for example",
+                ));
+            }
+            _ => {}
+        }
         let is_on = |setting: &Setting| {
             matches!(setting.name, "fsync" | "fdatasync") && setting.value != Value::Number(0)
         };
@@ -209,11 +225,39 @@ fn not_allowed(at: &At) -> Refusal {
         "stonewall",
     ]);
     known.sort_unstable();
+    let hint = match nearest(at.name, &known) {
+        Some(name) => format!("Write {name}, or leave the line out."),
+        None => format!("Leave the line out. Allowed are {}.", known.join(", ")),
+    };
     Refusal::argument(format!(
         "line {} of the job file: option {} is not allowed",
         at.number,
         quoted(at.name)
     ))
     .detail("Many options of fio read, write or run something that the caller did not name. The run has files of its own.")
-    .hint(format!("Leave the line out. Allowed are {}.", known.join(", ")))
+    .hint(hint)
+}
+
+/// The name that differs from this one by a slip of the keyboard: one letter in four at most.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let name = name.to_ascii_lowercase();
+    let differ = |other: &&str| differing_letters(&name, other);
+    let nearest = known.iter().min_by_key(|other| differ(other))?;
+    let most = (name.len() / 4).clamp(1, 3);
+    (differ(nearest) <= most).then_some(*nearest)
+}
+
+/// Letters that are added, removed or replaced from one word to the other (Levenshtein).
+fn differing_letters(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.bytes().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.bytes().enumerate() {
+            let replaced = before + usize::from(a != b);
+            before = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(before + 1);
+        }
+    }
+    row[other.len()]
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     job::{self, Access, Job},
     job_file,
-    setting::{self, Setting},
+    setting::{self, Kind, Setting},
 };
 use crate::{
     refusal::{Refusal, quoted},
@@ -23,6 +23,8 @@ const QUICK_JOBS_MS: u64 = 40_000;
 const SHORTEST_JOB_MS: u64 = 3_000;
 /// The study had eight jobs.
 const CHOSEN_JOBS: u64 = 8;
+/// A window that fits into each pattern of a quick look.
+const CHOSEN_STEADY_SECONDS: u64 = 5;
 /// All files together of a quick look, which has no time to write twice the RAM.
 const CHOSEN_BYTES: u64 = 1 << 30;
 const MOST_JOBS: u64 = 256;
@@ -108,6 +110,30 @@ const MIX: OwnOption = OwnOption {
     depends_on_machine: false,
     check: |name, value| Ok(json!(values::whole_number(name, value, 1, 99)?)),
 };
+const STEADY_STATE: OwnOption = OwnOption {
+    name: "steady_state",
+    help: "fio's own criterion, such as 'iops_slope:0.3%': fio ends each job that meets it",
+    depends_on_machine: false,
+    check: |name, value| {
+        let wrong = |detail: String| {
+            Refusal::argument(format!("invalid value of option \"{name}\""))
+                .detail(detail)
+                .hint("Give a text such as \"iops_slope:0.3%\".")
+        };
+        let text = value
+            .as_str()
+            .ok_or_else(|| wrong(format!("It is {}.", values::kind(value))))?;
+        setting::parse(Kind::Steadiness, Some(text))
+            .map_err(|expected| wrong(format!("It takes {expected}.")))?;
+        Ok(value.clone())
+    },
+};
+const STEADY_SECONDS: OwnOption = OwnOption {
+    name: "steady_state_seconds",
+    help: "seconds of the window in which fio looks for steady_state",
+    depends_on_machine: false,
+    check: |name, value| Ok(json!(values::whole_number(name, value, 1, 86_400)?)),
+};
 const JOB_FILE: OwnOption = OwnOption {
     name: "job_file",
     help: "the text of a job file of fio, of which an allow-list of options is taken",
@@ -122,7 +148,7 @@ const JOB_FILE: OwnOption = OwnOption {
     },
 };
 
-pub const OPTIONS: [OwnOption; 12] = [
+pub const OPTIONS: [OwnOption; 14] = [
     PATTERN,
     BLOCK_SIZE,
     JOBS,
@@ -134,6 +160,8 @@ pub const OPTIONS: [OwnOption; 12] = [
     SIZE,
     RATE,
     MIX,
+    STEADY_STATE,
+    STEADY_SECONDS,
     JOB_FILE,
 ];
 
@@ -182,6 +210,10 @@ pub struct Own {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub steady_state: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steady_state_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub job_file: Option<String>,
 }
 
@@ -222,6 +254,23 @@ impl Own {
                 "Use one of the engines {}, or leave out the option \"io_depth\".",
                 setting::ASYNCHRONOUS.join(", ")
             )));
+        }
+        match (&self.steady_state, self.steady_state_seconds) {
+            (None, Some(_)) => {
+                return Err(Refusal::argument(
+                    "option \"steady_state_seconds\" has no effect without \"steady_state\"",
+                )
+                .detail("The rule of pgfsbench for steadiness has no such window.")
+                .hint("Give the option \"steady_state\" too, or leave it out."));
+            }
+            (Some(_), None) => choose(
+                &mut self.steady_state_seconds,
+                &STEADY_SECONDS,
+                facts,
+                names,
+                || CHOSEN_STEADY_SECONDS,
+            ),
+            _ => {}
         }
         choose(&mut self.size, &SIZE, facts, names, || {
             format!("{CHOSEN_BYTES} B")
@@ -360,6 +409,18 @@ impl Own {
         let syncs: Vec<Setting> = syncs
             .filter_map(|(name, every)| Some(number(name, every.filter(|n| *n > 0)?)))
             .collect();
+        let criterion = self.steady_state.as_deref();
+        let criterion =
+            criterion.and_then(|text| setting::parse(Kind::Steadiness, Some(text)).ok());
+        if let (Some(value), Some(seconds)) = (criterion, self.steady_state_seconds) {
+            settings.extend([
+                Setting {
+                    name: setting::STEADY_STATE,
+                    value,
+                },
+                number(setting::STEADY_SECONDS, seconds),
+            ]);
+        }
         if let Some(rate) = self.rate {
             settings.push(Setting {
                 name: "rate_iops",
@@ -380,14 +441,31 @@ impl Own {
         }
     }
 
+    /// Refuses a window for fio's steady state that is longer than a job.
+    pub(super) fn check_steady(&self, bound: Bound) -> Result<(), Refusal> {
+        let jobs = self.to_jobs();
+        let each_ms = each_ms(&jobs, bound);
+        let Some(job) = job::too_short_to_be_steady(&jobs, each_ms) else {
+            return Ok(());
+        };
+        let seconds = |ms: u64| units::format_seconds(ms as f64 / 1000.0);
+        Err(Refusal::argument(format!(
+            "the window for a steady state is longer than job {}",
+            quoted(&job.name)
+        ))
+        .detail(format!(
+            "The window is {}, and the job takes {}.",
+            seconds(job.steady_seconds().unwrap_or(0) * 1000),
+            seconds(job.runtime_ms.unwrap_or(each_ms))
+        ))
+        .hint("Give a shorter window, or a longer time."))
+    }
+
     /// Refuses jobs that would take the memory of the server.
     pub(super) fn check_memory(&self, bound: Bound) -> Result<(), Refusal> {
         let jobs = self.to_jobs();
         let copies: u64 = jobs.iter().map(|job| job.copies).sum();
-        let each_ms = match bound {
-            Bound::DurationMs(ms) => ms / job::count_groups(&jobs).max(1),
-            Bound::Transactions(_) => 0,
-        };
+        let each_ms = each_ms(&jobs, bound);
         let bytes = job::buffer_bytes(&jobs).saturating_add(job::log_bytes(&jobs, each_ms));
         if copies <= job::MOST_COPIES && bytes <= job::MOST_MEMORY_BYTES {
             return Ok(());
@@ -440,6 +518,14 @@ impl Own {
         }
         check_length(job::total_ms(&jobs, ms / groups))?;
         Ok(Bound::DurationMs(ms))
+    }
+}
+
+/// The time of a job that has none of its own.
+fn each_ms(jobs: &[Job], bound: Bound) -> u64 {
+    match bound {
+        Bound::DurationMs(ms) => ms / job::count_groups(jobs).max(1),
+        Bound::Transactions(_) => 0,
     }
 }
 

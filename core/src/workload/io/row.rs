@@ -6,7 +6,7 @@ use super::{
     document::{Direction, Measured},
     job::Job,
     series::{Seconds, Steadiness},
-    setting::Value,
+    setting::{STEADY_STATE, Value},
 };
 use crate::{
     hist::{self, Histogram, Measure},
@@ -45,6 +45,10 @@ pub struct Row {
     pub system_cpu_ms: Option<f64>,
     #[serde(flatten)]
     pub steadiness: Steadiness,
+    pub fio_steady_state: Option<String>,
+    pub fio_steady_seconds: Option<u64>,
+    pub fio_steady: Option<bool>,
+    pub fio_steady_percent: Option<f64>,
 }
 
 impl rows::Row for Row {
@@ -106,6 +110,10 @@ impl Measured {
             user_cpu_ms: self.user_cpu_ms,
             system_cpu_ms: self.system_cpu_ms,
             steadiness: seconds.steadiness(self.job),
+            fio_steady_state: job.setting(STEADY_STATE).map(Value::to_string),
+            fio_steady_seconds: job.steady_seconds(),
+            fio_steady: self.steady.map(|steady| steady.is_attained),
+            fio_steady_percent: self.steady.and_then(|steady| steady.percent),
         })
     }
 

@@ -24,6 +24,8 @@ pub enum Kind {
     Split,
     /// A distribution of random places, with its parameter.
     Distribution,
+    /// A figure of a window of seconds, and the percentage by which it may vary.
+    Steadiness,
 }
 
 const BLOCK: (u64, u64) = (512, 16 << 20);
@@ -59,7 +61,16 @@ pub const ALLOWED: &[(&str, Kind)] = &[
     ("dedupe_percentage", Kind::Number(0, 100)),
     ("refill_buffers", Kind::Flag),
     ("ioengine", Kind::Word(ENGINES)),
+    (STEADY_STATE, Kind::Steadiness),
+    (STEADY_SECONDS, Kind::Number(1, 86_400)),
 ];
+
+/// The criterion by which fio ends a job as steady, and the seconds of the window that it looks at.
+pub const STEADY_STATE: &str = "steadystate";
+pub const STEADY_SECONDS: &str = "steadystate_duration";
+
+/// Figures of a window: the largest deviation from the mean, or the slope per second, of operations or bytes per second.
+const STEADY_FIGURES: &[&str] = &["iops", "iops_slope", "bw", "bw_slope"];
 
 /// The engines that work on files, and load nothing.
 pub const ENGINES: &[&str] = &[
@@ -88,6 +99,8 @@ pub enum Value {
     Split(Vec<(u64, u64)>),
     /// The name of a distribution, and its parameter in thousandths.
     Distribution(&'static str, Option<u64>),
+    /// A figure, and thousandths of a percent.
+    Steadiness(&'static str, u64),
 }
 
 impl Value {
@@ -97,7 +110,7 @@ impl Value {
             Self::Number(n) => *n,
             Self::Each(read, write) => *read.max(write),
             Self::Split(parts) => parts.iter().map(|(bytes, _)| *bytes).max().unwrap_or(0),
-            Self::Word(_) | Self::Distribution(..) => 0,
+            Self::Word(_) | Self::Distribution(..) | Self::Steadiness(..) => 0,
         }
     }
 }
@@ -125,13 +138,19 @@ impl fmt::Display for Value {
             Self::Distribution(name, Some(n)) => {
                 write!(f, "{name}:{}.{:03}", n / 1000, n % 1000)
             }
+            Self::Steadiness(name, n) => write!(f, "{name}:{}.{:03}%", n / 1000, n % 1000),
         }
     }
 }
 
 /// The setting of this name, as the allow-list has it.
 pub fn find(name: &str) -> Option<(&'static str, Kind)> {
-    let name = if name == "blocksize" { "bs" } else { name };
+    let name = match name {
+        "blocksize" => "bs",
+        "ss" => STEADY_STATE,
+        "ss_dur" => STEADY_SECONDS,
+        _ => name,
+    };
     ALLOWED.iter().find(|(known, _)| *known == name).copied()
 }
 
@@ -160,6 +179,7 @@ pub fn parse(kind: Kind, text: Option<&str>) -> Result<Value, String> {
         }
         Kind::Split => split(given?),
         Kind::Distribution => distribution(given?),
+        Kind::Steadiness => steadiness(given?),
     }
 }
 
@@ -265,6 +285,24 @@ fn distribution(text: &str) -> Result<Value, String> {
         }
         _ => Err(expected()),
     }
+}
+
+/// A figure and a percentage, such as `iops_slope:0.3%`. fio takes absolute figures too, which say nothing of another target.
+fn steadiness(text: &str) -> Result<Value, String> {
+    let parsed = || {
+        let (name, percent) = text.split_once(':')?;
+        let name = STEADY_FIGURES.iter().find(|known| **known == name)?;
+        let percent = thousandths(percent.strip_suffix('%')?)?;
+        (1..=100_000)
+            .contains(&percent)
+            .then_some(Value::Steadiness(name, percent))
+    };
+    parsed().ok_or_else(|| {
+        format!(
+            "one of {} with a percentage, such as iops_slope:0.3%",
+            STEADY_FIGURES.join(", ")
+        )
+    })
 }
 
 fn thousandths(text: &str) -> Option<u64> {

@@ -82,7 +82,7 @@ fn options_become_settings_of_fio() {
         duration_us: Some(30_000_000),
         ..arguments(
             json!({"pattern": "randrw", "block_size": "4kB", "jobs": 2, "io_depth": 16, "direct": true, "fdatasync_every": 4,
-            "size": "2x ram", "rate": 1000, "mix": 70}),
+            "size": "2x ram", "rate": 1000, "mix": 70, "steady_state": "iops_slope:0.3%"}),
         )
     });
     let text = file_of(&spec);
@@ -95,6 +95,8 @@ fn options_become_settings_of_fio() {
         "fdatasync=4",
         "rate_iops=350,150",
         "rwmixread=70",
+        "steadystate=iops_slope:0.300%",
+        "steadystate_duration=5",
     ] {
         assert!(text.lines().any(|known| known == line), "{line} in\n{text}");
     }
@@ -158,6 +160,26 @@ fn options_that_say_nothing_are_refused() {
             "option \"fdatasync_every\" has no effect",
         ),
         (json!({"mix": 100}), "invalid value of option \"mix\""),
+        (
+            json!({"steady_state": "bw:1"}),
+            "invalid value of option \"steady_state\"",
+        ),
+        (
+            json!({"steady_state_seconds": 7}),
+            "has no effect without \"steady_state\"",
+        ),
+        (
+            json!({"steady_state": "bw:1%", "steady_state_seconds": 60}),
+            "the window for a steady state is longer than job \"read\"",
+        ),
+        (
+            json!({"job_file": "[a]\nrw=read\nsize=1m\nss=iops:1%"}),
+            "has no steadystate_duration",
+        ),
+        (
+            json!({"job_file": "[a]\nrw=read\nsize=1m\nss=iops:1%\nss_dur=9\nruntime=8"}),
+            "is longer than job \"a\"",
+        ),
         (
             json!({"jobs": 256, "io_depth": 1024, "block_size": "16MB", "size": "8TB"}),
             "take too much memory",
@@ -343,8 +365,10 @@ const HOSTILE: &[&str] = &[
     "name=x",
     "kb_base=1000",
     "unit_base=1",
-    "ss=iops:0.1%",
+    "ss=lat:0.1%",
     "steadystate=bw:1",
+    "steadystate=iops:${X}%",
+    "ss_dur=${X}",
     "continue_on_error=all",
     "exitall=1",
     "group_reporting=0",
@@ -420,6 +444,28 @@ fn no_hostile_line_gets_into_a_job_file() {
         where_it_is.message,
         "line 4 of the job file: option \"filename\" is not allowed"
     );
+}
+
+#[test]
+fn a_misspelt_option_is_answered_by_its_nearest() {
+    for (line, hint) in [
+        ("io_depth=4", "Write iodepth, or leave the line out."),
+        ("RUNTIME=4", "Write runtime, or leave the line out."),
+        (
+            "random_distributoin=random",
+            "Write random_distribution, or",
+        ),
+        ("numjob=4", "Write numjobs, or"),
+        ("filename=x", "Leave the line out. Allowed are bs, "),
+        ("nice=4", "Leave the line out. Allowed are bs, "),
+    ] {
+        let refusal = refused(of_file(&format!("[a]\nrw=read\nsize=1m\n{line}\n")));
+        let hinted = refusal.hint.unwrap_or_default();
+        assert!(hinted.starts_with(hint), "{line}: {hinted}");
+    }
+    let long = "x".repeat(60_000);
+    let refusal = refused(of_file(&format!("[a]\nrw=read\nsize=1m\n{long}=1\n")));
+    assert!(refusal.hint.unwrap_or_default().starts_with("Leave"));
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn slow(facts: &Facts) -> Option<Finding> {
     (!over.is_empty()).then(|| Finding::new(Severity::Warning, text::response_time_limit(&over)))
 }
 
-/// Clause 4.1.3: ten terminals of a warehouse that wait cannot do more.
+/// Ten terminals of a warehouse that wait cannot do more.
 fn not_paced(facts: &Facts) -> Option<Finding> {
     let per_warehouse = facts.notpm? / f64::from(facts.warehouses.filter(|count| *count > 0)?);
     let is_over = !facts.options.waits && per_warehouse > MOST_NOTPM_PER_WAREHOUSE;

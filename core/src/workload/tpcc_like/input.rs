@@ -1,4 +1,4 @@
-//! Inputs of the transactions (clauses 2.4.1 to 2.8.1), and counts of what was drawn.
+//! Inputs of the transactions (clauses 2.4.1, 2.5.1.2 and 2.6.1.2 for the first three), and counts of what was drawn.
 
 use super::{
     DISTRICTS, ITEMS,
@@ -365,6 +365,26 @@ mod tests {
         let percent = |part: u64| part as f64 * 100.0 / drawn.payments as f64;
         assert!((14.0..=16.0).contains(&percent(drawn.remote_payments)));
         assert!((57.0..=63.0).contains(&percent(drawn.payments_by_name)));
+    }
+
+    /// A share lies within five standard deviations of its mean. Chance leaves that range once in a million times.
+    #[test]
+    fn shares_of_remote_inputs_are_those_of_the_specification_from_two_warehouses_on() {
+        for warehouses in [2, 3, 40] {
+            let orders = drawn(&draw_all(inputs(warehouses), Kind::NewOrder, 50_000));
+            let payments = drawn(&draw_all(inputs(warehouses), Kind::Payment, 50_000));
+            for (part, of, share) in [
+                (orders.remote_lines, orders.lines, 0.01),
+                (payments.remote_payments, payments.payments, 0.15),
+            ] {
+                let (part, of) = (part as f64, of as f64);
+                let deviation = (of * share * (1.0 - share)).sqrt();
+                assert!(
+                    (part - of * share).abs() < 5.0 * deviation,
+                    "{warehouses} warehouses: {part} of {of}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Kind {
         [18.0, 3.0, 2.0, 2.0, 2.0][self as usize]
     }
 
-    /// Mean of the seconds that a terminal waits after the transaction.
+    /// Mean of the seconds that a terminal waits after the transaction (clause 5.2.5.4 has their distribution).
     pub fn thinking_seconds(self) -> f64 {
         [12.0, 12.0, 10.0, 5.0, 5.0][self as usize]
     }

@@ -6,7 +6,7 @@ use crate::random::{Purpose, Stream};
 const LAST_NAME_A: i64 = 255;
 const CUSTOMER_A: i64 = 1023;
 const ITEM_A: i64 = 8191;
-/// Distances between C of the load and C of the run, for last names (clause 2.1.6.1), and those within that are excluded.
+/// Distances that the specification allows between C of the load and C of the run, for last names, and those within that it excludes.
 const DELTA: (i64, i64) = (65, 119);
 const EXCLUDED_DELTAS: [i64; 2] = [96, 112];
 
@@ -96,11 +96,11 @@ fn push_of(text: &mut Vec<u8>, random: &mut Stream, alphabet: &[u8], low: i64, h
     while left > 0 {
         let count = left.min(CHARACTERS);
         let mut bits = random.bits();
-        for _ in 0..count {
+        text.extend((0..count).map(|_| {
             let product = u128::from(bits) * alphabet.len() as u128;
-            text.push(alphabet[(product >> 64) as usize]);
             bits = product as u64;
-        }
+            alphabet[(product >> 64) as usize]
+        }));
         left -= count;
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of the loaded tables (clause 4.3.3). Each is a function of its key alone: however many processes load, and whatever the seed of the
+//! Rows of the loaded tables (clause 4.3.3.1). Each is a function of its key alone: however many processes load, and whatever the seed of the
 //! run, the tables are equal.
 
 use std::ops::Range;
@@ -7,7 +7,10 @@ use super::{
     CUSTOMERS, DISTRICTS, ITEMS, NEW_ORDERS, ORDERS,
     random::{loaded_last_name, push_data, push_digits, push_last_name, push_letters, push_state},
 };
-use crate::random::{Purpose, Stream};
+use crate::{
+    btree::Column,
+    random::{Purpose, Stream},
+};
 
 /// Seed of all rows.
 const SEED: u64 = 0x7470_6363;
@@ -122,6 +125,21 @@ impl Table {
             "order_line",
             "stock",
         ][self as usize]
+    }
+
+    /// Columns of the primary key, each with its place in a row. History has none.
+    pub fn key(self) -> Option<&'static [(usize, Column)]> {
+        const NUMBER: (usize, Column) = (0, Column::Integer);
+        const DISTRICT: (usize, Column) = (1, Column::SmallInt);
+        const WAREHOUSE: (usize, Column) = (2, Column::Integer);
+        match self {
+            Self::Item | Self::Warehouse => Some(&[NUMBER]),
+            Self::District => Some(&[(1, Column::Integer), (0, Column::SmallInt)]),
+            Self::Customer | Self::Orders | Self::NewOrder => Some(&[WAREHOUSE, DISTRICT, NUMBER]),
+            Self::OrderLine => Some(&[WAREHOUSE, DISTRICT, NUMBER, (3, Column::SmallInt)]),
+            Self::Stock => Some(&[(1, Column::Integer), NUMBER]),
+            Self::History => None,
+        }
     }
 
     /// Rows at this scale. Of lines they are counted where they are made, since each order has a random number of them.
@@ -352,6 +370,8 @@ fn line(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     fn all(table: Table, warehouse: i64) -> Vec<Row> {
@@ -369,6 +389,28 @@ mod tests {
             Cell::Int(value) => value,
             ref other => panic!("{other:?}"),
         }
+    }
+
+    /// The whole numbers with which the rows of two warehouses begin.
+    fn numbers(table: Table) -> Vec<Vec<i64>> {
+        let mut rows = Vec::new();
+        for warehouse in 1..=2 {
+            let made: Result<(), ()> = table.each_row(warehouse, |row| {
+                let numbers = row.cells.iter().map_while(|cell| match cell {
+                    Cell::Int(value) => Some(*value),
+                    _ => None,
+                });
+                rows.push(numbers.collect());
+                Ok(())
+            });
+            made.unwrap();
+        }
+        rows
+    }
+
+    fn key(table: Table, row: &[i64]) -> Vec<i64> {
+        let columns = table.key().expect("a key");
+        columns.iter().map(|(place, _)| row[*place]).collect()
     }
 
     fn text(row: &Row, column: usize) -> &[u8] {
@@ -395,6 +437,61 @@ mod tests {
         let second = all(Table::District, 2);
         assert_eq!(all(Table::District, 2), second);
         assert_ne!(all(Table::District, 1)[0].text, second[0].text);
+    }
+
+    /// The key is written from them as they come.
+    #[test]
+    fn rows_come_in_the_order_of_their_keys() {
+        for table in Table::ALL {
+            if table.key().is_none() {
+                continue;
+            }
+            let mut before = Vec::new();
+            for row in numbers(table) {
+                let key = key(table, &row);
+                assert!(key > before, "{}: {key:?}", table.name());
+                before = key;
+            }
+        }
+    }
+
+    /// Foreign keys are made before the rows are loaded, so that the server does not look: this does.
+    #[test]
+    fn each_row_refers_to_rows_that_are_loaded() {
+        let mut keys = std::collections::HashMap::new();
+        let mut rows = std::collections::HashMap::new();
+        for table in Table::ALL {
+            let of_table = numbers(table);
+            if table.key().is_some() {
+                let all = of_table.iter().map(|row| key(table, row));
+                keys.insert(table.name(), all.collect::<HashSet<_>>());
+            }
+            rows.insert(table.name(), of_table);
+        }
+        // The places of the columns, in the order of the key that they refer to.
+        let references: [(Table, &[usize], Table); 10] = [
+            (Table::District, &[1], Table::Warehouse),
+            (Table::Customer, &[2, 1], Table::District),
+            (Table::History, &[2, 1, 0], Table::Customer),
+            (Table::History, &[4, 3], Table::District),
+            (Table::Orders, &[2, 1, 3], Table::Customer),
+            (Table::NewOrder, &[2, 1, 0], Table::Orders),
+            (Table::OrderLine, &[2, 1, 0], Table::Orders),
+            (Table::OrderLine, &[5, 4], Table::Stock),
+            (Table::Stock, &[1], Table::Warehouse),
+            (Table::Stock, &[0], Table::Item),
+        ];
+        for (table, columns, to) in references {
+            for row in &rows[table.name()] {
+                let reference: Vec<i64> = columns.iter().map(|place| row[*place]).collect();
+                assert!(
+                    keys[to.name()].contains(&reference),
+                    "{} to {}: {reference:?}",
+                    table.name(),
+                    to.name()
+                );
+            }
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn a_device_for_the_log_of_xfs_is_checked_before_anything_is_erased() {
         device: found(a_device(Contents::Empty), false),
         ..facts()
     };
-    // Its facts are unknown, since it is not in the configuration.
+    // The facts of the device are unknown, since the configuration lacks it.
     let refusal = planned(&request, &facts).unwrap_err();
     assert!(refusal.message.contains(LOG), "{refusal}");
     facts.log_device = found(log.clone(), false);

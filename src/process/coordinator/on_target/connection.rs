@@ -126,7 +126,7 @@ impl Run {
                 } = there.fault.made_harmless();
                 After::Ended(format!("{message}. {}", detail.unwrap_or_default()))
             }
-            // Its janitor is about to clear up.
+            // The janitor of that server is about to clear up.
             "queued" | "running" if !there.goes_on => After::Recovers,
             _ => After::GoesOn,
         })
@@ -152,7 +152,7 @@ impl Run {
                     measured = Some(self.run_remotely(link, Executor::Other(label))?);
                 }
                 (Turn::Ours(Act::Collect), _) => {
-                    return self.store_measured(measured.as_ref(), None);
+                    return self.store_measured(measured.as_ref(), None, None);
                 }
                 (Turn::Ours(act), _) => return Err(plan::nothing_carries_out(act)),
                 (Turn::OfServer, None) => {

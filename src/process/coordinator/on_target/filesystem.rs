@@ -8,6 +8,7 @@ use std::{
 use pgfsbench_core::spec::{Actor, Cache, HelperTask};
 use serde_json::{Value, json};
 
+use super::power_cut;
 use crate::{
     bench::Run,
     clock,
@@ -32,7 +33,11 @@ impl Run {
         // A job of an earlier run may have ended since the plan was made.
         self.release_earlier(&target.name)?;
         self.record(|entry| entry.prepared = Some(target.name.clone()))?;
-        let made = self.send_helper(&target.name, HelperTask::Prepare, request)?;
+        let mut prepared = request.clone();
+        if let Some(record) = power_cut::record_of(&self.spec) {
+            prepared["record"] = json!(record);
+        }
+        let made = self.send_helper(&target.name, HelperTask::Prepare, &prepared)?;
         let directory = PathBuf::from(made["directory"].as_str().unwrap_or_default());
         target::is_trustworthy(&directory).map_err(|detail| {
             Fault::new(

@@ -95,11 +95,11 @@ fn blanked(executor: Executor, json: String) -> String {
 
 /// The result of a run there, read and not stored yet.
 pub(super) struct Measured {
-    /// Its row, JSON.
+    /// Row, JSON.
     pub document: String,
     /// For each of [`workload::measured_tables`] arrays of rows, JSON.
     pub tables: Vec<Vec<String>>,
-    /// Whether it is somebody else's server, which may have sent anything.
+    /// Whether the server belongs to other users, who may have sent anything.
     pub(super) is_of_another: bool,
     /// When it was started.
     pub(super) before_ns: u64,
@@ -127,7 +127,7 @@ impl Run {
         if executor.is_other() {
             self.note("remote_run_id", read::<i64>(&remote_id)?.into());
         }
-        let to_the_end = executor.is_other() || self.spec.options.crash;
+        let to_the_end = executor.is_other() || self.spec.keeps_database_of_target();
         let followed = self.follow(connection, &remote_id, to_the_end);
         if followed.is_err() && self.remote_has_ended {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();

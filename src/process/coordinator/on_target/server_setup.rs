@@ -45,7 +45,7 @@ pub(super) struct ServerSetup<'a> {
     known: Option<Vec<String>>,
     /// Statements are recorded there if they are here, so that the cost of that is paid there, too.
     records_statements: bool,
-    /// Its rings of io_uring; None where it has none.
+    /// Rings of io_uring; None for a server without io_uring.
     rings: Option<Rings>,
     /// Whether it may need huge pages.
     may_need_huge_pages: bool,
@@ -171,7 +171,7 @@ impl Run {
     }
 
     /// This server's settings, those of the target, and further ones, each winning over those before.
-    fn write_settings(&self, setup: &mut ServerSetup) -> Result<(), Fault> {
+    pub(super) fn write_settings(&self, setup: &mut ServerSetup) -> Result<(), Fault> {
         let mut copied = xact::transaction(settings::copied)?;
         if let Some(known) = &setup.known {
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));

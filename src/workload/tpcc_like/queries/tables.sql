@@ -1,10 +1,11 @@
--- The tables of clause 1.3, each statement for one table. o_client is not of the specification: the client that has made an order.
+-- The nine tables of TPC-C, each statement for one table. o_client is not of the specification: the client that has made an order.
 CREATE TABLE public.item (
     i_id integer NOT NULL,
     i_im_id integer NOT NULL,
     i_name varchar(24) NOT NULL,
     i_price numeric(5, 2) NOT NULL,
-    i_data varchar(50) NOT NULL);
+    i_data varchar(50) NOT NULL,
+    PRIMARY KEY (i_id));
 CREATE TABLE public.warehouse (
     w_id integer NOT NULL,
     w_name varchar(10) NOT NULL,
@@ -14,7 +15,8 @@ CREATE TABLE public.warehouse (
     w_state char(2) NOT NULL,
     w_zip char(9) NOT NULL,
     w_tax numeric(4, 4) NOT NULL,
-    w_ytd numeric(12, 2) NOT NULL);
+    w_ytd numeric(12, 2) NOT NULL,
+    PRIMARY KEY (w_id));
 CREATE TABLE public.district (
     d_id smallint NOT NULL,
     d_w_id integer NOT NULL,
@@ -26,7 +28,8 @@ CREATE TABLE public.district (
     d_zip char(9) NOT NULL,
     d_tax numeric(4, 4) NOT NULL,
     d_ytd numeric(12, 2) NOT NULL,
-    d_next_o_id integer NOT NULL);
+    d_next_o_id integer NOT NULL,
+    PRIMARY KEY (d_w_id, d_id));
 CREATE TABLE public.customer (
     c_id integer NOT NULL,
     c_d_id smallint NOT NULL,
@@ -48,7 +51,8 @@ CREATE TABLE public.customer (
     c_ytd_payment numeric(12, 2) NOT NULL,
     c_payment_cnt integer NOT NULL,
     c_delivery_cnt integer NOT NULL,
-    c_data varchar(500) NOT NULL);
+    c_data varchar(500) NOT NULL,
+    PRIMARY KEY (c_w_id, c_d_id, c_id));
 CREATE TABLE public.history (
     h_c_id integer NOT NULL,
     h_c_d_id smallint NOT NULL,
@@ -67,11 +71,13 @@ CREATE TABLE public.orders (
     o_carrier_id smallint,
     o_ol_cnt smallint NOT NULL,
     o_all_local smallint NOT NULL,
-    o_client integer);
+    o_client integer,
+    PRIMARY KEY (o_w_id, o_d_id, o_id));
 CREATE TABLE public.new_order (
     no_o_id integer NOT NULL,
     no_d_id smallint NOT NULL,
-    no_w_id integer NOT NULL);
+    no_w_id integer NOT NULL,
+    PRIMARY KEY (no_w_id, no_d_id, no_o_id));
 CREATE TABLE public.order_line (
     ol_o_id integer NOT NULL,
     ol_d_id smallint NOT NULL,
@@ -82,7 +88,8 @@ CREATE TABLE public.order_line (
     ol_delivery_d timestamptz,
     ol_quantity smallint NOT NULL,
     ol_amount numeric(6, 2) NOT NULL,
-    ol_dist_info char(24) NOT NULL);
+    ol_dist_info char(24) NOT NULL,
+    PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number));
 CREATE TABLE public.stock (
     s_i_id integer NOT NULL,
     s_w_id integer NOT NULL,
@@ -100,4 +107,5 @@ CREATE TABLE public.stock (
     s_ytd integer NOT NULL,
     s_order_cnt integer NOT NULL,
     s_remote_cnt integer NOT NULL,
-    s_data varchar(50) NOT NULL);
+    s_data varchar(50) NOT NULL,
+    PRIMARY KEY (s_w_id, s_i_id));

@@ -185,7 +185,7 @@ fn a_second_document_is_refused() {
 fn an_error_of_a_job_is_one_of_the_run() {
     let failed = good().replacen("\"error\": 0", "\"error\": 28", 1);
     let refusal = parsed(&failed).unwrap_err();
-    assert_eq!(refusal.kind, RefusalKind::System);
+    assert_eq!(refusal.kind, RefusalKind::DiskFull);
     assert!(
         refusal.message.contains("job \"log\"") && refusal.message.contains("No space"),
         "{}",
@@ -285,6 +285,34 @@ fn nan_is_unknown_and_nothing_has_no_time() {
     assert!(none.to_histogram(&jobs()).is_none());
     let mean = good().replacen("\"mean\": 2000000.0", "\"mean\": nan", 1);
     assert!(detail(&mean).contains("without a mean"));
+}
+
+/// As fio 3.33 writes it. The figure of a window that is not complete is printed as 0.
+#[test]
+fn the_steady_state_of_fio_is_stored_where_it_was_asked_for() {
+    let steady = |seconds: u64, members: &str| {
+        let jobs = jobs_of(&resolved(of_file(&format!(
+            "[log]\nrw=write\nsize=1m\nruntime=9\nss=bw_slope:0.25%\nss_dur={seconds}\n"
+        ))));
+        let more =
+            format!(r#", "steadystate": {{"ss": "bw_slope:0.250000%", "duration": 3, {members}}}"#);
+        let job = job_of("j0", &nothing(), &three(""), &no_sync(), &more);
+        let text = format!("{{\n\"fio version\": \"fio-3.33\", \"jobs\": [{job}]}}");
+        let all = document::parse(text.as_bytes(), &jobs).unwrap();
+        let row = all[0].to_row(&jobs, &Seconds::default()).unwrap();
+        assert_eq!(row.fio_steady_state.as_deref(), Some("bw_slope:0.250%"));
+        assert_eq!(row.fio_steady_seconds, Some(seconds));
+        (row.fio_steady, row.fio_steady_percent)
+    };
+    let attained = r#""attained": 1, "criterion": "0.125000%", "slope": 0.1"#;
+    assert_eq!(steady(3, attained), (Some(true), Some(0.125)));
+    let not_yet = r#""attained": 0, "criterion": "0.000000%", "slope": 0.0"#;
+    assert_eq!(steady(4, not_yet), (Some(false), None));
+    let missed = r#""attained": 0, "criterion": "-1.5%", "max_deviation": nan"#;
+    assert_eq!(steady(3, missed), (Some(false), Some(-1.5)));
+    let row = parsed(&good()).unwrap()[0].to_row(&jobs(), &Seconds::default());
+    let row = row.unwrap();
+    assert_eq!((row.fio_steady_state, row.fio_steady), (None, None));
 }
 
 #[test]

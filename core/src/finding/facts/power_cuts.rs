@@ -1,0 +1,13 @@
+//! Facts about power cuts on the same target.
+
+use serde::{Deserialize, Serialize};
+
+/// Tests of the latest run of power cuts on this definition of the target, with the same settings. Void tests do not count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PowerCutFacts {
+    /// Power cuts; None where no such run is known.
+    pub cuts: Option<u64>,
+    /// Power cuts after which something was missing or damaged.
+    pub failed: Option<u64>,
+}

@@ -1,0 +1,332 @@
+//! Recording of everything that a target's filesystem writes, and power cuts that are made from the record.
+//!
+//! The order of requests: `prepare` with [`Record`]; `cut_stop`, once the server on the target has ended; then `cut` and `cut_end` for each cut;
+//! `release`. `fault` is for the time before `cut_stop`. Times are nanoseconds of CLOCK_MONOTONIC on this machine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::{Purpose, Stream};
+use crate::refusal::Refusal;
+
+/// Part of `prepare`: puts a recorder between the image and the filesystem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Size of the record at most, in bytes. A quarter of it is for the writes of servers that are started on a cut.
+    pub log_bytes: u64,
+}
+
+/// The request of `cut_stop`: ends the recording, unmounts the filesystem, and chooses moments for cuts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CutStop {
+    pub seed: u64,
+    /// Windows in which the moments are.
+    pub windows: Vec<Window>,
+}
+
+/// A part of the recorded time, and the number of cuts in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    pub cuts: u32,
+    pub from_ns: u64,
+    pub to_ns: u64,
+}
+
+/// The most cuts for which one `cut_stop` chooses moments: its answer has to fit a line.
+pub const MOST_CUTS: u32 = 1000;
+
+impl CutStop {
+    pub fn check(&self) -> Result<(), Refusal> {
+        let cuts: u64 = self
+            .windows
+            .iter()
+            .map(|window| u64::from(window.cuts))
+            .sum();
+        if cuts <= MOST_CUTS.into() {
+            return Ok(());
+        }
+        Err(Refusal::argument("too many cuts")
+            .detail(format!("{cuts} were asked for; {MOST_CUTS} are accepted."))
+            .hint("Ask for fewer."))
+    }
+}
+
+/// The result of `cut_stop`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Writes, flushes and discards that have reached the device.
+    pub entries: u64,
+    pub writes: u64,
+    pub flushes: u64,
+    pub discards: u64,
+    /// Bytes of all writes.
+    pub bytes: u64,
+    /// Time of the first entry; 0 without any.
+    pub first_ns: u64,
+    /// Time of the end of the recording.
+    pub end_ns: u64,
+    /// True if the record was full: the device has failed with ENOSPC since.
+    pub is_full: bool,
+    /// Writes and flushes that were failed by `fault`.
+    pub faults: u64,
+    /// Moments for cuts: those of the first window, then those of the next one, each in the order of time.
+    pub points: Vec<Point>,
+}
+
+/// A moment at which power may be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// Entries that have reached the device before.
+    pub entry: u64,
+    /// Time of the first entry that has not, within the window. A commit that was acknowledged earlier must survive.
+    pub ns: u64,
+    /// Writes since the last flush before the cut: any of them may be lost.
+    pub unflushed: u64,
+}
+
+/// The request of `cut`: builds the device as this cut would have left it, and mounts it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// Number of the cut, which together with the seed decides what becomes of writes that were not flushed.
+    pub number: u32,
+    pub seed: u64,
+    /// Entries that have reached the device before.
+    pub entry: u64,
+    #[serde(default)]
+    pub tear: Tear,
+}
+
+/// The parts in which a write that was not flushed may be kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tear {
+    /// As a whole only.
+    #[default]
+    None,
+    /// Sectors of 512 bytes.
+    Sector,
+    /// Pages of 4096 bytes.
+    Page,
+}
+
+impl Tear {
+    /// Bytes of a part; None if writes stay whole.
+    pub fn unit(self) -> Option<u64> {
+        match self {
+            Self::None => None,
+            Self::Sector => Some(512),
+            Self::Page => Some(4096),
+        }
+    }
+}
+
+/// The part of a cut's result that the recorder knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutMade {
+    /// Time of the first entry that is lost.
+    pub ns: u64,
+    /// Entries up to the last flush: all of them are kept.
+    pub flushed: u64,
+    /// Later writes and discards that are kept as a whole.
+    pub kept: u64,
+    /// Later writes and discards that are lost.
+    pub dropped: u64,
+    /// Later writes of which a part is kept.
+    pub torn: u64,
+}
+
+/// The result of `cut`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CutMounted {
+    #[serde(flatten)]
+    pub made: CutMade,
+    /// False if the filesystem cannot be mounted: then `why_not` says what mount said, and `cut_end` is not needed.
+    pub mounted: bool,
+    pub why_not: Option<String>,
+    /// Time that it took to build the device, to attach it and to mount it, in milliseconds.
+    pub ms: f64,
+}
+
+/// The request of `fault`: lets the device fail from now on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    pub on: FaultOn,
+    /// False: the next one only.
+    #[serde(default)]
+    pub lasting: bool,
+}
+
+/// The operations that fail with EIO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultOn {
+    Write,
+    Flush,
+}
+
+/// The kinds of entries of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Write,
+    /// Everything that was written before is durable.
+    Flush,
+    /// The range reads as zeros.
+    Discard,
+}
+
+/// Share of the cuts that come right after a write: there is something to lose.
+const AFTER_A_WRITE: f64 = 0.8;
+
+/// Chooses moments for cuts in each window, spread evenly over its entries. `entries` has kind and time of each entry. A window with few entries has
+/// several cuts at a moment: each of them loses other writes.
+pub fn choose(entries: &[(Kind, u64)], end_ns: u64, requested: &CutStop) -> Vec<Point> {
+    let mut stream = Stream::new(requested.seed, 0, Purpose::Cut);
+    let windows = requested.windows.iter();
+    windows
+        .flat_map(|window| {
+            let chosen = positions(entries, *window, &mut stream);
+            points(entries, window.to_ns.min(end_ns), &chosen)
+        })
+        .collect()
+}
+
+/// Numbers of entries before each cut of a window, in rising order.
+fn positions(entries: &[(Kind, u64)], window: Window, stream: &mut Stream) -> Vec<usize> {
+    let until = |limit_ns: u64| entries.partition_point(|(_, ns)| *ns <= limit_ns);
+    // The device is in the state after the entry `first` from the beginning of the window on.
+    let first = until(window.from_ns);
+    let candidates = until(window.to_ns).saturating_sub(first) as u64 + 1;
+    let is_after_write = |at: usize| at > 0 && entries[at - 1].0 == Kind::Write;
+    let mut chosen = Vec::with_capacity(window.cuts as usize);
+    for cut in 0..u64::from(window.cuts) {
+        let position = |n: u64| first + (n * candidates / u64::from(window.cuts)) as usize;
+        let all: Vec<usize> = (position(cut)..position(cut + 1).max(position(cut) + 1)).collect();
+        let after_writes: Vec<usize> = all
+            .iter()
+            .copied()
+            .filter(|at| is_after_write(*at))
+            .collect();
+        let from = match !after_writes.is_empty() && stream.unit() < AFTER_A_WRITE {
+            true => &after_writes,
+            false => &all,
+        };
+        chosen.push(from[stream.range(0, from.len() as i64 - 1) as usize]);
+    }
+    chosen
+}
+
+/// The moments after so many entries, in rising order.
+fn points(entries: &[(Kind, u64)], end_ns: u64, chosen: &[usize]) -> Vec<Point> {
+    let (mut unflushed, mut seen) = (0, 0);
+    let points = chosen.iter().map(|&at| {
+        for (kind, _) in &entries[seen..at] {
+            match kind {
+                Kind::Write | Kind::Discard => unflushed += 1,
+                Kind::Flush => unflushed = 0,
+            }
+        }
+        seen = at;
+        Point {
+            entry: at as u64,
+            ns: entries.get(at).map_or(end_ns, |(_, ns)| *ns).min(end_ns),
+            unflushed,
+        }
+    });
+    points.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nine writes and a flush, again and again, one entry a nanosecond from 1000 on.
+    fn record(entries: u64) -> Vec<(Kind, u64)> {
+        let kind = |i: u64| match i % 10 {
+            9 => Kind::Flush,
+            _ => Kind::Write,
+        };
+        (0..entries).map(|i| (kind(i), 1000 + i)).collect()
+    }
+
+    fn requested(seed: u64, cuts: u32, from_ns: u64, to_ns: u64) -> CutStop {
+        CutStop {
+            seed,
+            windows: vec![Window {
+                cuts,
+                from_ns,
+                to_ns,
+            }],
+        }
+    }
+
+    #[test]
+    fn cuts_are_spread_over_the_window_and_most_have_something_to_lose() {
+        let entries = record(10_000);
+        let points = choose(&entries, 20_000, &requested(1, 100, 2999, 10_998));
+        assert_eq!(points.len(), 100);
+        for (i, point) in points.iter().enumerate() {
+            let stratum = 2000 + 80 * i as u64..2000 + 80 * (i as u64 + 1) + 1;
+            assert!(stratum.contains(&point.entry), "{i}: {point:?}");
+            assert_eq!(point.unflushed, point.entry % 10, "{point:?}");
+            let ns = (1000 + point.entry).min(10_998);
+            assert_eq!(point.ns, ns);
+        }
+        let after_write = points.iter().filter(|point| point.unflushed > 0).count();
+        assert!((90..100).contains(&after_write), "{after_write}");
+    }
+
+    #[test]
+    fn the_seed_decides_and_each_window_has_its_cuts() {
+        let entries = record(50);
+        let choose = |requested: &CutStop| choose(&entries, 9999, requested);
+        let one = |seed| choose(&requested(seed, 5, 0, 9999));
+        assert_eq!(one(7), one(7));
+        assert_ne!(one(7), one(8));
+        // Nothing was written in the second window: the device has the state of its beginning.
+        let mut two = requested(1, 12, 1039, 1049);
+        two.windows.push(Window {
+            cuts: 3,
+            from_ns: 2000,
+            to_ns: 3000,
+        });
+        let points = choose(&two);
+        let entries: Vec<u64> = points[..12].iter().map(|point| point.entry).collect();
+        assert!(
+            entries.is_sorted() && entries[0] == 40 && entries[11] == 50,
+            "{entries:?}"
+        );
+        assert_eq!(points.len(), 15);
+        assert!(
+            points[12..]
+                .iter()
+                .all(|point| (point.entry, point.ns) == (50, 3000))
+        );
+        assert_eq!(choose(&requested(1, 0, 0, 9999)), []);
+    }
+
+    #[test]
+    fn a_window_before_the_first_entry_keeps_nothing() {
+        let points = choose(&record(5), 9999, &requested(1, 2, 0, 10));
+        assert!(
+            points
+                .iter()
+                .all(|point| (point.entry, point.unflushed, point.ns) == (0, 0, 10))
+        );
+        assert_eq!(choose(&[], 9999, &requested(1, 2, 0, 10)).len(), 2);
+    }
+
+    #[test]
+    fn too_many_cuts_are_refused() {
+        assert_eq!(requested(1, MOST_CUTS, 0, 1).check(), Ok(()));
+        let mut refused = requested(1, MOST_CUTS, 0, 1);
+        refused.windows.push(Window {
+            cuts: 1,
+            ..Window::default()
+        });
+        assert_eq!(refused.check().unwrap_err().message, "too many cuts");
+    }
+}

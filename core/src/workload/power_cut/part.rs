@@ -1,0 +1,94 @@
+//! The parts of a batch of power cuts. Each part has a time in the record, in which its commits were acknowledged.
+
+use crate::helper::record::Tear;
+
+/// Rows of the part that writes pages: each row fills a page of 8 kB.
+pub const PAGES: u64 = 512;
+/// Commits of the control without fsync.
+pub const CONTROL_COMMITS: u64 = 500;
+/// Cuts of a control, and of the test of pages, at most.
+const MOST_OF_OTHERS: u32 = 20;
+/// After each cut of this many, pg_checksums reads all pages.
+const SAMPLE: u32 = 10;
+
+/// A part of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Clients commit; the server has its own settings.
+    Commits,
+    /// A checkpoint writes pages; the server has its own settings.
+    Pages,
+    /// Control: a client commits with fsync off.
+    FsyncOff,
+    /// Control: a checkpoint writes pages with full_page_writes off.
+    FullPageWritesOff,
+}
+
+impl Part {
+    /// All of them, in the order of the record.
+    pub const ALL: [Self; 4] = [
+        Self::Commits,
+        Self::Pages,
+        Self::FsyncOff,
+        Self::FullPageWritesOff,
+    ];
+
+    /// Name in the tables of results.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Commits => "commits",
+            Self::Pages => "pages",
+            Self::FsyncOff => "fsync_off",
+            Self::FullPageWritesOff => "full_page_writes_off",
+        }
+    }
+
+    /// The setting that the part switches off.
+    pub fn switches_off(self) -> Option<&'static str> {
+        match self {
+            Self::Commits | Self::Pages => None,
+            Self::FsyncOff => Some("fsync"),
+            Self::FullPageWritesOff => Some("full_page_writes"),
+        }
+    }
+
+    /// Whether the part is a control, which has to fail.
+    pub fn is_control(self) -> bool {
+        self.switches_off().is_some()
+    }
+
+    /// Whether the part writes pages at checkpoints.
+    pub fn writes_pages(self) -> bool {
+        matches!(self, Self::Pages | Self::FullPageWritesOff)
+    }
+
+    /// Whether a batch on this filesystem is void when this part does not fail. Filesystems that never overwrite a block in place tear no page.
+    pub fn must_fail(self, filesystem: &str) -> bool {
+        match self {
+            Self::Commits | Self::Pages => false,
+            Self::FsyncOff => true,
+            Self::FullPageWritesOff => ["ext2", "ext3", "ext4"].contains(&filesystem),
+        }
+    }
+
+    /// Cuts of this part, by those that the caller asks for.
+    pub fn cuts(self, requested: u32) -> u32 {
+        match self {
+            Self::Commits => requested,
+            _ => requested.min(MOST_OF_OTHERS),
+        }
+    }
+
+    /// The parts in which a write that was not flushed may survive, by the number of the cut, from 1. The control writes half a page.
+    pub fn tear(self, number: u32) -> Tear {
+        match self {
+            Self::FullPageWritesOff => Tear::Page,
+            _ => [Tear::None, Tear::Sector, Tear::Page][number as usize % 3],
+        }
+    }
+
+    /// Whether pg_checksums reads all pages after a cut that a test has survived.
+    pub fn is_sampled(self, number: u32) -> bool {
+        !self.is_control() && number % SAMPLE == 1
+    }
+}

@@ -1,0 +1,62 @@
+//! A recorder between the image of a target and its loop device.
+
+use super::{Facts, On, Step, images};
+use crate::config::Config;
+use crate::place::Place;
+use crate::recorder::Recorder;
+use pgfsbench_core::helper::Prepare;
+use pgfsbench_core::refusal::{Kind, Refusal};
+
+/// The recorder of a target that is to be recorded. Its steps go between those that make the image and the one that attaches it, which then attaches
+/// the disk of the recorder.
+pub fn record(
+    config: &Config,
+    place: &Place,
+    request: &Prepare,
+    facts: &Facts,
+    on: &On,
+    steps: &mut Vec<Step>,
+) -> Result<Option<Recorder>, Refusal> {
+    let (Some(requested), On::Image { path: image, .. }) = (&request.record, on) else {
+        return Ok(None);
+    };
+    if let Some(why_not) = facts.no_recorder {
+        return Err(
+            Refusal::new(Kind::NotInThisState, "writes cannot be recorded here")
+                .detail(format!("On this machine {why_not}."))
+                .hint("Run pgfsbench-helper doctor when that is put right."),
+        );
+    }
+    let (record, bytes) = images::room(
+        config,
+        &place.record_name(),
+        requested.log_bytes,
+        facts,
+        Some(on),
+    )?;
+    let recorder = Recorder {
+        mount_point: place.recorder_mount_point(config),
+        record: record.clone(),
+        bytes,
+    };
+    for step in steps.iter_mut() {
+        if let Step::Attach { image, .. } = step {
+            *image = recorder.disk();
+        }
+    }
+    let attach = steps
+        .iter()
+        .position(|step| matches!(step, Step::Attach { .. }));
+    let create = Step::CreateImage {
+        path: record,
+        bytes: 0,
+        sparse: true,
+    };
+    let start = Step::Record {
+        recorder: recorder.clone(),
+        image: image.clone(),
+    };
+    let at = attach.unwrap_or(steps.len());
+    steps.splice(at..at, [create, start]);
+    Ok(Some(recorder))
+}

@@ -1,0 +1,416 @@
+//! The device: an image that is never written, and a record of what was written instead. First it records; when that has been ended, it is
+//! what power cuts have left of it, one after the other.
+
+use super::extents::{Extents, Source};
+use super::replay::{self, Entry};
+use pgfsbench_core::helper::record::{
+    Cut, CutMade, CutStop, Fault, FaultOn, Kind, Recorded, choose,
+};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+/// Bytes of memory that an entry takes, at most: they count as bytes of the record.
+const BYTES_OF_ENTRY: u64 = 256;
+
+pub struct Device {
+    image: File,
+    /// Size of the device.
+    bytes: u64,
+    record: File,
+    /// The largest size of the record.
+    limit: u64,
+    /// The end of the record's data.
+    end: u64,
+    entries: Vec<Entry>,
+    /// The contents that readers see.
+    now: Extents,
+    /// The contents after so many entries, all of them flushed: cuts in rising order go on from here.
+    flushed: (usize, Extents),
+    stopped: Option<Stopped>,
+    fault: Option<Fault>,
+    faults: u64,
+    is_full: bool,
+}
+
+/// The end of the recording.
+#[derive(Clone, Copy)]
+struct Stopped {
+    ns: u64,
+    /// The end of the data of its entries. Later data are thrown away with each cut.
+    end: u64,
+}
+
+impl Device {
+    pub fn new(image: File, record: File, limit: u64) -> io::Result<Self> {
+        Ok(Self {
+            bytes: image.metadata()?.len(),
+            image,
+            record,
+            limit,
+            end: 0,
+            entries: Vec::new(),
+            now: Extents::default(),
+            flushed: (0, Extents::default()),
+            stopped: None,
+            fault: None,
+            faults: 0,
+            is_full: false,
+        })
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Reads from this offset on, up to the end of the device. Returns the number of bytes.
+    pub fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let range = self.within(offset, buffer.len() as u64);
+        for (piece, source) in self.now.pieces(range.clone()) {
+            let at = (piece.start - offset) as usize..(piece.end - offset) as usize;
+            let buffer = &mut buffer[at];
+            let read = match source {
+                None => self.image.read_exact_at(buffer, piece.start),
+                Some(Source::Record(position)) => self.record.read_exact_at(buffer, position),
+                Some(Source::Zeros) => {
+                    buffer.fill(0);
+                    Ok(())
+                }
+            };
+            read.map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::IO))?;
+        }
+        Ok((range.end - range.start) as usize)
+    }
+
+    fn within(&self, offset: u64, bytes: u64) -> Range<u64> {
+        let start = offset.min(self.bytes);
+        start..offset.saturating_add(bytes).min(self.bytes).max(start)
+    }
+
+    pub fn write(&mut self, offset: u64, data: &[u8], ns: u64) -> Result<(), Errno> {
+        let bytes = data.len() as u64;
+        if self.within(offset, bytes) != (offset..offset.saturating_add(bytes)) {
+            return Err(Errno::INVAL);
+        }
+        self.fail(FaultOn::Write)?;
+        self.check_room(bytes)?;
+        if let Err(e) = self.record.write_all_at(data, self.end) {
+            let error = Errno::from_io_error(&e).unwrap_or(Errno::IO);
+            self.is_full |= error == Errno::NOSPC && self.stopped.is_none();
+            return Err(error);
+        }
+        self.add(Entry {
+            kind: Kind::Write,
+            offset,
+            bytes,
+            position: self.end,
+            ns,
+        });
+        self.end += bytes;
+        Ok(())
+    }
+
+    /// From now on this range reads as zeros.
+    pub fn discard(&mut self, offset: u64, bytes: u64, ns: u64) -> Result<(), Errno> {
+        self.check_room(0)?;
+        let range = self.within(offset, bytes);
+        self.add(Entry {
+            kind: Kind::Discard,
+            offset: range.start,
+            bytes: range.end - range.start,
+            position: 0,
+            ns,
+        });
+        Ok(())
+    }
+
+    pub fn flush(&mut self, ns: u64) -> Result<(), Errno> {
+        self.fail(FaultOn::Flush)?;
+        self.check_room(0)?;
+        self.add(Entry {
+            kind: Kind::Flush,
+            offset: 0,
+            bytes: 0,
+            position: 0,
+            ns,
+        });
+        Ok(())
+    }
+
+    fn add(&mut self, entry: Entry) {
+        entry.put_all(&mut self.now);
+        if self.stopped.is_none() {
+            self.entries.push(entry);
+        }
+    }
+
+    /// A quarter of the record is for what is written on cuts.
+    fn check_room(&mut self, bytes: u64) -> Result<(), Errno> {
+        let limit = match self.stopped {
+            None => self.limit - self.limit / 4,
+            Some(_) => self.limit,
+        };
+        let used = self.end + BYTES_OF_ENTRY * self.entries.len() as u64;
+        if used + bytes + BYTES_OF_ENTRY <= limit {
+            return Ok(());
+        }
+        self.is_full |= self.stopped.is_none();
+        Err(Errno::NOSPC)
+    }
+
+    /// From now on the next operation of this kind, or each of them, fails.
+    pub fn set_fault(&mut self, fault: Fault) {
+        self.fault = Some(fault);
+    }
+
+    fn fail(&mut self, on: FaultOn) -> Result<(), Errno> {
+        let Some(fault) = self.fault.take_if(|fault| fault.on == on) else {
+            return Ok(());
+        };
+        self.faults += 1;
+        if fault.lasting {
+            self.fault = Some(fault);
+        }
+        Err(Errno::IO)
+    }
+
+    /// Ends the recording as it was at this time, and chooses moments for cuts. When it has been ended before, moments are chosen once more.
+    pub fn stop(&mut self, requested: &CutStop, ns: u64) -> Recorded {
+        let stopped = *self.stopped.get_or_insert_with(|| {
+            let kept = self.entries.partition_point(|entry| entry.ns < ns);
+            self.entries.truncate(kept);
+            let is_write = |entry: &&Entry| entry.kind == Kind::Write;
+            let last = self.entries.iter().rfind(is_write);
+            Stopped {
+                ns,
+                end: last.map_or(0, |write| write.position + write.bytes),
+            }
+        });
+        self.fault = None;
+        let of_kind = |kind| self.entries.iter().filter(move |entry| entry.kind == kind);
+        let kinds: Vec<(Kind, u64)> = self.entries.iter().map(|e| (e.kind, e.ns)).collect();
+        Recorded {
+            entries: self.entries.len() as u64,
+            writes: of_kind(Kind::Write).count() as u64,
+            flushes: of_kind(Kind::Flush).count() as u64,
+            discards: of_kind(Kind::Discard).count() as u64,
+            bytes: of_kind(Kind::Write).map(|entry| entry.bytes).sum(),
+            first_ns: self.entries.first().map_or(0, |entry| entry.ns),
+            end_ns: stopped.ns,
+            is_full: self.is_full,
+            faults: self.faults,
+            points: choose(&kinds, stopped.ns, requested),
+        }
+    }
+
+    /// Becomes what a power cut has left. Nothing may be open on it. None before the recording has ended, or for a cut behind its end.
+    pub fn cut(&mut self, cut: &Cut) -> Option<CutMade> {
+        let stopped = self.stopped?;
+        let at = usize::try_from(cut.entry).ok()?;
+        let arrived = self.entries.get(..at)?;
+        let flushed = replay::flushed(arrived);
+        if flushed < self.flushed.0 {
+            self.flushed = (0, Extents::default());
+        }
+        for entry in &arrived[self.flushed.0..flushed] {
+            entry.put_all(&mut self.flushed.1);
+        }
+        self.flushed.0 = flushed;
+        self.now = self.flushed.1.clone();
+        let fates = replay::survive(&arrived[flushed..], cut, &mut self.now);
+        self.end = stopped.end;
+        Some(CutMade {
+            ns: self.entries.get(at).map_or(stopped.ns, |entry| entry.ns),
+            flushed: flushed as u64,
+            kept: fates.kept,
+            dropped: fates.dropped,
+            torn: fates.torn,
+        })
+    }
+
+    /// Gives back the room of what was written on a cut. Nothing may be open on it.
+    pub fn end_cut(&mut self) -> io::Result<()> {
+        let Some(stopped) = self.stopped else {
+            return Ok(());
+        };
+        self.now = Extents::default();
+        self.end = stopped.end;
+        self.record.set_len(stopped.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgfsbench_core::helper::record::Tear;
+
+    const PAGE: usize = 4096;
+
+    /// A device of 16 pages, whose image has the number of each page in its bytes.
+    fn device(limit: u64) -> Device {
+        let image = tempfile::tempfile().unwrap();
+        for page in 0..16 {
+            let data = [page as u8; PAGE];
+            image.write_all_at(&data, (page * PAGE) as u64).unwrap();
+        }
+        Device::new(image, tempfile::tempfile().unwrap(), limit).unwrap()
+    }
+
+    fn write(device: &mut Device, page: u64, byte: u8, ns: u64) {
+        let offset = page * PAGE as u64;
+        device.write(offset, &[byte; PAGE], ns).unwrap();
+    }
+
+    /// The first byte of each page; a page has one byte only.
+    fn pages(device: &Device) -> Vec<u8> {
+        let mut all = vec![0; 16 * PAGE];
+        assert_eq!(device.read(0, &mut all), Ok(16 * PAGE));
+        let page = |page: &[u8]| {
+            assert!(page.iter().all(|byte| *byte == page[0]));
+            page[0]
+        };
+        all.chunks(PAGE).map(page).collect()
+    }
+
+    fn cut(number: u32, entry: u64) -> Cut {
+        Cut {
+            number,
+            seed: 1,
+            entry,
+            tear: Tear::None,
+        }
+    }
+
+    #[test]
+    fn what_was_flushed_is_there_and_what_was_not_may_be_lost() {
+        let mut device = device(1 << 20);
+        write(&mut device, 1, 101, 10);
+        write(&mut device, 2, 102, 20);
+        device.flush(30).unwrap();
+        write(&mut device, 2, 202, 40);
+        device.discard(3 * PAGE as u64, PAGE as u64, 50).unwrap();
+        device.flush(60).unwrap();
+        write(&mut device, 4, 104, 70);
+        assert_eq!(pages(&device)[..5], [0, 101, 202, 0, 104]);
+        assert_eq!(device.cut(&cut(1, 3)), None, "it records");
+        // Unmounting writes once more.
+        write(&mut device, 5, 105, 80);
+        let recorded = device.stop(&CutStop::default(), 75);
+        let expected = Recorded {
+            entries: 7,
+            writes: 4,
+            flushes: 2,
+            discards: 1,
+            bytes: 4 * PAGE as u64,
+            first_ns: 10,
+            end_ns: 75,
+            ..Recorded::default()
+        };
+        assert_eq!(recorded, expected);
+        assert_eq!(device.stop(&CutStop::default(), 90), expected);
+        assert_eq!(device.cut(&cut(1, 8)), None, "there are 7 entries");
+
+        // After a cut what is written counts until the next one.
+        let made = device.cut(&cut(1, 3)).unwrap();
+        assert_eq!(
+            (made.ns, made.flushed, made.kept + made.dropped),
+            (40, 3, 0)
+        );
+        write(&mut device, 1, 7, 99);
+        device.flush(99).unwrap();
+        assert_eq!(pages(&device)[..6], [0, 7, 102, 3, 4, 5]);
+        device.end_cut().unwrap();
+        assert_eq!(device.record.metadata().unwrap().len(), 4 * PAGE as u64);
+        let made = device.cut(&cut(2, 6)).unwrap();
+        assert_eq!((made.ns, made.flushed), (70, 6));
+        assert_eq!(pages(&device)[..6], [0, 101, 202, 0, 4, 5]);
+        // The unflushed write is there after some cuts, and not after others. The last cut is at the end of the recording.
+        let mut found = Vec::new();
+        for number in 0..40 {
+            let made = device.cut(&cut(number, 7)).unwrap();
+            assert_eq!((made.ns, made.kept + made.dropped), (75, 1));
+            let page = pages(&device)[4];
+            assert_eq!(page, if made.kept == 1 { 104 } else { 4 });
+            found.push(page);
+        }
+        assert!(found.contains(&4) && found.contains(&104));
+        // Backwards: from the image on.
+        device.cut(&cut(3, 1)).unwrap();
+        device.cut(&cut(3, 0)).unwrap();
+        assert_eq!(pages(&device)[..6], [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn faults_fail_one_operation_or_all_and_are_counted() {
+        let mut device = device(1 << 20);
+        device.set_fault(Fault {
+            on: FaultOn::Flush,
+            lasting: false,
+        });
+        write(&mut device, 1, 101, 10);
+        assert_eq!(device.flush(20), Err(Errno::IO));
+        assert_eq!(device.flush(30), Ok(()));
+        device.set_fault(Fault {
+            on: FaultOn::Write,
+            lasting: true,
+        });
+        for ns in [40, 50] {
+            assert_eq!(device.write(0, &[1; PAGE], ns), Err(Errno::IO));
+        }
+        assert_eq!(device.flush(60), Ok(()));
+        let recorded = device.stop(&CutStop::default(), 70);
+        // A failed write is not on the device, and a failed flush has flushed nothing.
+        assert_eq!((recorded.writes, recorded.flushes), (1, 2));
+        assert_eq!(recorded.faults, 3);
+        device.cut(&cut(1, 3)).unwrap();
+        assert_eq!(pages(&device)[..2], [0, 101]);
+        assert_eq!(device.write(0, &[1; PAGE], 80), Ok(()), "no fault is left");
+    }
+
+    #[test]
+    fn a_full_record_takes_no_more_and_what_it_has_is_of_use() {
+        let mut device = device(8 * PAGE as u64);
+        let mut written = 0;
+        while device.write(0, &[9; PAGE], written).is_ok() {
+            written += 1;
+        }
+        assert_eq!(written, 5);
+        assert_eq!(device.write(0, &[9; PAGE], 50), Err(Errno::NOSPC));
+        let recorded = device.stop(&CutStop::default(), 60);
+        assert!(recorded.is_full);
+        assert_eq!(recorded.entries, 5);
+        // Servers that are started on cuts have the last quarter, each time.
+        for number in 0..3 {
+            device.cut(&cut(number, 5)).unwrap();
+            assert_eq!(device.write(0, &[8; PAGE], 70), Ok(()));
+            assert_eq!(device.write(0, &[8; 2 * PAGE], 70), Err(Errno::NOSPC));
+        }
+    }
+
+    #[test]
+    fn a_discard_takes_no_room() {
+        let mut device = device(8 * PAGE as u64);
+        device.discard(0, 16 * PAGE as u64, 10).unwrap();
+        write(&mut device, 0, 7, 20);
+        device.discard(0, 16 * PAGE as u64, 30).unwrap();
+        device.stop(&CutStop::default(), 40);
+        device.cut(&cut(1, 2)).unwrap();
+        write(&mut device, 1, 8, 50);
+        device.end_cut().unwrap();
+        assert_eq!(device.record.metadata().unwrap().len(), PAGE as u64);
+    }
+
+    #[test]
+    fn the_device_has_an_end() {
+        let mut device = device(1 << 20);
+        let end = 16 * PAGE as u64;
+        assert_eq!(device.write(end, &[1], 1), Err(Errno::INVAL));
+        assert_eq!(device.write(u64::MAX, &[1], 1), Err(Errno::INVAL));
+        assert_eq!(device.read(end - 1, &mut [0; 8]), Ok(1));
+        assert_eq!(device.read(u64::MAX, &mut [0; 8]), Ok(0));
+        device.discard(end - 4096, u64::MAX, 1).unwrap();
+        assert_eq!(pages(&device)[14..], [14, 0]);
+    }
+}

@@ -1,0 +1,131 @@
+//! The process that is the device: answers the kernel's messages one after the other, so that the record has them in one order.
+
+use super::Command;
+use super::device::Device;
+use super::fuse::{Answer, COMMANDS, DISK, LONGEST_MESSAGE, Message, NAMES, Operation, message};
+use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::Value;
+use std::os::fd::AsFd;
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+pub fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
+/// Serves until the filesystem is unmounted.
+pub fn serve(kernel: impl AsFd, device: Device) -> Result<(), Errno> {
+    let mut server = Server {
+        device,
+        said: Vec::new(),
+    };
+    let mut buffer = vec![0; LONGEST_MESSAGE];
+    loop {
+        let length = match rustix::io::read(&kernel, &mut buffer) {
+            Ok(length) => length,
+            Err(Errno::NODEV) => return Ok(()),
+            // A message that was taken back.
+            Err(Errno::NOENT | Errno::INTR | Errno::AGAIN) => continue,
+            Err(e) => return Err(e),
+        };
+        let ns = now_ns();
+        let Some(message) = message(&buffer[..length]) else {
+            continue;
+        };
+        let unique = message.unique;
+        let answer = match server.answer(&message, ns) {
+            Ok(answer) => answer.to(unique),
+            Err(e) => Answer::failed(unique, e),
+        };
+        match rustix::io::write(&kernel, &answer) {
+            // The message was taken back meanwhile.
+            Ok(_) | Err(Errno::NOENT) => {}
+            Err(Errno::NODEV) => return Ok(()),
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+struct Server {
+    device: Device,
+    /// The answer to the last command, as JSON.
+    said: Vec<u8>,
+}
+
+impl Server {
+    fn answer(&mut self, message: &Message, ns: u64) -> Result<Answer, Errno> {
+        match (&message.operation, message.node) {
+            (
+                Operation::Init {
+                    minor,
+                    readahead,
+                    flags,
+                },
+                _,
+            ) => Ok(Answer::init(*minor, *readahead, *flags)),
+            (Operation::Lookup(name), _) => {
+                let known = NAMES.iter().find(|(known, _)| known.as_bytes() == *name);
+                let (_, node) = known.ok_or(Errno::NOENT)?;
+                Ok(Answer::entry(*node, self.bytes_of(*node)))
+            }
+            (Operation::Attributes, node) => Ok(Answer::attributes(node, self.bytes_of(node))),
+            (Operation::Statistics, _) => Ok(Answer::statistics(self.device.bytes())),
+            (Operation::Open, DISK | COMMANDS) => Ok(Answer::open()),
+            (Operation::Close, _) => Ok(Answer::new()),
+            (Operation::Read { offset, bytes }, DISK) => {
+                Answer::new().read(*bytes, |buffer| self.device.read(*offset, buffer))
+            }
+            (Operation::Write { offset, data }, DISK) => {
+                self.device.write(*offset, data, ns)?;
+                Ok(Answer::written(data.len()))
+            }
+            (Operation::Flush, DISK) => self.device.flush(ns).map(|()| Answer::new()),
+            (Operation::Discard { offset, bytes }, DISK) => {
+                let done = self.device.discard(*offset, *bytes, ns);
+                done.map(|()| Answer::new())
+            }
+            (Operation::Write { data, .. }, COMMANDS) => {
+                let said = self.command(data);
+                self.said = serde_json::to_vec(&said).map_err(|_| Errno::IO)?;
+                Ok(Answer::written(data.len()))
+            }
+            (Operation::Read { offset, bytes }, COMMANDS) => {
+                let from = usize::try_from(*offset).map_err(|_| Errno::INVAL)?;
+                let rest = self.said.get(from..).unwrap_or_default();
+                Ok(Answer::new().bytes(&rest[..rest.len().min(*bytes)]))
+            }
+            _ => Err(Errno::NOSYS),
+        }
+    }
+
+    fn bytes_of(&self, node: u64) -> u64 {
+        match node {
+            DISK => self.device.bytes(),
+            _ => 0,
+        }
+    }
+
+    /// Does what a command asks for. The error is a sentence.
+    fn command(&mut self, text: &[u8]) -> Result<Value, String> {
+        let json = |value: serde_json::Result<Value>| value.map_err(|e| format!("{e}."));
+        match serde_json::from_slice(text).map_err(|e| format!("{e}."))? {
+            Command::Stop { stop, ns } => json(serde_json::to_value(self.device.stop(&stop, ns))),
+            Command::Fault(fault) => {
+                self.device.set_fault(fault);
+                Ok(Value::Null)
+            }
+            Command::Cut(cut) => match self.device.cut(&cut) {
+                Some(made) => json(serde_json::to_value(made)),
+                None => Err(format!(
+                    "There is no cut after {} entries: the recording goes on, or it has fewer.",
+                    cut.entry
+                )),
+            },
+            Command::EndCut => {
+                let ended = self.device.end_cut();
+                ended.map(|()| Value::Null).map_err(|e| format!("{e}."))
+            }
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! Power cuts: after the clients, this process makes the commits of the other parts of the batch. Then the recording ends, and for each cut the
+//! helper mounts the filesystem as the cut would have left it, and the target's server is started there and judged.
+
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
+
+use pgfsbench_core::{
+    helper::record::{self, CutMounted, CutStop, Recorded, Window},
+    spec::Spec,
+    workload::power_cut::{
+        Batch, CONTROL_COMMITS, History, Judged, Outcome, Own, PAGES, Part, Point, judge,
+        judge_pages, speaks_of_torn_pages,
+    },
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    remote::{Measured, read},
+    server_setup::ServerSetup,
+};
+use crate::{
+    bench::Run,
+    board::Phase,
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{libpq::Connection, process, sql, xact},
+    run::cancellation,
+    store,
+    target::{On, helper_job},
+};
+
+/// Bytes of a record at most.
+const RECORD_BYTES: u64 = 1 << 30;
+/// Transactions that write all pages, each with a checkpoint after it.
+const CHECKPOINTS: u64 = 3;
+/// The pause until a setting is looked at again.
+const POLL: Duration = Duration::from_millis(5);
+
+/// The row of the run there.
+#[derive(Deserialize)]
+struct Before {
+    committed: u64,
+    work_database: String,
+}
+
+const BEFORE: &str = "SELECT jsonb_build_object('committed', transactions_total + transactions_outside, 'work_database', work_database) \
+    FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb->'run')";
+const SURVIVORS: &str = include_str!("queries/survivors.sql");
+const PAGES_FOUND: &str = "SELECT jsonb_build_object('rows', count(*), 'lowest', coalesce(min(number), 0), 'highest', coalesce(max(number), 0)) \
+    FROM public.fsbench_pages";
+
+/// A part of the batch that was recorded.
+struct Made {
+    part: Part,
+    history: History,
+    from_ns: u64,
+    to_ns: u64,
+}
+
+/// The batch of a run.
+pub(super) struct PowerCuts {
+    batch: Batch,
+    filesystem: String,
+}
+
+impl PowerCuts {
+    /// In a transaction, after the run itself.
+    pub fn store(&self, run_id: i64) -> Result<(), Fault> {
+        store::insert(run_id, &self.batch.summaries(&self.filesystem))?;
+        store::insert(run_id, &self.batch.points)
+    }
+}
+
+/// Recording of the writes of a target, for a workload that cuts its power.
+pub(super) fn record_of(spec: &Spec) -> Option<record::Record> {
+    spec.workload.cuts_power().then_some(record::Record {
+        log_bytes: RECORD_BYTES,
+    })
+}
+
+impl Run {
+    /// From the end of the measured window to the last power cut.
+    pub(super) fn cut_power(
+        &mut self,
+        server: &mut ServerSetup,
+        measured: Option<&Measured>,
+    ) -> Result<PowerCuts, Fault> {
+        let document = measured.map(|measured| &measured.document[..]);
+        let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
+        let before: Before = read(&before.unwrap_or_default())?;
+        let filesystem = match &server.target.on {
+            On::Made { prepare, .. } => prepare.filesystem.name().to_owned(),
+            On::Directory(_) | On::Connection(_) => String::new(),
+        };
+        drop(server.connection.take());
+        let parts = self.make_parts(server, &before)?;
+        server.server()?.crash(&mut || self.check_interrupts())?;
+        let own: Own = self.spec.options.own();
+        let windows = parts.iter().map(|made| Window {
+            cuts: made.part.cuts(own.cuts),
+            from_ns: made.from_ns,
+            to_ns: made.to_ns,
+        });
+        let stop = CutStop {
+            seed: self.spec.seed.cast_unsigned(),
+            windows: windows.collect(),
+        };
+        let target = server.target.name.clone();
+        let recorded: Recorded = self.ask_for_cut(&target, "cut_stop", &json!(stop))?;
+        check_record(&recorded)?;
+        self.enter(Phase::Recovery, recorded.points.len() as u64);
+        let mut batch = Batch::default();
+        let mut points = recorded.points.into_iter();
+        for (made, window) in parts.iter().zip(&stop.windows) {
+            for (number, point) in (1..=window.cuts).zip(&mut points) {
+                let point = self.cut_once(server, &before, made, number, point)?;
+                batch.points.push(point);
+                self.board
+                    .run
+                    .done
+                    .store(batch.points.len() as u64, Relaxed);
+            }
+        }
+        Ok(PowerCuts { batch, filesystem })
+    }
+
+    /// Has the helper do something for power cuts. Its steps are not told: each cut has several.
+    fn ask_for_cut<T: serde::de::DeserializeOwned>(
+        &mut self,
+        target: &str,
+        action: &str,
+        request: &Value,
+    ) -> Result<T, Fault> {
+        let (run_id, patience) = (Some(self.run_id), self.patience());
+        let mut check_interrupts = || self.check_interrupts();
+        let answer = helper_job::ask(
+            run_id,
+            target,
+            action,
+            request,
+            patience,
+            &mut check_interrupts,
+        )?;
+        serde_json::from_value(answer).map_err(|e| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                format!("the helper's answer to \"{action}\" cannot be read: {e}"),
+            )
+        })
+    }
+
+    /// Makes the commits of the other parts, while all is recorded.
+    fn make_parts(&mut self, server: &ServerSetup, before: &Before) -> Result<Vec<Made>, Fault> {
+        let there = server.server()?;
+        let history = History::read(&there.acknowledgments(self.spec.clients)?);
+        if history.len() != before.committed && !history.is_cut_short() {
+            return Err(Fault::new(
+                sqlstate::INTERNAL,
+                format!(
+                    "{} acknowledgments were kept of {} commits",
+                    history.len(),
+                    before.committed
+                ),
+            ));
+        }
+        let (from_ns, to_ns) = history.window().ok_or_else(|| {
+            Fault::new(sqlstate::NOT_IN_THIS_STATE, "no commit was acknowledged")
+                .detail("Power cuts show nothing then.")
+                .hint("Give a longer duration.")
+        })?;
+        let mut made = vec![Made {
+            part: Part::Commits,
+            history,
+            from_ns,
+            to_ns,
+        }];
+        let mut check_interrupts = || self.check_interrupts();
+        let mut connection = there.connect_to(
+            &server.programs.user,
+            &before.work_database,
+            &mut check_interrupts,
+        )?;
+        for part in [Part::Pages, Part::FsyncOff, Part::FullPageWritesOff] {
+            self.make_tables(&mut connection, part)?;
+            let mut was = None;
+            if let Some(setting) = part.switches_off() {
+                let shown = format!("SELECT current_setting('{setting}')");
+                was = Some((setting, self.ask(&mut connection, &shown, &[])?));
+                self.switch(&mut connection, setting, "off")?;
+            }
+            made.push(self.make_commits(&mut connection, part)?);
+            if let Some((setting, value)) = was {
+                self.switch(&mut connection, setting, &value)?;
+            }
+            if part == Part::FsyncOff {
+                there.sync_after_control(&mut || self.check_interrupts())?;
+            }
+        }
+        Ok(made)
+    }
+
+    /// Makes the tables of a part, as durable as the server's own settings allow.
+    fn make_tables(&mut self, connection: &mut Connection, part: Part) -> Result<(), Fault> {
+        // A row on each page, with room for its next version.
+        let rows = format!(
+            "INSERT INTO public.fsbench_pages SELECT 0, repeat('x', 3000) FROM generate_series(1, {PAGES})"
+        );
+        let statements: &[&str] = match part {
+            Part::Commits => &[],
+            Part::Pages => &[
+                "CREATE TABLE public.fsbench_pages (number bigint NOT NULL, filler text NOT NULL) \
+                   WITH (fillfactor = 45, autovacuum_enabled = off)",
+                "ALTER TABLE public.fsbench_pages ALTER filler SET STORAGE PLAIN",
+                &rows,
+            ],
+            Part::FsyncOff => &[
+                "CREATE TABLE public.fsbench_control (client int NOT NULL, number bigint NOT NULL)",
+            ],
+            Part::FullPageWritesOff => &["UPDATE public.fsbench_pages SET number = 0"],
+        };
+        for statement in statements {
+            self.ask(connection, statement, &[])?;
+        }
+        self.ask(connection, "CHECKPOINT", &[])?;
+        Ok(())
+    }
+
+    /// Changes a setting of the server, and waits until it is in force.
+    fn switch(
+        &mut self,
+        connection: &mut Connection,
+        setting: &str,
+        value: &str,
+    ) -> Result<(), Fault> {
+        let alter = format!("ALTER SYSTEM SET {setting} = {value}");
+        self.ask(connection, &alter, &[])?;
+        self.ask(connection, "SELECT pg_reload_conf()", &[])?;
+        let shown = format!("SELECT current_setting('{setting}')");
+        while self.ask(connection, &shown, &[])? != value {
+            process::wait(POLL);
+            self.check_interrupts()?;
+        }
+        Ok(())
+    }
+
+    /// Makes the commits of a part, and notes when each was acknowledged.
+    fn make_commits(&mut self, connection: &mut Connection, part: Part) -> Result<Made, Fault> {
+        let mut times = Vec::new();
+        if part.writes_pages() {
+            // From the redo point of this checkpoint on, the setting is in force.
+            self.ask(connection, "CHECKPOINT", &[])?;
+        }
+        let from_ns = clock::now_ns();
+        let (commits, statement) = match part.writes_pages() {
+            true => (
+                CHECKPOINTS,
+                "UPDATE public.fsbench_pages SET number = $1::bigint",
+            ),
+            false => (
+                CONTROL_COMMITS,
+                "INSERT INTO public.fsbench_control VALUES (0, $1::bigint)",
+            ),
+        };
+        for number in 1..=commits {
+            self.ask(connection, statement, &[Some(&number.to_string())])?;
+            times.push(clock::now_ns());
+            if part.writes_pages() {
+                self.ask(connection, "CHECKPOINT", &[])?;
+            }
+        }
+        Ok(Made {
+            part,
+            from_ns: match part.writes_pages() {
+                true => from_ns,
+                // Cuts before the first acknowledgment lose nothing.
+                false => times.first().copied().unwrap_or(from_ns),
+            },
+            history: History::of(vec![times]),
+            to_ns: clock::now_ns(),
+        })
+    }
+
+    /// Cuts the power at a moment of the record, and judges what is left.
+    fn cut_once(
+        &mut self,
+        server: &mut ServerSetup,
+        before: &Before,
+        made: &Made,
+        number: u32,
+        at: record::Point,
+    ) -> Result<Point, Fault> {
+        let began_ns = clock::now_ns();
+        let target = server.target.name.clone();
+        let tear = made.part.tear(number);
+        let cut = record::Cut {
+            number,
+            seed: self
+                .spec
+                .seed
+                .cast_unsigned()
+                .wrapping_add(made.part as u64),
+            entry: at.entry,
+            tear,
+        };
+        let mounted: CutMounted = self.ask_for_cut(&target, "cut", &json!(cut))?;
+        let mut point = Point {
+            part: made.part.as_str(),
+            number,
+            entry: at.entry,
+            unflushed: at.unflushed,
+            tear: tear.unit(),
+            acknowledged: made.history.before(at.ns).iter().sum(),
+            ..Point::default()
+        };
+        if mounted.mounted {
+            let judged = self.judge_cut(server, before, made, at.ns);
+            let judged = judged.and_then(|judged| {
+                let survived = judged.outcome() == Outcome::Survived;
+                let has_checksums = server.target.cluster.data_checksums;
+                if survived && has_checksums && made.part.is_sampled(number) {
+                    let bindir = &server.programs.bindir;
+                    let mut check_interrupts = || self.check_interrupts();
+                    server
+                        .server()?
+                        .check_pages(bindir, &mut check_interrupts)?;
+                    point.pages_checked = true;
+                }
+                Ok(judged)
+            });
+            match judged {
+                Ok(judged) => point.take(judged),
+                Err(fault) => self.note_failure(server, &mut point, fault)?,
+            }
+            server.server()?.stop()?;
+            self.ask_for_cut::<Value>(&target, "cut_end", &json!({}))?;
+        } else {
+            let why = mounted.why_not.unwrap_or_default();
+            point.fail(Outcome::Unbootable, why);
+        }
+        point.ms = clock::ms(began_ns, clock::now_ns());
+        Ok(point)
+    }
+
+    /// Notes an error after a cut as its outcome. A cancelled run has none.
+    fn note_failure(
+        &self,
+        server: &ServerSetup,
+        point: &mut Point,
+        fault: Fault,
+    ) -> Result<(), Fault> {
+        if fault.is_cancel() || cancellation::is_cancelled(self.request) {
+            return Err(fault);
+        }
+        let log = server.server()?.recovery_log().lines.join("\n");
+        let problem = match fault.detail {
+            Some(detail) => format!("{}: {detail}", fault.message),
+            None => fault.message,
+        };
+        let is_torn = speaks_of_torn_pages(&problem) || speaks_of_torn_pages(&log);
+        let outcome = match is_torn {
+            true => Outcome::Torn,
+            false => Outcome::Unbootable,
+        };
+        point.fail(outcome, problem);
+        Ok(())
+    }
+
+    /// Starts the server on the mounted cut, and compares its rows with the history.
+    fn judge_cut(
+        &mut self,
+        server: &mut ServerSetup,
+        before: &Before,
+        made: &Made,
+        at_ns: u64,
+    ) -> Result<Judged, Fault> {
+        // The file of settings was not synced, and a control has changed it.
+        self.write_settings(server)?;
+        let there = server.server()?;
+        there.forget_postmaster()?;
+        let programs = server.programs;
+        let mut check_interrupts = || self.check_interrupts();
+        let recovered = there.recover(
+            &programs.bindir,
+            &programs.user,
+            &before.work_database,
+            &mut check_interrupts,
+        )?;
+        let mut connection = recovered.connection?;
+        if made.part.writes_pages() {
+            let found = self.ask_within(&mut connection, PAGES_FOUND, &[], None)?;
+            return Ok(judge_pages(&made.history, at_ns, read(&found)?));
+        }
+        let table = match made.part {
+            Part::Commits => "fsbench_commit",
+            _ => "fsbench_control",
+        };
+        let question = SURVIVORS.replace("TABLE", table);
+        let acknowledged: Vec<String> = made
+            .history
+            .before(at_ns)
+            .iter()
+            .map(u64::to_string)
+            .collect();
+        let acknowledged = format!("{{{}}}", acknowledged.join(","));
+        let found = self.ask_within(&mut connection, &question, &[Some(&acknowledged)], None)?;
+        let survivors: Vec<_> = read(&found)?;
+        Ok(judge(&made.history, at_ns, &survivors))
+    }
+}
+
+/// Refuses a record that lacks its end.
+fn check_record(recorded: &Recorded) -> Result<(), Fault> {
+    if !recorded.is_full {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::DISK_FULL,
+        "the record of the target's writes is full",
+    )
+    .detail(format!("It holds {} writes.", recorded.writes))
+    .hint("Give a shorter duration, or fewer clients."))
+}

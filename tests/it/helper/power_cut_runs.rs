@@ -1,0 +1,95 @@
+//! Power cuts of a filesystem that the helper makes and records: what was acknowledged survives, and controls fail.
+
+use super::scene::Scene;
+use crate::common::rows;
+use pgfsbench_tests::{Leaves, skip};
+use std::path::Path;
+
+const SHORT: &str = "workload => 'power-cut', clients => 3, duration => '1 s', seed => 1";
+
+/// A scene with a target of ext4, on a machine that can record it.
+fn scene(test: &str) -> Option<Scene> {
+    if !Path::new("/dev/fuse").exists() {
+        skip(test, "there is no /dev/fuse to record with");
+        return None;
+    }
+    let scene = Scene::new(test, &[], "")?;
+    // With the record it has to fit into what the helper allows for images.
+    scene.value(
+        "SELECT fsbench.create_target('ext4', filesystem => 'ext4', image_size => '800MB', image_sparse => true)",
+    );
+    Some(scene)
+}
+
+/// Part, outcome, and cuts that have failed of all.
+fn outcomes(scene: &Scene, run: &str) -> Vec<String> {
+    rows(
+        &mut scene.bench.client(),
+        &format!(
+            "SELECT concat_ws(' ', part, outcome, failed > 0, torn > 0, cuts) FROM fsbench.power_cut_result WHERE run_id = {run} ORDER BY control, part"
+        ),
+    )
+}
+
+#[test]
+fn acknowledged_commits_survive_power_cuts_and_controls_do_not() {
+    let test = "acknowledged_commits_survive_power_cuts_and_controls_do_not";
+    let Some(scene) = scene(test) else {
+        return;
+    };
+    let run = scene.start_run(&format!(
+        "target => 'ext4', {SHORT}, options => '{{\"cuts\": 12}}'"
+    ));
+    assert_eq!(scene.ending(&run), "done");
+    scene.nothing_is_left("power cuts");
+    assert_eq!(
+        outcomes(&scene, &run),
+        [
+            "commits passed f f 12",
+            "pages passed f f 12",
+            "fsync_off failed t f 12",
+            "full_page_writes_off failed t t 12"
+        ]
+    );
+    let says = format!(
+        "SELECT says FROM fsbench.power_cut_result WHERE part = 'commits' AND run_id = {run}"
+    );
+    assert_eq!(scene.value(&says), "0 of 12 lost: less than 23 % at 95 %");
+    let points = format!(
+        "SELECT bool_and(lost = 0 AND holes = 0) || ' ' || count(*) FILTER (WHERE pages_checked) || ' ' || (max(acknowledged) > 0) || ' ' || (max(unflushed) > 0) \
+         FROM fsbench.power_cut_point WHERE part = 'commits' AND run_id = {run}"
+    );
+    assert_eq!(scene.value(&points), "true 2 true true");
+    let later =
+        scene.start_run("target => 'ext4', workload => 'commit', clients => 2, transactions => 20");
+    assert_eq!(scene.ending(&later), "done");
+    let codes = format!(
+        "SELECT durability_codes @> '[{{\"code\": \"survived_power_cuts\", \"cuts\": 24}}]' FROM fsbench.environment WHERE run_id = {later}"
+    );
+    assert_eq!(scene.value(&codes), "t");
+}
+
+#[test]
+fn power_cuts_lose_commits_of_a_server_without_fsync() {
+    let test = "power_cuts_lose_commits_of_a_server_without_fsync";
+    let Some(scene) = scene(test) else {
+        return;
+    };
+    let settings = r#"settings => '{"fsync": "off"}'"#;
+    let run = scene.start_run(&format!(
+        "target => 'ext4', {SHORT}, {settings}, options => '{{\"cuts\": 6}}'"
+    ));
+    assert_eq!(scene.ending(&run), "done");
+    scene.nothing_is_left("power cuts that have failed");
+    let commits = outcomes(&scene, &run).swap_remove(0);
+    assert_eq!(commits, "commits failed t f 6");
+    let finding = format!(
+        "SELECT severity FROM fsbench.finding WHERE code = 'power_cut_failed' AND run_id = {run}"
+    );
+    assert_eq!(scene.value(&finding), "invalid");
+    let first = format!(
+        "SELECT r.first_failed = min(p.number) AND count(p.problem) = count(*) FROM fsbench.power_cut_point p JOIN fsbench.power_cut_result r USING (run_id, part) \
+         WHERE part = 'commits' AND p.outcome <> 'passed' AND run_id = {run} GROUP BY r.first_failed"
+    );
+    assert_eq!(scene.value(&first), "t");
+}
