@@ -17,7 +17,7 @@ pub use facts::{
     ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
     XminHolderKind,
 };
-pub use rules::{device_reads, fits_memory, is_saturated};
+pub use rules::{device_reads, fits_memory, is_saturated, memory_for_data};
 pub use storage::{Unreleased, not_released};
 pub use summary::summary;
 pub use value::not_positive;

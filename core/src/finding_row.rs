@@ -5,7 +5,7 @@ mod weight;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{rows::Row, texts};
+use crate::{rows::Row, wording};
 
 pub use weight::{GROUPS, Group, weight};
 
@@ -52,23 +52,37 @@ pub struct Finding {
     pub hint: String,
 }
 
+/// The words of a finding; the room `texts` makes them.
+#[derive(Clone, Debug)]
+pub struct Text {
+    code: &'static str,
+    message: String,
+    hint: String,
+}
+
+impl Text {
+    /// The fields of [`Finding`].
+    pub fn new(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: wording::say(code, || message.into()),
+            hint: wording::say(code, || hint.into()),
+        }
+    }
+}
+
 impl Row for Finding {
     const TABLE: &'static str = "finding";
 }
 
 impl Finding {
-    pub fn new(
-        code: &str,
-        severity: Severity,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Self {
+    pub fn new(severity: Severity, text: Text) -> Self {
         Self {
-            code: code.into(),
+            code: text.code.into(),
             severity,
-            weight: weight(code),
-            message: texts::say(code, || message.into()),
-            hint: texts::say(code, || hint.into()),
+            weight: weight(text.code),
+            message: text.message,
+            hint: text.hint,
         }
     }
 }

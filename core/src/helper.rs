@@ -33,6 +33,24 @@ pub use settings::{BlockSettings, KernelSettings, SsdState};
 /// The name that stands for "no directory for images" among what a configuration does not allow.
 pub const IMAGES: &str = "images";
 
+/// The first line of the helper's configuration that settings of the whole machine take and that it lacks. `not_allowed` names all lines that
+/// it lacks.
+pub fn missing_line(
+    kernel_settings: bool,
+    drop_caches: Option<bool>,
+    not_allowed: &[String],
+) -> Option<&'static str> {
+    let wanted = [
+        ("kernel_settings", kernel_settings),
+        ("drop_caches", drop_caches == Some(true)),
+    ];
+    let is_missing = |name: &str| not_allowed.iter().any(|line| line == name);
+    let mut missing = wanted
+        .into_iter()
+        .filter(|(name, wanted)| *wanted && is_missing(name));
+    missing.next().map(|(name, _)| name)
+}
+
 /// The end of a sentence that tells what to add to the helper's configuration, so that it allows what is the whole machine's.
 pub fn line_that_allows(name: &str) -> String {
     format!(

@@ -43,6 +43,8 @@
 //! - [`recovery_log`]: what a server's log says of its recovery.
 //! - [`orphaned_data`]: when prepared data that no database has are removed.
 //! - [`written`]: write amplification.
+//! - [`texts`]: the sentences of findings, durability, verdicts, advice, plans, studies and power cuts.
+//! - [`wording`]: the way of every sentence, so that tests can take them away.
 //! - [`refusal`]: why something is not done, and the SQLSTATE of each kind.
 //!
 //! Floors, from the roof down (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. A room of a
@@ -54,12 +56,13 @@
 //! run
 //! environment finding seconds target
 //! workload
+//! texts
 //! spec
 //! sys helper
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict verification
 //! allowance btree checkpoint difference file_attributes finding_row hist orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
-//! escape rows session_settings sqlstate texts
+//! escape rows session_settings sqlstate wording
 //! ```
 #![forbid(unsafe_code)]
 // A test may go through a long list.
@@ -107,6 +110,7 @@ pub mod texts;
 pub mod units;
 pub mod verdict;
 pub mod verification;
+pub mod wording;
 pub mod work_database;
 pub mod workload;
 pub mod written;

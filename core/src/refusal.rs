@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{sqlstate, texts};
+use crate::{sqlstate, wording};
 
 /// The kinds of refusals: what a caller can do about them. Each has one SQLSTATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ impl Refusal {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self {
             kind,
-            message: texts::say("refused", || message.into()),
+            message: wording::say("refused", || message.into()),
             detail: None,
             hint: None,
         }
@@ -80,14 +80,14 @@ impl Refusal {
 
     pub fn detail(self, detail: impl Into<String>) -> Self {
         Self {
-            detail: Some(texts::say("detail", || detail.into())),
+            detail: Some(wording::say("detail", || detail.into())),
             ..self
         }
     }
 
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self {
-            hint: Some(texts::say("hint", || hint.into())),
+            hint: Some(wording::say("hint", || hint.into())),
             ..self
         }
     }

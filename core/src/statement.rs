@@ -1,6 +1,6 @@
 //! Statements of a run, from rows of pg_stat_statements of whatever version.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use crate::rows;
@@ -10,6 +10,28 @@ pub const EXTENSION: &str = "pg_stat_statements";
 
 /// More of a statement's text is not stored.
 const LONGEST: usize = 8_192;
+
+/// Has pg_stat_statements told of the statements of a run? If not, why?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Statements {
+    /// It has.
+    Recorded,
+    /// The server has not loaded it.
+    NotLoaded,
+    /// The database of pgfsbench lacks the extension pg_stat_statements.
+    NotCreated,
+    /// It has recorded nothing.
+    Nothing,
+    /// It had no room for all entries, so that some were removed while the run was measured.
+    Evicted,
+    /// The records of the extension were reset while the run was measured.
+    Reset,
+    /// The extension pg_stat_statements and its library have different functions.
+    Outdated,
+    /// It could not be asked.
+    Failed,
+}
 
 /// A row of `fsbench.statement`; its columns say what they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -4,7 +4,8 @@ mod format;
 mod scale;
 
 pub use format::{
-    format_bytes, format_count, format_ids, format_microseconds, format_seconds, format_share,
+    format_bytes, format_count, format_figure, format_ids, format_microseconds, format_seconds,
+    format_share, format_tenths,
 };
 pub use scale::PAGE;
 pub(crate) use scale::rows_per_page;

@@ -29,7 +29,6 @@ pub mod rate;
 pub mod set_aside;
 pub mod student_t;
 pub mod table;
-pub mod words;
 
 use serde::{Deserialize, Serialize};
 

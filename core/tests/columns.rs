@@ -11,6 +11,7 @@ use pgfsbench_core::{
     environment::Environment,
     experiment,
     finding::{Finding, Severity},
+    finding_row::Text,
     hist,
     recovery_log::Recovery,
     rows::Row,
@@ -182,7 +183,7 @@ fn row<R: Row>(row: R) -> (&'static str, Value) {
 
 /// A row of each table whose rows are of one struct.
 fn rows() -> Vec<(&'static str, Value)> {
-    let finding = Finding::new("x", Severity::Info, "", "");
+    let finding = Finding::new(Severity::Info, Text::new("x", "", ""));
     vec![
         row(Second::default()),
         row(Wait::default()),

@@ -6,7 +6,8 @@ use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
 use crate::{
     finding::{self, RunFacts, ServerFacts, Statements, XminHolder},
     io_rings::{self, Rings},
-    run::preflight::ServerState,
+    run::preflight::{Reserve, ServerState},
+    texts::finding::server::not_recorded,
     units::format_bytes,
     workload,
 };
@@ -207,7 +208,8 @@ fn neighbours(report: &mut Report, facts: &RunFacts, state: &ServerState) {
     }
     let (database, age) = (&state.oldest_database, state.oldest_age);
     let frozen_at = state.freeze_max_age;
-    let is_young = age < frozen_at / 2;
+    // A long run: one that takes half of the ids.
+    let is_young = state.check_transaction_ids(frozen_at as f64 / 2.0).is_ok();
     report.say(
         "transaction ids",
         if is_young { OK } else { WARNING },
@@ -296,7 +298,7 @@ fn watched(report: &mut Report, facts: &RunFacts, server: &Server, state: &Serve
 /// The finding that a run would have on statements of its workload.
 fn of_statements(report: &mut Report, server: &Server, expected: Statements) {
     let item = "pg_stat_statements";
-    let Some((why, hint)) = expected.why_not() else {
+    let Some((why, hint)) = not_recorded(expected) else {
         report.say(item, OK, "it is loaded, and its extension is there", None);
         return;
     };
@@ -316,13 +318,10 @@ fn room(report: &mut Report, facts: &Facts) {
             report.add(item, INFO, "could not be found out");
             continue;
         };
+        let has_room = Reserve(facts.reserve).watch(&place.directory, place.free);
         report.say(
             item,
-            if place.free > facts.reserve {
-                OK
-            } else {
-                MISSING
-            },
+            if has_room.is_ok() { OK } else { MISSING },
             format!(
                 "{} of {} are free for \"{}\", {} of them reserved",
                 format_bytes(place.free),

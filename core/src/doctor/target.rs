@@ -6,7 +6,7 @@ use super::{
     report,
 };
 use crate::{
-    helper::line_that_allows,
+    helper::{line_that_allows, missing_line},
     quoting,
     refusal::{Kind, Refusal, quoted},
     target::Row,
@@ -74,15 +74,12 @@ fn no_filesystem(helper: &Description, name: &str) -> Option<Refusal> {
 }
 
 fn not_allowed(helper: &Description, target: &Row) -> Option<Refusal> {
-    let wanted = [
-        ("kernel_settings", target.kernel_settings.is_some()),
-        ("drop_caches", target.drop_caches == Some(true)),
-    ];
-    let refused_lines = helper.not_allowed();
-    let is_refused = |name: &str| refused_lines.iter().any(|line| line == name);
-    let (name, _) = wanted
-        .into_iter()
-        .find(|(name, wanted)| *wanted && is_refused(name))?;
+    let has_kernel_settings = target.kernel_settings.is_some();
+    let name = missing_line(
+        has_kernel_settings,
+        target.drop_caches,
+        &helper.not_allowed(),
+    )?;
     Some(refused(
         format!("the helper's configuration does not allow {name}"),
         "What root has not allowed is not done for anybody.".into(),

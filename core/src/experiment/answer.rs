@@ -11,7 +11,6 @@ pub mod warning;
 use std::collections::BTreeMap;
 
 use super::{
-    limits::{self, Limit},
     metric::{self, Kind, Metric},
     plan::{MOST_BLOCKS, TOO_SHORT_REASON},
     state::State,
@@ -19,17 +18,20 @@ use super::{
 };
 use crate::{
     finding::Durability,
+    texts::{
+        answer::{self as text, Limit},
+        verdict as verdict_text,
+    },
     verdict::{
         Estimate, Reason,
         best::{Ranked, Standing},
         compare::{Compared, Verdict},
         looks::Looks,
-        words,
     },
 };
 
 pub use cause::Cause;
-pub use figures::{figure, levels, line, plain};
+pub use figures::{levels, line};
 pub use pairs::pairs;
 pub use session::{confirm, is_another_session};
 pub use warning::Warning;
@@ -141,7 +143,7 @@ fn rows_at(
         if let Some(excluded) = (withheld.excluded.iter()).find(|a| a.number == row.number) {
             row.verdict = INCONCLUSIVE.into();
             row.reason = Some(Cause::SetAside);
-            row.says = format!("set aside: {}", excluded.why);
+            row.says = text::set_aside(&excluded.why);
             (row.further_seconds, row.further_blocks) = (None, None);
         }
     }
@@ -185,7 +187,7 @@ fn of_compared(
     let name = state.targets[baseline].name.as_str();
     let says = match compared.verdict {
         Verdict::CannotKeepTheRate => behind(metric),
-        _ => words::compared(compared, name, in_words(state, metric)),
+        _ => verdict_text::compared(compared, name, in_words(state, metric)),
     };
     let reason = match compared.verdict {
         Verdict::Inconclusive(reason) => Some(reason),
@@ -220,7 +222,7 @@ fn of_ranked(
         .map_or("", |i| state.targets[i].name.as_str());
     let says = match ranked.standing {
         Standing::CannotKeepTheRate => behind(metric),
-        _ => words::ranked(ranked, name, in_words(state, metric)),
+        _ => verdict_text::ranked(ranked, name, in_words(state, metric)),
     };
     let reason = match ranked.standing {
         Standing::Open(reason) => Some(reason),
@@ -246,15 +248,12 @@ fn of_ranked(
 
 /// The sentence on a target without a ratio, because it cannot keep the rate.
 fn behind(metric: Metric) -> String {
-    let why = match metric.name == metric::SUSTAINABLE_RATE {
-        true => ": its searches have found none that stays under the latency limit",
-        false => "",
-    };
-    format!("{}{why}", Verdict::CannotKeepTheRate.as_str())
+    let has_searched = metric.name == metric::SUSTAINABLE_RATE;
+    text::behind(Verdict::CannotKeepTheRate.as_str(), has_searched)
 }
 
-fn in_words(state: &State, metric: Metric) -> words::Metric<'static> {
-    words::Metric {
+fn in_words(state: &State, metric: Metric) -> verdict_text::Metric<'static> {
+    verdict_text::Metric {
         name: metric.noun,
         more_is_better: metric.more_is_better,
         margin: state.experiment.margin,
@@ -320,11 +319,7 @@ fn row(
     if same_durability == Some(false)
         && let (Some(own), Some(other)) = (&own.durability, &durability_of_other)
     {
-        says = format!(
-            "{says}, NOT equally durable ({}; the other one: {})",
-            own.sentence(),
-            other.sentence()
-        );
+        says = text::unlike_in_durability(&says, &own.sentence(), &other.sentence());
     }
     let of_other = other.and_then(|target_facts| target_facts.checkpoints);
     let has_forced_checkpoints =
@@ -332,10 +327,10 @@ fn row(
     let checkpoints = figures::checkpoints(own.checkpoints, of_other, against(state, base.against));
     says += &checkpoints.unwrap_or_default();
     says += &figures::regime(&state.experiment);
-    says += &further.map(figures::further).unwrap_or_default();
+    says += &further.map(text::figures::further).unwrap_or_default();
     let needs_too_many = is_beyond || (further.is_none() && needed.is_some());
     if further.is_none() && needed.is_some() {
-        says += &figures::too_many_blocks();
+        says += &text::figures::too_many_blocks(MOST_BLOCKS);
     }
     // Both of the pair run in each block.
     let further_seconds = further.map(|n| f64::from(n) * 2.0 * state.experiment.run_seconds);
@@ -390,7 +385,7 @@ pub fn name_limits(answers: &mut [Row], state: &State, limits: &[Option<Limit>])
     for row in answers.iter_mut().filter(|row| row.is_equivalent()) {
         let Some(against) = row.against else { continue };
         let names = [row.target.as_str(), state.targets[against].name.as_str()];
-        if let Some(limits) = limits::of_both(of(row.number), of(against), names) {
+        if let Some(limits) = text::limits([of(row.number), of(against)], names) {
             row.says = format!("{}; {limits}", row.says);
         }
     }

@@ -1,5 +1,7 @@
 //! The conditions of a run: versions of kernel, server and extension, and the server's settings.
 
+use crate::texts::steps::Change;
+
 /// Before the mark of the settings.
 const SETTINGS: &str = ", settings ";
 
@@ -9,7 +11,7 @@ pub fn conditions(versions: &str, settings: &str) -> String {
 }
 
 /// The change from some conditions to others; None if nothing has changed.
-pub(super) fn change(then: &str, now: &str) -> Option<&'static str> {
+pub(super) fn change(then: &str, now: &str) -> Option<Change> {
     // A run of an earlier version of pgfsbench has no mark of the settings.
     let split = |text| {
         let parts: Option<(&str, &str)> = str::rsplit_once(text, SETTINGS);
@@ -19,10 +21,10 @@ pub(super) fn change(then: &str, now: &str) -> Option<&'static str> {
     };
     let ((versions, settings), (versions_now, settings_now)) = (split(then), split(now));
     if versions != versions_now {
-        return Some("kernel, server or extension changed within its block");
+        return Some(Change::Versions);
     }
     let settings = settings.zip(settings_now);
     settings
         .is_some_and(|(then, now)| then != now)
-        .then_some("settings of the server changed within its block; fsbench.diff() tells which")
+        .then_some(Change::Settings)
 }

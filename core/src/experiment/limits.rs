@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::finding::is_saturated;
+pub use crate::texts::answer::Limit;
 
 /// Something waited for memory in such a share of the time.
 const MEMORY: f64 = 0.1;
@@ -29,37 +30,6 @@ pub struct Used {
     pub flushes: Option<f64>,
 }
 
-/// The resource, or the wait, that limited a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// The rate that was asked for.
-    Rate,
-    /// The processors.
-    Processors,
-    /// Memory.
-    Memory,
-    /// Locks.
-    Locks,
-    /// Throughput of the device.
-    Device,
-    /// Latency of the device's flushes.
-    Flushes,
-}
-
-impl Limit {
-    /// In words, after "limited by".
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rate => "the rate that was asked for",
-            Self::Processors => "the processors",
-            Self::Memory => "memory",
-            Self::Locks => "locks",
-            Self::Device => "what the device can do",
-            Self::Flushes => "the time that the device takes to flush",
-        }
-    }
-}
-
 /// The limit of a target, if one resource or wait is clearly it.
 pub fn limit(used: &Used, has_rate: bool) -> Option<Limit> {
     let above = |share: Option<f64>, limit: f64| share.is_some_and(|share| share >= limit);
@@ -79,23 +49,6 @@ pub fn limit(used: &Used, has_rate: bool) -> Option<Limit> {
         Some(Limit::Flushes)
     } else {
         None
-    }
-}
-
-/// The limits of two targets, in words. None where neither is known.
-pub fn of_both(one: Option<Limit>, other: Option<Limit>, names: [&str; 2]) -> Option<String> {
-    match (one, other) {
-        (Some(one), Some(other)) if one == other => {
-            Some(format!("both limited by {}", one.as_str()))
-        }
-        (None, None) => None,
-        _ => {
-            let parts = [one, other].into_iter().zip(names);
-            let parts: Vec<String> = parts
-                .filter_map(|(limit, name)| Some(format!("{name} limited by {}", limit?.as_str())))
-                .collect();
-            Some(parts.join(", "))
-        }
     }
 }
 
@@ -158,24 +111,5 @@ mod tests {
         ] {
             assert_eq!(limit(&used, false), Some(what), "{used:?}");
         }
-    }
-
-    #[test]
-    fn it_is_said_once_where_it_is_the_same() {
-        let names = ["xfs", "ext4"];
-        let (device, locks) = (Some(Limit::Device), Some(Limit::Locks));
-        assert_eq!(
-            of_both(device, device, names).unwrap(),
-            "both limited by what the device can do"
-        );
-        assert_eq!(
-            of_both(device, locks, names).unwrap(),
-            "xfs limited by what the device can do, ext4 limited by locks"
-        );
-        assert_eq!(
-            of_both(None, locks, names).unwrap(),
-            "ext4 limited by locks"
-        );
-        assert_eq!(of_both(None, None, names), None);
     }
 }

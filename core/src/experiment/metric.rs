@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::Mutex};
 use crate::{
     refusal::{Refusal, quoted},
     spec::Workload,
-    verdict::words,
+    texts::verdict::is_counted,
 };
 
 pub use measured::{By, Files, PlannedRun};
@@ -238,7 +238,7 @@ impl Metric {
     /// The best target in words: "most tps", "lowest p99 latency".
     pub fn superlative(self) -> String {
         let is_a_time = self.noun.starts_with("time ");
-        let which = match (words::is_counted(self.noun), self.more_is_better) {
+        let which = match (is_counted(self.noun), self.more_is_better) {
             (false, false) if is_a_time => "shortest",
             (true, true) => "most",
             (true, false) => "fewest",

@@ -11,7 +11,10 @@ use super::{
     conditions,
     state::{Made, Neighbours, OthersSeen, Outcome, State},
 };
-use crate::texts;
+use crate::{
+    texts::{answer::open::busy_machine, steps as text},
+    wording,
+};
 
 /// Attempts of a run that neighbours disturb.
 const ATTEMPTS: usize = 3;
@@ -21,36 +24,24 @@ fn has_repeats(state: &State) -> bool {
     state.experiment.neighbours.has_repeats() && !state.experiment.too_short
 }
 
-/// The resources that neighbours took from a run, in words.
-fn taken_from(made: &Made) -> String {
-    let at_least = match made.others_seen {
-        OthersSeen::Least => "at least ",
-        OthersSeen::All | OthersSeen::Nothing => "",
-    };
-    let processors = made.cpu_others.map(|share| {
-        let percent = share * 100.0;
-        format!("{at_least}{percent:.0} % of the processors' time")
-    });
-    let disk = made
-        .device_others
-        .map(|share| format!("{:.0} % of the disk's", share * 100.0));
-    let parts: Vec<String> = [processors, disk].into_iter().flatten().collect();
-    match parts.is_empty() {
-        true => "an unknown share of the machine".into(),
-        false => parts.join(" and "),
+/// The resources that neighbours took from a run.
+fn taken_from(made: &Made) -> text::Taken {
+    text::Taken {
+        processors: made.cpu_others,
+        is_least: made.others_seen == OthersSeen::Least,
+        disk: made.device_others,
     }
 }
 
 /// Why a run that is over does not count yet; None if it does.
 pub fn disturbed(state: &State, made: &Made) -> Option<String> {
-    (made.disturbed && has_repeats(state))
-        .then(|| format!("others used {} (noisy_neighbour)", taken_from(made)))
+    (made.disturbed && has_repeats(state)).then(|| text::disturbed(taken_from(made)))
 }
 
 /// Note on a run that counts although neighbours disturbed it.
 pub fn counts_nevertheless(state: &State, made: &Made) -> Option<String> {
     let is_noted = made.disturbed && !state.experiment.neighbours.has_repeats();
-    is_noted.then(|| format!("it counts, though others used {}", taken_from(made)))
+    is_noted.then(|| text::counts_though_disturbed(taken_from(made), 1))
 }
 
 /// Attempts of a place in a block that neighbours disturbed, by their indexes: those of this start of the operating system and of these versions.
@@ -92,12 +83,7 @@ pub fn least_disturbed(state: &State, attempts: &[usize]) -> Option<(usize, Stri
         by_processors.then(disk(a).total_cmp(&disk(b)))
     })?;
     let taken = taken_from(&state.runs[*least]);
-    let why = match attempts.len() {
-        1 => format!("it counts, though others used {taken}"),
-        n => format!(
-            "it counts: of {n} attempts that others disturbed it was disturbed least ({taken})"
-        ),
-    };
+    let why = text::counts_though_disturbed(taken, attempts.len());
     Some((*least, why))
 }
 
@@ -111,11 +97,7 @@ pub fn found(state: &State, block: u32, targets: usize) -> Option<String> {
     let of: BTreeSet<usize> = disturbed().map(|made| made.number).collect();
     let (all, many) = (over().count(), disturbed().count());
     let is_most = 2 * many > all && 2 * of.len() > targets;
-    (has_repeats(state) && is_most).then(|| {
-        format!(
-            "others disturbed {many} of {all} runs of block {block}: from now on no run is made again for that"
-        )
-    })
+    (has_repeats(state) && is_most).then(|| text::no_more_repeats(many, all, block))
 }
 
 /// Runs beside neighbours, where the machine was taken as it is.
@@ -132,12 +114,8 @@ pub struct Busy {
 impl Busy {
     /// In words.
     pub fn says(&self) -> String {
-        let expected = if self.expected { ", as expected" } else { "" };
-        texts::say("busy_machine", || {
-            format!(
-                "busy machine{expected}: others disturbed {} of {} runs, and intervals are the wider for it",
-                self.disturbed, self.runs
-            )
+        wording::say("busy_machine", || {
+            busy_machine(self.disturbed, self.runs, self.expected)
         })
     }
 }

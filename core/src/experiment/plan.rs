@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{arguments::Checked, state::Goal};
 use crate::{
-    units::{format_count, format_seconds},
+    texts::plan::Announced,
     verdict::{
         looks::{LOOKS, Look, Looks},
         needed::blocks_needed,
@@ -78,8 +78,6 @@ impl Length {
 
 /// The reason of a verdict by windows that are too short.
 pub const TOO_SHORT_REASON: &str = "too_short";
-/// Warning about windows that are too short.
-pub const TOO_SHORT: &str = "The windows have fewer than two checkpoint cycles: whatever comes out, the verdict is inconclusive (too_short).";
 
 /// The order in which targets take turns, the control among them, a row a block; drawn once, before the first run.
 pub fn run_order(targets: usize, seed: i64) -> Vec<Vec<usize>> {
@@ -129,73 +127,25 @@ impl Before {
 
 /// An experiment in one line, for a NOTICE.
 pub fn announced(checked: &Checked, length: Length, before: Before) -> String {
-    let targets = checked.candidates.len() + usize::from(checked.control);
-    let least = 3 * targets as u64;
-    let most = u64::from(checked.max_blocks) * targets as u64;
-    let question = match checked.baseline {
-        None => "which is best".to_owned(),
-        Some(baseline) => {
-            format!("each against {}", checked.candidates[baseline].name)
-        }
-    };
-    let looks: Vec<String> = (LOOKS.iter())
-        .filter(|n| **n <= checked.max_blocks)
-        .map(u32::to_string)
-        .collect();
-    let looks = match looks.split_last() {
-        Some((last, [])) => format!("3 blocks, one look after {last}"),
-        Some((last, others)) => format!(
-            "3 to {last} blocks, looks after {} and {last}; a target that is decided is not run again",
-            others.join(", ")
-        ),
-        None => String::new(),
-    };
-    let duration =
-        |runs: u64| format_seconds(runs as f64 * length.run_seconds() + before.seconds(length));
-    let uncounted = match before.whole + before.cycles {
-        0 => String::new(),
-        1 => " and 1 before them that does not count".to_owned(),
-        n => format!(" and {n} before them that do not count"),
-    };
-    let runs = match least == most {
-        true => format!(
-            "{}{uncounted}, about {}",
-            format_count(most, "run"),
-            duration(most)
-        ),
-        false => format!(
-            "{least} to {most} runs{uncounted}, about {} to {}",
-            duration(least),
-            duration(most)
-        ),
-    };
-    let mut parts = vec![
-        format!(
-            "{}{}, {question}, metric {}, margin {} %",
-            format_count(checked.candidates.len() as u64, "target"),
-            if checked.control {
-                " and a control"
-            } else {
-                ""
-            },
-            checked.metric.name,
-            percent(checked.margin)
-        ),
-        looks,
+    let candidates = checked.candidates.len() as u64;
+    let targets = candidates + u64::from(checked.control);
+    let runs = [3, u64::from(checked.max_blocks)].map(|blocks| blocks * targets);
+    let looks = LOOKS.into_iter().filter(|n| *n <= checked.max_blocks);
+    let announced = Announced {
+        targets: candidates,
+        has_control: checked.control,
+        baseline: checked
+            .baseline
+            .map(|baseline| checked.candidates[baseline].name.as_str()),
+        metric: checked.metric.name,
+        margin: checked.margin,
+        looks: looks.collect(),
         runs,
-    ];
-    parts.extend(
-        checked
-            .max_seconds
-            .map(|seconds| format!("at most {}", format_seconds(seconds))),
-    );
-    parts.join("; ")
-}
-
-/// A share in percent, with as few digits as say it.
-pub fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+        seconds: runs.map(|runs| runs as f64 * length.run_seconds() + before.seconds(length)),
+        uncounted: before.whole + before.cycles,
+        max_seconds: checked.max_seconds,
+    };
+    announced.words()
 }
 
 /// The smallest difference that is found in four of five experiments of so many blocks, as a share, when a ratio of two runs has this

@@ -17,11 +17,14 @@ use super::{
     steps,
 };
 use crate::{
-    finding::Durability,
+    finding::{Durability, memory_for_data},
     spec::Workload,
     sys::cgroup::Limits,
-    texts,
-    units::{format_bytes, format_count},
+    texts::recommend::{
+        self as text,
+        untested::{self, Untested},
+    },
+    wording,
 };
 
 /// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
@@ -55,6 +58,8 @@ pub struct Facts {
     pub limits: Option<Limits>,
     pub data_bytes: Option<f64>,
     pub memory_bytes: Option<f64>,
+    /// Shared buffers of the server that asked for the runs on another one.
+    pub asking_server_shared_buffers_bytes: Option<f64>,
     pub shared_buffers_bytes: Option<f64>,
     /// The median over its runs.
     pub stall_seconds: Option<f64>,
@@ -85,6 +90,12 @@ pub struct Facts {
 impl Facts {
     fn has_forced(&self) -> bool {
         self.forced_checkpoints.is_some_and(|forced| forced > 0.0)
+    }
+
+    /// Bytes of the data, and of the memory that can hold them.
+    fn data_and_memory(&self) -> Option<(f64, f64)> {
+        let taken = self.asking_server_shared_buffers_bytes;
+        Some((self.data_bytes?, memory_for_data(self.memory_bytes?, taken)))
     }
 
     fn why_not_durable(&self) -> Option<String> {
@@ -124,19 +135,20 @@ pub struct Advice {
 fn advice(part: &'static str, says: impl Into<String>) -> Advice {
     Advice {
         part,
-        says: texts::say(part, || says.into()),
+        says: wording::say(part, || says.into()),
         is_pasted: false,
         topic: None,
         setting: None,
     }
 }
 
-/// Advice on something that was not tested: its topic, and the rest of the sentence.
-fn untested(topic: impl Into<String>, rest: &str) -> Advice {
-    let topic = topic.into();
+/// Advice on something that was not tested.
+fn untested(untested: Untested) -> Advice {
+    let Untested { topic, rest } = untested;
+    let says = format!("{topic}{rest}");
     Advice {
-        topic: Some(topic.clone()),
-        ..advice("not tested", format!("{topic}{rest}"))
+        topic: Some(topic),
+        ..advice("not tested", says)
     }
 }
 
@@ -157,7 +169,7 @@ pub fn rows(state: &State, answers: &[Row], facts: &[Facts], here: &ThisServer) 
     let choice = choice::choice(state, answers, facts, metric);
     let mut rows = choice.advice;
     if let (Some(busy), Some(first)) = (neighbours::busy(state), rows.first_mut()) {
-        first.says = format!("{}; {}", busy.says(), first.says);
+        first.says = text::busy_before(&busy.says(), &first.says);
     }
     let open = open::of(state, answers);
     rows.extend(open.others().map(|why| advice("open", why.says())));
@@ -166,7 +178,7 @@ pub fn rows(state: &State, answers: &[Row], facts: &[Facts], here: &ThisServer) 
     rows.extend(
         answers
             .iter()
-            .map(|row| advice("why", format!("{}: {}", row.target, row.says))),
+            .map(|row| advice("why", text::of(&row.target, &row.says))),
     );
     rows.extend(answer::levels(state, metric).map(|says| advice("figures", says)));
     rows.extend(facts.iter().filter_map(|f| at_what_cost(state, f)));
@@ -200,46 +212,28 @@ pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
             *text = text.replace(char::is_control, " ");
         }
     }
-    rows.push(untested(
-        "this machine",
-        &format!(": it was measured on {host}, and imported from a file, of which no line is shown that could be pasted"),
-    ));
+    rows.push(untested(untested::this_machine(host)));
     rows
 }
 
 /// Bytes that each transaction of a target had written, and its flushes: a cost that may be low on this device and high on another.
 fn at_what_cost(state: &State, f: &Facts) -> Option<Advice> {
-    let written = f.device_bytes_per_transaction;
-    // A filesystem that was not made for the runs has a device that others may write to.
-    let by = if stored::is_made(f) {
-        ""
-    } else {
-        " by all programs"
+    let cost = text::Cost {
+        written: f.device_bytes_per_transaction,
+        // A filesystem that was not made for the runs has a device that others may write to.
+        by_all: !stored::is_made(f),
+        flushes: f.flushes_per_transaction,
+        flush_us: f.flush_us,
     };
-    let written =
-        written.map(|bytes| format!("{} written to the device{by}", format_bytes(bytes as u64)));
-    let flushes = f.flushes_per_transaction;
-    let flushes = flushes.map(|flushes| format!("{} flushes of it", answer::figure(flushes)));
-    let parts: Vec<String> = [written, flushes].into_iter().flatten().collect();
-    let each = (!parts.is_empty()).then(|| format!("per transaction {}", parts.join(" and ")));
-    let flush =
-        (f.flush_us).map(|us| format!("before the runs a flush took {} us", answer::figure(us)));
-    let parts: Vec<String> = [each, flush].into_iter().flatten().collect();
     let name = state.targets.get(f.number)?.name.as_str();
-    (!parts.is_empty())
-        .then(|| advice("figures", format!("{name}: {} (medians)", parts.join("; "))))
+    text::cost(name, cost).map(|says| advice("figures", says))
 }
 
 fn unlike_in_durability(state: &State, facts: &[Facts]) -> Vec<Advice> {
     let less = facts.iter().filter_map(|f| {
         let name = state.targets.get(f.number).map_or("", |t| t.name.as_str());
         let why = less_durable(facts, f.number)?;
-        Some(advice(
-            "cost",
-            format!(
-                "{name} is not as durable as others of these ({why}): what it gains may be paid with commits that are lost when power is"
-            ),
-        ))
+        Some(advice("cost", text::less_durable(name, &why)))
     });
     less.collect()
 }
@@ -271,65 +265,38 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
         .filter(|f| is_for_comparison_only(facts, f.number)))
     .map(|f| {
         let name = state.targets.get(f.number).map_or("", |t| t.name.as_str());
-        advice(
-            "cost",
-            format!(
-                "{name} is for comparison only: {} is no filesystem to keep a database on",
-                f.filesystem.as_deref().unwrap_or("it")
-            ),
-        )
+        let says = text::for_comparison_only(name, f.filesystem.as_deref());
+        advice("cost", says)
     })
     .collect()
 }
 
+/// Whether power cuts have tried the durability of a target.
+fn is_tried(facts: &Facts) -> bool {
+    let durability = facts.durability.as_ref();
+    durability.is_some_and(|found| found.is_shown() || found.has_failed_power_cuts())
+}
+
 fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
-    let mut rows = Vec::new();
-    let is_tried = |f: &Facts| {
-        let durability = f.durability.as_ref();
-        durability
-            .is_some_and(|durability| durability.is_shown() || durability.has_failed_power_cuts())
-    };
-    if !facts.iter().all(is_tried) {
-        rows.push(untested(
-            "what is promised of durability was not tried by cutting power",
-            "; it is what mount options, caches and settings say",
-        ));
-    }
-    if !facts.iter().any(|f| f.crash == Some(true)) {
-        let says = match facts.iter().all(can_crash) {
-            true => ": options => '{\"crash\": true}' measures it",
-            false => ": the workload has no option \"crash\"",
-        };
-        rows.push(untested("recovery after a crash", says));
-    }
-    let f = facts.first().cloned().unwrap_or_default();
-    let what = [
-        f.workload.map(|workload| format!("workload {workload}")),
-        f.clients
-            .map(|clients| format_count(clients.max(0) as u64, "client")),
+    let has_crashed = facts.iter().any(|f| f.crash == Some(true));
+    let recovery = (!has_crashed).then(|| untested::recovery(facts.iter().all(can_crash)));
+    let first = facts.first();
+    let workload = first.and_then(|f| f.workload.as_deref());
+    let clients = first.and_then(|f| f.clients);
+    let loads = untested::other_loads(workload, clients.map(|clients| clients.max(0) as u64));
+    let power_cut = (!facts.iter().all(is_tried)).then(untested::power_cut);
+    let before = [power_cut, recovery, loads];
+    let is_protected = facts.iter().any(|f| f.power_loss_protected == Some(true));
+    // Files of a database that has lived long are scattered, on a filesystem that was full before.
+    let ageing = untested::ageing(facts.iter().all(stored::is_made));
+    let after = [
+        Some(ageing),
+        (state.experiment.metric == "tps").then(untested::latency_at_a_rate),
+        is_protected.then(untested::declared_protection),
     ];
-    let what: Vec<String> = what.into_iter().flatten().collect();
-    if !what.is_empty() {
-        let loads = what.join(" and ");
-        rows.push(untested(
-            format!("other loads and sizes than {loads} on this machine"),
-            "",
-        ));
-    }
+    let mut rows: Vec<Advice> = before.into_iter().flatten().map(untested).collect();
     rows.extend(options_not_tested(state, facts));
-    rows.push(untested("ageing", ageing(facts)));
-    if state.experiment.metric == "tps" {
-        rows.push(untested(
-            "latency at a fixed rate, which full speed does not show",
-            ": give a rate for that",
-        ));
-    }
-    if facts.iter().any(|f| f.power_loss_protected == Some(true)) {
-        rows.push(untested(
-            "that the device keeps its cache when power is lost",
-            ": equally durable as you declared",
-        ));
-    }
+    rows.extend(after.into_iter().flatten().map(untested));
     rows
 }
 
@@ -337,14 +304,6 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
 fn can_crash(f: &Facts) -> bool {
     let workload = f.workload.as_deref().and_then(Workload::parse);
     workload.is_none_or(|workload| workload.takes_option("crash"))
-}
-
-/// Files of a database that has lived long are scattered, on a filesystem that was full before.
-fn ageing(facts: &[Facts]) -> &'static str {
-    match facts.iter().all(stored::is_made) {
-        true => ": each run is on a filesystem that was just made",
-        false => ": each run has data files that were just made",
-    }
 }
 
 /// An option of mount that is worth a try, where mkfs and mount were left alone on all of them: one of each filesystem.
@@ -372,10 +331,8 @@ fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
         };
         let name = state.targets.get(f.number);
         let name = name.map_or("", |t| t.target.as_str());
-        let topic = format!("options of mkfs and mount of {filesystem}, which are as they come");
-        let says = format!(
-            "{topic}; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"{option}\"]}}' compares one"
-        );
+        let Untested { topic, rest } = untested::options(filesystem, name, option);
+        let says = format!("{topic}{rest}");
         rows.push(Advice {
             topic: Some(topic),
             ..to_paste("not tested", says)
@@ -386,8 +343,9 @@ fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
 
 fn set_aside(answers: &[Row]) -> Vec<Advice> {
     let excluded = answers.iter().filter(|row| row.is_set_aside());
-    let says = |row: &Row| format!("{}, which was set aside since its runs failed", row.target);
-    excluded.map(|row| untested(says(row), "")).collect()
+    excluded
+        .map(|row| untested(untested::set_aside(&row.target)))
+        .collect()
 }
 
 /// The codes of each target, and how to read what they mean.
@@ -395,14 +353,11 @@ fn findings(state: &State, answers: &[Row]) -> Vec<Advice> {
     let with = answers
         .iter()
         .filter_map(|row| Some((row, warning::in_words(&row.warnings)?)));
-    let codes =
-        with.map(|(row, warnings)| advice("finding", format!("{}: {warnings}", row.target)));
+    let codes = with.map(|(row, warnings)| advice("finding", text::of(&row.target, &warnings)));
     let mut rows: Vec<Advice> = codes.collect();
     if !rows.is_empty() {
         let id = state.experiment.experiment_id;
-        rows.push(advice("finding", format!(
-            "in words, with figures: SELECT run_id, code, message FROM fsbench.finding JOIN fsbench.experiment_run USING (run_id) WHERE experiment_id = {id} AND severity = 'warning'"
-        )));
+        rows.push(advice("finding", text::query_of_findings(id)));
     }
     rows
 }

@@ -16,6 +16,7 @@ use super::{
     throttled,
     wal::Fixed,
 };
+use crate::texts::steps::{self as text, Change};
 use crate::verdict::{
     Reason, Run,
     best::{self, Ranked, SetAside, Standing},
@@ -136,10 +137,8 @@ impl End {
     pub fn why(&self, blocks: u32) -> Option<String> {
         match self {
             Self::Decided => None,
-            Self::MaxBlocks => Some(format!("{blocks} blocks are made")),
-            Self::MaxDuration => {
-                Some("another run would not have ended within max_duration".into())
-            }
+            Self::MaxBlocks => Some(text::blocks_are_made(blocks)),
+            Self::MaxDuration => Some(text::max_duration()),
             Self::NoReference(why) => Some(why.clone()),
         }
     }
@@ -338,22 +337,14 @@ fn without_reference(state: &State, excluded: &[ExcludedTarget], runs: &[bool]) 
     if let Some(baseline) = state.experiment.baseline
         && let Some(excluded) = of(baseline)
     {
-        let why = format!(
-            "baseline \"{}\" is set aside: {}",
-            name(baseline),
-            excluded.why
-        );
+        let why = text::baseline_is_excluded(name(baseline), &excluded.why);
         return Some(End::NoReference(why));
     }
     (runs.iter().filter(|run| **run).count() < 2).then(|| {
-        let of_each = (excluded.iter())
-            .map(|excluded| format!("{} was set aside ({})", name(excluded.number), excluded.why));
-        let why: Vec<String> = of_each.collect();
-        let why = match why.is_empty() {
-            true => String::new(),
-            false => format!(": {}", why.join("; ")),
-        };
-        End::NoReference(format!("fewer than two targets are left{why}"))
+        let excluded =
+            (excluded.iter()).map(|excluded| (name(excluded.number), excluded.why.as_str()));
+        let excluded: Vec<_> = excluded.collect();
+        End::NoReference(text::too_few_targets(&excluded))
     })
 }
 
@@ -392,12 +383,12 @@ pub fn often_interrupted(state: &State, index: usize) -> Option<String> {
     let is_often =
         made.outcome == Some(Outcome::Interrupted) && count.is_multiple_of(OFTEN_INTERRUPTED);
     is_often.then(|| {
-        let name = state.targets.get(made.number).map_or("", |t| t.name.as_str());
+        let name = state
+            .targets
+            .get(made.number)
+            .map_or("", |t| t.name.as_str());
         let why = made.why.as_deref().unwrap_or_default();
-        format!(
-            "{count} runs of \"{name}\" in block {} were cut off, the last one: {why}; once that is mended, resume_experiment goes on with it",
-            made.block
-        )
+        text::often_cut_off(count, name, made.block, why)
     })
 }
 
@@ -481,12 +472,12 @@ fn restart_block(state: &State, block: u32, boot_id: &str, versions: &str) -> Op
         .into_iter()
         .find_map(|made| {
             if differs(&made.boot_id, boot_id) {
-                Some("the machine was started again within its block")
+                Some(Change::Restart)
             } else {
                 conditions::change(made.versions.as_deref()?, versions)
             }
         })
-        .map(|why| Next::Repeat(block, why.into()))
+        .map(|change| Next::Repeat(block, text::changed(change).into()))
 }
 
 fn start(state: &State, place: Place) -> Next {

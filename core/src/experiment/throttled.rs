@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::state::{Made, Outcome, State};
-use crate::texts;
+use crate::{texts::answer::open::throttled, wording};
 
 /// By so many times flushes are slower, or faster, than in all blocks before.
 const TIMES: f64 = 1.5;
@@ -23,13 +23,7 @@ pub struct Step {
 impl Step {
     /// In words.
     pub fn why(&self) -> String {
-        let how = match self.times >= 1.0 {
-            true => format!("{:.1} times as long", self.times),
-            false => format!("only {:.2} times as long", self.times),
-        };
-        texts::say("throttled", || {
-            format!("throttled: flushes take {how} from block {} on", self.block)
-        })
+        wording::say("throttled", || throttled(self.times, self.block))
     }
 }
 

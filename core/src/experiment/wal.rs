@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::units::{format_bytes, format_count};
+use crate::texts::steps::{self as text, ForcedBy};
 
 /// Factor by which another cycle may write more than the measured one.
 const HEADROOM: f64 = 1.5;
@@ -62,7 +62,7 @@ pub fn fix(seen: &[Seen], cycle_seconds: Option<f64>, max_is_given: bool) -> Fix
         return Fixed {
             segments: 0,
             max_bytes: None,
-            why: "no run has told how much WAL a checkpoint cycle takes: each run begins without segments to be used again".into(),
+            why: text::wal_not_known(),
         };
     };
     let bytes = of_cycle(most);
@@ -87,43 +87,21 @@ pub fn fix(seen: &[Seen], cycle_seconds: Option<f64>, max_is_given: bool) -> Fix
             .min((max as f64).min(room) / segment)
     });
     let fixed = segments.max(0.0) as u64;
-    let ready = match recycling {
-        None => "wal_recycle is off: none are made ready".to_owned(),
-        Some(_) => format!(
-            "{} ({}) ready before each warm-up",
-            format_count(fixed, "segment"),
-            format_bytes(fixed * most.segment_bytes)
-        ),
-    };
-    let checkpoints = match (is_forced, raised) {
-        (false, _) => String::new(),
-        (true, Some(raised)) => format!(
-            "; it forced checkpoints: max_wal_size of all runs is raised from {} to {}",
-            format_bytes(most.max_bytes),
-            format_bytes(raised)
-        ),
-        (true, None) => format!(
-            "; it forced checkpoints, and max_wal_size stays {}, {}",
-            format_bytes(most.max_bytes),
-            match max_is_given {
-                true => "as it was given".to_owned(),
-                false if needed <= most.max_bytes => {
-                    "which is enough for what the runs will write".to_owned()
-                }
-                false => format!(
-                    "since there is no room for more: {} would do, for which twice as much has to be free",
-                    format_bytes(needed)
-                ),
-            }
-        ),
-    };
+    let stays = most.max_bytes;
+    let forced = is_forced.then_some(match raised {
+        Some(to) => ForcedBy::Raised { from: stays, to },
+        None if max_is_given => ForcedBy::AsGiven(stays),
+        None if needed <= stays => ForcedBy::IsEnough(stays),
+        None => ForcedBy::NoRoom { stays, needed },
+    });
     Fixed {
         segments: fixed,
         max_bytes: raised,
-        why: format!(
-            "a checkpoint cycle takes {} of WAL: {ready}{checkpoints}",
-            format_bytes(bytes as u64)
-        ),
+        why: text::wal(text::Wal {
+            cycle: bytes as u64,
+            ready: recycling.map(|_| (fixed, fixed * most.segment_bytes)),
+            forced,
+        }),
     }
 }
 

@@ -1,32 +1,18 @@
 //! Findings about a crash that has ended a run: commits were lost, or could not be checked.
 
 use super::{Durability, Finding, RunFacts, Severity};
+use crate::texts::finding::crash as text;
 
 /// Committed transactions that are not there after a crash, or data that are not what they were. With settings under which a
 /// commit promises nothing that may be; it is the same finding, and says so.
 pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
     let crash = facts.crash.verified.map(|_| &facts.crash)?;
-    let problem = crash.problem.as_deref()?.trim_end_matches('.');
-    let message = match (crash.committed, crash.found) {
-        (Some(committed), Some(found)) if found < committed => format!(
-            "{} of {committed} committed transactions were lost in the crash",
-            committed - found
-        ),
-        _ => "the data after the crash are not what was committed".to_owned(),
-    };
+    let problem = crash.problem.as_deref()?;
+    let counts = crash.committed.zip(crash.found);
+    let lost = counts.filter(|(committed, found)| found < committed);
     let reasons = Durability::of(facts).and_then(|durability| durability.why_not());
-    let hint = match reasons {
-        Some(reasons) => format!(
-            "A commit promised nothing here: {reasons}. Do not keep data that way that you want to find again. See fsbench.recovery."
-        ),
-        None => "Nothing that is known of the server and its storage allows that: do not trust this storage, or report a bug in pgfsbench. See fsbench.recovery, and the kernel's log.".to_owned(),
-    };
-    Some(Finding::new(
-        "lost_transactions",
-        Severity::Invalid,
-        format!("{message}: {}", lower_first(problem)),
-        hint,
-    ))
+    let text = text::lost_transactions(lost, problem, reasons);
+    Some(Finding::new(Severity::Invalid, text))
 }
 
 /// The committed transactions were not verified after the crash: the filesystem did not mount, the server did not start, or the helper,
@@ -34,23 +20,10 @@ pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
 pub fn recovery_failed(facts: &RunFacts) -> Option<Finding> {
     let crash = &facts.crash;
     let problem = crash.problem.as_deref()?;
-    // Messages of programs have several lines.
-    let problem = problem.split_whitespace().collect::<Vec<_>>().join(" ");
-    crash.verified.is_none().then(|| {
-        let message = format!(
-            "recovery failed after the crash, and what was committed could not be compared: {}",
-            problem.trim_end_matches('.')
-        );
-        let hint = "What was measured before the crash is stored, but nobody has seen whether it was done. See fsbench.recovery, and the kernel's log.";
-        Finding::new("recovery_failed", Severity::Invalid, message, hint)
-    })
-}
-
-fn lower_first(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| {
-        first.to_lowercase().chain(chars).collect()
-    })
+    crash
+        .verified
+        .is_none()
+        .then(|| Finding::new(Severity::Invalid, text::recovery_failed(problem)))
 }
 
 #[cfg(test)]

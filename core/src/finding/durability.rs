@@ -1,8 +1,8 @@
 //! Durability: what a COMMIT of a run promises, decided from the settings, from every layer of the storage below, and from what the
 //! run has measured.
 //!
-//! [`Durability::of`] is a pure function of [`RunFacts`]. Its result is a list of [`Code`]s. [`Durability::sentence`] is the only place
-//! that makes words of them, and nothing reads these words again.
+//! [`Durability::of`] is a pure function of [`RunFacts`]. Its result is a list of [`Code`]s. The room `texts` makes words of them, and
+//! nothing reads these words again.
 
 mod contradiction;
 mod layers;
@@ -13,139 +13,9 @@ use serde_json::Value;
 pub(super) use layers::of_storage;
 
 use super::{RunFacts, facts::PowerCutFacts};
-use crate::{
-    texts,
-    units::{format_bytes, format_microseconds},
-};
+use crate::texts::durability as text;
 
-/// Classes of durability, the weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// A power cut loses commits that were reported.
-    NotDurable,
-    /// A layer is not known, or a measurement contradicts the settings.
-    NotKnown,
-    /// Durable if the device keeps its cache when power is lost, as the target's owner has declared.
-    Declared,
-    /// Durable as far as settings and layers tell; no power cut has tried it.
-    BySettings,
-    /// Durable as far as settings and layers tell, and no power cut has lost a commit.
-    Shown,
-}
-
-/// One fact that decides about durability. Times are microseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "code", rename_all = "snake_case")]
-pub enum Code {
-    FsyncOff,
-    SynchronousCommitOff,
-    FullPageWritesOff,
-    UnloggedTables,
-    /// The filesystem or disk of this name is in memory.
-    InMemory {
-        what: String,
-    },
-    /// A filesystem does not flush its device.
-    BarriersOff,
-    /// The kernel sends no flush to the device of this name, since its queue/write_cache says "write through".
-    FlushesOff {
-        device: String,
-        /// True if the memory of this machine may hold what was not flushed.
-        in_memory: bool,
-    },
-    /// jfs never flushes, and the device's cache is volatile.
-    JfsDoesNotFlush,
-    /// A sync does nothing on this filesystem, because of this option or property.
-    SyncDoesNothing {
-        filesystem: String,
-        option: String,
-    },
-    /// zfs does not flush its devices, because of a parameter of its module.
-    ZfsDoesNotFlush,
-    /// pgfsbench does not know when a filesystem of this type writes to a disk.
-    UnknownFilesystem {
-        filesystem: String,
-    },
-    /// The devices below a filesystem of this type are not known.
-    UnknownDevices {
-        filesystem: String,
-    },
-    /// The property sync of zfs is not known.
-    UnknownZfsSync,
-    /// This process cannot see a layer.
-    UnknownLayer {
-        layer: String,
-    },
-    /// The disk of this name is on another machine.
-    RemoteDisk {
-        disk: String,
-    },
-    /// The disk of this name is memory that may or may not keep its contents.
-    PersistentMemory {
-        disk: String,
-    },
-    /// The run's own probe took less time than a flush of such a device.
-    FlushTooFast {
-        us: f64,
-        device: Device,
-    },
-    /// WAL was synced in less time than a flush of such a device takes.
-    SyncTooFast {
-        us: f64,
-        device: Device,
-    },
-    /// WAL was synced in much less time than the run's own probe took.
-    SyncBelowProbe {
-        us: f64,
-        probe_us: f64,
-    },
-    /// WAL was synced, and the device got few requests to flush or none.
-    NoFlushes {
-        syncs: u64,
-        flushes: u64,
-    },
-    /// WAL was written and synced, and the device wrote almost nothing.
-    NoWrites {
-        wal_bytes: u64,
-        device_bytes: u64,
-    },
-    /// The target's owner has declared that the device keeps its cache when power is lost.
-    PowerLossProtected,
-    /// Power cuts on this target have lost or damaged data.
-    FailedPowerCuts {
-        failed: u64,
-        cuts: u64,
-    },
-    /// Power cuts on this target have lost and damaged nothing.
-    SurvivedPowerCuts {
-        cuts: u64,
-    },
-    /// The workload syncs by itself; settings of the server do not count.
-    WhereATestSyncs,
-    /// A code of another version.
-    #[serde(other)]
-    Other,
-}
-
-/// A kind of device, by how long it takes to flush it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Device {
-    Any,
-    VolatileCache,
-    Rotating,
-}
-
-impl Device {
-    /// The name of the kind, with an article.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Any => "any device",
-            Self::VolatileCache => "a device with a volatile write cache",
-            Self::Rotating => "a disk that rotates",
-        }
-    }
-}
+pub use text::{Class, Code, Device};
 
 impl Code {
     fn class(&self) -> Class {
@@ -219,91 +89,6 @@ impl Code {
                 | Self::JfsDoesNotFlush
                 | Self::ZfsDoesNotFlush
         )
-    }
-
-    /// A contradiction with its figures; other codes have none.
-    pub(super) fn with_figures(&self) -> String {
-        match self {
-            Self::FlushTooFast { us, device } => format!(
-                "a flush takes {} (median), too short for {}",
-                format_microseconds(*us),
-                device.as_str()
-            ),
-            Self::SyncTooFast { us, device } => format!(
-                "a sync of WAL takes {} (mean), too short for {}",
-                format_microseconds(*us),
-                device.as_str()
-            ),
-            Self::SyncBelowProbe { us, probe_us } => format!(
-                "a sync of WAL takes {} (mean), and a flush {} (median)",
-                format_microseconds(*us),
-                format_microseconds(*probe_us)
-            ),
-            Self::NoFlushes { syncs, flushes } => {
-                format!("WAL was synced {syncs} times, and the device was flushed {flushes} times")
-            }
-            Self::NoWrites {
-                wal_bytes,
-                device_bytes,
-            } => format!(
-                "{} of WAL were synced, and the device wrote {}",
-                format_bytes(*wal_bytes),
-                format_bytes(*device_bytes)
-            ),
-            other => other.words(),
-        }
-    }
-
-    /// The code in words, to stand in a list: the same for all runs alike, without figures.
-    pub(super) fn words(&self) -> String {
-        texts::say("durability", || self.in_full())
-    }
-
-    fn in_full(&self) -> String {
-        match self {
-            Self::FsyncOff => "fsync off".into(),
-            Self::SynchronousCommitOff => "synchronous_commit off".into(),
-            Self::FullPageWritesOff => "full_page_writes off".into(),
-            Self::UnloggedTables => "unlogged tables".into(),
-            Self::InMemory { what } => format!("{what} is in memory"),
-            Self::BarriersOff => "barriers off".into(),
-            Self::FlushesOff { device, .. } => {
-                format!("flushes of {device} are switched off by queue/write_cache")
-            }
-            Self::JfsDoesNotFlush => "jfs does not flush the device's cache".into(),
-            Self::SyncDoesNothing { filesystem, option } => {
-                format!("a sync does nothing on {filesystem} with {option}")
-            }
-            Self::ZfsDoesNotFlush => "zfs does not flush its devices".into(),
-            Self::UnknownFilesystem { filesystem } => {
-                format!("pgfsbench does not know when {filesystem} writes to a disk")
-            }
-            Self::UnknownDevices { filesystem } => {
-                format!("the devices below {filesystem} cannot be seen")
-            }
-            Self::UnknownZfsSync => "the property sync of zfs cannot be read".into(),
-            Self::UnknownLayer { layer } => format!("{layer} cannot be seen"),
-            Self::RemoteDisk { disk } => format!("the disk {disk} is on another machine"),
-            Self::PersistentMemory { disk } => {
-                format!("whether {disk} keeps its contents cannot be seen")
-            }
-            Self::FlushTooFast { device, .. } => {
-                format!("a flush is too short for {}", device.as_str())
-            }
-            Self::SyncTooFast { device, .. } => {
-                format!("a sync of WAL is too short for {}", device.as_str())
-            }
-            Self::SyncBelowProbe { .. } => "a sync of WAL is shorter than a flush".into(),
-            Self::NoFlushes { .. } => "WAL was synced, and the device was not flushed".into(),
-            Self::NoWrites { .. } => "WAL was synced, and the device did not write it".into(),
-            Self::Other => "another version of pgfsbench knows the reason".into(),
-            Self::FailedPowerCuts { failed, cuts } => {
-                format!("{failed} of {cuts} power cuts lost or damaged data")
-            }
-            Self::PowerLossProtected | Self::WhereATestSyncs | Self::SurvivedPowerCuts { .. } => {
-                String::new()
-            }
-        }
     }
 }
 
@@ -426,50 +211,31 @@ impl Durability {
 
     /// The promise of a COMMIT, in words.
     pub fn sentence(&self) -> String {
-        texts::say("durability", || self.in_words())
-    }
-
-    fn in_words(&self) -> String {
-        match self.class() {
-            Class::NotDurable => format!("not durable: {}", self.reasons(Class::NotDurable)),
-            Class::NotKnown => format!("not known: {}", self.reasons(Class::NotKnown)),
-            Class::Declared => format!(
-                "durable by the declared power-loss protection: {}",
-                self.reasons(Class::NotDurable)
-            ),
-            Class::BySettings if self.0.contains(&Code::WhereATestSyncs) => {
-                "durable where a test syncs, by settings (not tried)".into()
-            }
-            Class::BySettings => "durable by settings (not tried)".into(),
-            Class::Shown => format!(
-                "durable, shown by {} power cuts",
-                self.survived_power_cuts()
-            ),
-        }
-    }
-
-    /// The fewest power cuts of its codes: those of several runs may differ.
-    fn survived_power_cuts(&self) -> u64 {
-        let cuts = self.0.iter().filter_map(|code| match code {
-            Code::SurvivedPowerCuts { cuts } => Some(*cuts),
-            _ => None,
-        });
-        cuts.min().unwrap_or(0)
+        let class = self.class();
+        let reasons = match class {
+            Class::Declared => Class::NotDurable,
+            class => class,
+        };
+        text::sentence(class, &self.of_class(reasons))
     }
 
     fn reasons(&self, class: Class) -> String {
+        text::list(&self.of_class(class))
+    }
+
+    fn of_class(&self, class: Class) -> Vec<&Code> {
         let codes = self.0.iter().filter(|code| code.class() == class);
-        codes.map(Code::words).collect::<Vec<_>>().join(", ")
+        codes.collect()
     }
 }
 
-/// The codes of all layers below data, WAL and the server's other files, in the order of their words.
+/// The codes of all layers below data, WAL and the server's other files, in the order of the codes' names.
 fn below(facts: &RunFacts) -> Vec<Code> {
     let places = [Some(&facts.storage), facts.wal_storage.as_ref()];
     let places = places.into_iter().flatten().chain(&facts.other_storage);
     let codes = places.flat_map(of_storage);
     let mut codes = Durability::of_codes(codes).0;
-    codes.sort_by_key(Code::words);
+    codes.sort_by_key(|code| format!("{code:?}"));
     codes
 }
 

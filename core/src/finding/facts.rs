@@ -14,6 +14,8 @@ pub use power_cuts::PowerCutFacts;
 pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts, WalSyncFacts};
 pub use storage::{FlushFacts, StorageFacts};
 
+pub use crate::statement::Statements;
+
 use crate::spec::{Cache, Spec, Workload};
 
 /// Everything that the rules look at. None: not known.
@@ -127,62 +129,6 @@ impl RunFacts {
             has_unlike_parts: Some(spec.workload.has_unlike_parts(spec)),
             ..Self::default()
         }
-    }
-}
-
-/// Has pg_stat_statements told of the statements of a run? If not, why?
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Statements {
-    /// It has.
-    Recorded,
-    /// The server has not loaded it.
-    NotLoaded,
-    /// The database of pgfsbench lacks the extension pg_stat_statements.
-    NotCreated,
-    /// It has recorded nothing.
-    Nothing,
-    /// It had no room for all entries, so that some were removed while the run was measured.
-    Evicted,
-    /// The records of the extension were reset while the run was measured.
-    Reset,
-    /// The extension pg_stat_statements and its library have different functions.
-    Outdated,
-    /// It could not be asked.
-    Failed,
-}
-
-impl Statements {
-    /// Why they are not known, and what helps; None when they are, or when that they were reset tells it.
-    pub fn why_not(self) -> Option<(&'static str, &'static str)> {
-        Some(match self {
-            Self::Recorded | Self::Reset => return None,
-            Self::NotLoaded => (
-                "pg_stat_statements is not loaded",
-                "Add pg_stat_statements to shared_preload_libraries, restart, and run CREATE EXTENSION pg_stat_statements in the \
-                 database of pgfsbench; servers on targets get it then, too.",
-            ),
-            Self::NotCreated => (
-                "extension \"pg_stat_statements\" is not in the database",
-                "Run CREATE EXTENSION pg_stat_statements in the database of pgfsbench.",
-            ),
-            Self::Nothing => (
-                "pg_stat_statements has nothing of them",
-                "Set pg_stat_statements.track to top and compute_query_id to auto.",
-            ),
-            Self::Evicted => (
-                "pg_stat_statements had no room for all statements of the server",
-                "Raise pg_stat_statements.max and restart.",
-            ),
-            Self::Outdated => (
-                "extension \"pg_stat_statements\" has another version than its library",
-                "Run ALTER EXTENSION pg_stat_statements UPDATE in the database of pgfsbench.",
-            ),
-            Self::Failed => (
-                "pg_stat_statements could not be asked",
-                "See the server's log for the error.",
-            ),
-        })
     }
 }
 

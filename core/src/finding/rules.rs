@@ -10,8 +10,7 @@ mod settings;
 mod window;
 
 use super::{Finding, RunFacts, Severity, crash, storage};
-use crate::units::format_share as percent;
-pub use data::{device_reads, fits_memory};
+pub use data::{device_reads, fits_memory, memory_for_data};
 pub use machine::is_saturated;
 
 type Rule = fn(&RunFacts) -> Option<Finding>;

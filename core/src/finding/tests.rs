@@ -1,7 +1,7 @@
 use super::*;
 use crate::spec::{Cache, Facts, RunArguments, Workload};
 use crate::sys::{self, Layer, cgroup::Felt};
-use crate::{texts, workload::resolve};
+use crate::{wording, workload::resolve};
 use proptest::prelude::*;
 
 const GB: u64 = 1 << 30;
@@ -197,6 +197,16 @@ fn clean() -> RunFacts {
 fn only(facts: RunFacts) -> (String, Severity, String) {
     let findings = judge(&facts);
     assert_eq!(findings.len(), 1, "{findings:?}");
+    let coded = wording::without(|| judge(&facts)).remove(0);
+    assert_eq!(
+        (&coded.code, coded.severity, coded.weight),
+        (&findings[0].code, findings[0].severity, findings[0].weight),
+        "nothing reads a sentence"
+    );
+    assert!(
+        coded.hint == coded.code && !coded.message.contains(' '),
+        "{coded:?}"
+    );
     let Finding {
         code,
         severity,
@@ -611,6 +621,13 @@ fn findings_and_durability_are_the_same_where_each_text_is_its_code() {
             },
             ..clean()
         },
+        RunFacts {
+            power_cuts: PowerCutFacts {
+                cuts: Some(320),
+                failed: Some(7),
+            },
+            ..clean()
+        },
         RunFacts::default(),
     ];
     let decide = |facts: &RunFacts| {
@@ -621,11 +638,11 @@ fn findings_and_durability_are_the_same_where_each_text_is_its_code() {
         (codes, class, durability)
     };
     for facts in &all {
-        assert_eq!(texts::without(|| decide(facts)), decide(facts));
+        assert_eq!(wording::without(|| decide(facts)), decide(facts));
     }
     let of = |facts: &RunFacts| Durability::of(facts).unwrap();
     let is_as = || of(&all[0]).is_as(&of(&all[1]));
-    assert!(!is_as() && !texts::without(is_as));
-    let finding = texts::without(|| judge(&all[1])).remove(0);
+    assert!(!is_as() && !wording::without(is_as));
+    let finding = wording::without(|| judge(&all[1])).remove(0);
     assert_eq!(finding.message, finding.code);
 }

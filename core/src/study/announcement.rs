@@ -13,13 +13,9 @@ use crate::{
             rows::{Line, line},
         },
     },
-    refusal::quoted,
-    units::{format_bytes, format_count, format_seconds},
+    texts::study::announced as text,
     verdict::looks::FEWEST_BLOCKS,
 };
-
-/// Why a question has no duration.
-const ENDS_BY_ITSELF: &str = "so many transactions end its runs, or all scans";
 
 /// A question whose experiment is planned.
 #[derive(Clone, Copy, Debug)]
@@ -69,56 +65,35 @@ impl<'a> Announcement<'a> {
             most,
             seconds,
         } = self.runs(|_| true);
-        let runs = match least == most {
-            true => format!("{}, about", format_count(most, "run")),
-            false => format!("{least} to {most} runs, at most about"),
+        let sizes = text::Sizes {
+            variants: self.variants(),
+            experiments: self.questions.len() as u64,
+            least,
+            most,
+            seconds,
         };
-        format!(
-            "study {}: {} in {}, {runs} {}",
-            self.here.study.study,
-            format_count(self.variants(), "variant"),
-            format_count(self.questions.len() as u64, "experiment"),
-            format_seconds(seconds)
-        )
+        text::summary(&self.here.study.study, sizes)
     }
 
     /// The HINT of that line: what is erased, what is left out, and how to go on.
     pub fn hint(&self, starts: bool) -> String {
-        let study = &self.here.study.study;
         let arguments = self.here.arguments;
         let erased = [&arguments.device, &arguments.misaligned_device];
-        let mut parts: Vec<String> = (erased.into_iter().flatten())
-            .map(|device| format!("Each run erases {}.", quoted(device)))
-            .collect();
-        let left: Vec<String> = (self.not_tested().iter())
-            .map(|(name, why)| format!("{name}: {why}"))
-            .collect();
-        if !left.is_empty() {
-            parts.push(format!("Left out here: {}.", left.join(" | ")));
-        }
-        let without = self.without_duration().join(", ");
-        if !without.is_empty() {
-            parts.push(format!(
-                "duration is not that of {without}: {ENDS_BY_ITSELF}."
-            ));
-        }
-        parts.extend(self.second_pass());
-        parts.push(match starts {
-            true => format!(
-                "See fsbench.experiments, and SELECT * FROM fsbench.study_claims('{study}')."
-            ),
-            false => {
-                "It is only recorded: fsbench.resume_experiment() starts each of its experiments."
-                    .to_owned()
-            }
-        });
-        parts.join(" ")
+        let hint = text::Hint {
+            study: &self.here.study.study,
+            erased: erased.into_iter().flatten().map(String::as_str).collect(),
+            left: &self.not_tested(),
+            without_duration: self.without_duration(),
+            second_pass: self.second_pass(),
+            starts,
+        };
+        hint.words()
     }
 
     /// The rows of `study_plan`.
     pub fn rows(&self) -> Vec<Line> {
         let study = self.here.study;
-        let author = format!("{}, {}: {}", study.author, study.year, study.title);
+        let author = text::author(&study.author, study.year, &study.title);
         let mut rows = vec![
             line("plan", &*study.study, self.summary()),
             line("plan", "author", author),
@@ -131,18 +106,17 @@ impl<'a> Announcement<'a> {
             self.second_pass()
                 .map(|second| line("plan", "second pass", second)),
         );
-        rows.extend(self.needed.iter().map(|(question, bytes)| {
-            let says = format!("a filesystem of {}", format_bytes(*bytes));
-            line("needs", &**question, says)
-        }));
+        rows.extend(
+            self.needed
+                .iter()
+                .map(|(question, bytes)| line("needs", &**question, text::filesystem(*bytes))),
+        );
         let left = self.not_tested().into_iter();
         rows.extend(left.map(|(name, why)| line("left out", name, why)));
         rows.extend(study.claims.iter().map(|claim| {
-            let how = match self.here.claim(claim) {
-                Some(why) => format!("not tested: {why}"),
-                None => claims::decided_by(claim),
-            };
-            line("claim", &*claim.claim, format!("{}: {how}", claim.says))
+            let why = self.here.claim(claim).map(|why| why.to_string());
+            let says = text::claim(&claim.says, why.as_deref(), &claims::decided_by(claim));
+            line("claim", &*claim.claim, says)
         }));
         rows.extend(self.questions.iter().flat_map(runs_of));
         rows
@@ -154,22 +128,16 @@ impl<'a> Announcement<'a> {
         let mut rows = vec![of(announced)];
         let question = self.here.study.question(planned.question);
         if question.is_some_and(|q| has_period(&self.here, q)) {
-            rows.push(of(
-                "with the settings of its time: what PostgreSQL did not do then is off".into(),
-            ));
+            rows.push(of(text::settings_of_its_time()));
         }
-        let extends = question.map(|q| extends(&self.here, q));
-        rows.extend(match extends {
-            Some(Extends::ByZeros) => Some(of(
-                "with file_extend_method write_zeros: files grow alike on all filesystems".into(),
-            )),
-            Some(Extends::ByFallocate) => Some(of(
-                "with posix_fallocate, since this server has no file_extend_method: on a filesystem without fallocate, files grow more slowly".into(),
-            )),
+        let by_zeros = match question.map(|q| extends(&self.here, q)) {
+            Some(Extends::ByZeros) => Some(true),
+            Some(Extends::ByFallocate) => Some(false),
             Some(Extends::AsItDoes) | None => None,
-        });
+        };
+        rows.extend(by_zeros.map(|by_zeros| of(text::extends(by_zeros))));
         if is_without_duration {
-            rows.push(of(format!("without the duration: {ENDS_BY_ITSELF}")));
+            rows.push(of(text::without_duration()));
         }
         rows
     }
@@ -207,10 +175,7 @@ impl<'a> Announcement<'a> {
     fn second_pass(&self) -> Option<String> {
         let (parts, questions) = second_pass(&self.here, self.names())?;
         let seconds = self.runs(|name| questions.contains(&name)).seconds;
-        Some(format!(
-            "Beside the published figures are the settings of their time; with those of today, too: part => '{parts}', about {} more.",
-            format_seconds(seconds)
-        ))
+        Some(text::second_pass(&parts, seconds))
     }
 
     /// Excluded claims and variants of the questions asked, and the questions of other parts, each with the reason.
@@ -240,7 +205,7 @@ impl<'a> Announcement<'a> {
 fn runs_of(planned: &Planned) -> Vec<Line> {
     let candidates = &planned.checked.candidates;
     let order = plan::run_order(candidates.len(), planned.seed);
-    let seconds = format_seconds(planned.length.run_seconds());
+    let seconds = planned.length.run_seconds();
     let blocks = (1..=planned.checked.max_blocks).zip(order);
     blocks
         .flat_map(|(block, order)| order.into_iter().map(move |number| (block, number)))
@@ -249,7 +214,7 @@ fn runs_of(planned: &Planned) -> Vec<Line> {
             Some(line(
                 "run",
                 format!("{}, block {block}", planned.question),
-                format!("{name}: about {seconds}"),
+                text::run(name, seconds),
             ))
         })
         .collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::experiment::answer::Cause;
+use crate::{experiment::answer::Cause, texts::study::claims as text, wording};
 
 use super::{
     definition::{By, Claim, Decision, Expected, Study},
@@ -42,12 +42,13 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn without_figures(here: &'static str, why: impl Into<String>) -> Self {
-        Self {
-            here,
-            figures: None,
-            why: why.into(),
-        }
+    fn new(here: &'static str, figures: Option<(f64, f64, f64)>, why: String) -> Self {
+        let why = wording::say(here, || why);
+        Self { here, figures, why }
+    }
+
+    fn without_figures(here: &'static str, why: String) -> Self {
+        Self::new(here, None, why)
     }
 }
 
@@ -85,25 +86,23 @@ pub fn decided_by(claim: &Claim) -> String {
     } = decision;
     if decision.by == By::Knee {
         let degree = decision.degree.unwrap_or(0);
-        return format!("knee of {variant} in question {question}: at {degree} workers");
+        return text::decided_by_knee(variant, question, degree);
     }
-    let with = decision.with.as_deref().unwrap_or("");
-    let factor = |word: &str| match decision.factor {
-        Some(factor) => format!("{word} {factor} times"),
-        None => word.to_owned(),
+    let expected = match (decision.expected, decision.factor) {
+        (Expected::More, Some(factor)) => text::Expected::AtLeast(factor),
+        (Expected::Less, Some(factor)) => text::Expected::AtMost(factor),
+        (Expected::More, None) => text::Expected::More,
+        (Expected::Less, None) => text::Expected::Less,
+        _ => text::Expected::Same,
     };
-    let expected = match decision.expected {
-        Expected::More if decision.factor.is_some() => factor("at least"),
-        Expected::Less if decision.factor.is_some() => factor("at most"),
-        Expected::More => "more".into(),
-        Expected::Less => "less".into(),
-        _ => "the same within the margin".into(),
-    };
-    let by = match decision.by {
-        By::Interval => "interval",
-        _ => "ranges of the runs",
-    };
-    format!("{metric} of {variant}, compared with {with}: {expected}; {by} in question {question}")
+    text::decided_by(text::Comparison {
+        metric,
+        variant,
+        with: decision.with.as_deref().unwrap_or(""),
+        question,
+        expected,
+        by_interval: decision.by == By::Interval,
+    })
 }
 
 fn outcome(
@@ -115,17 +114,17 @@ fn outcome(
         return Outcome::without_figures(NOT_TESTED, why.to_string());
     }
     let Some(decision) = &claim.decision else {
-        return Outcome::without_figures(NOT_TESTED, "nothing decides it");
+        return Outcome::without_figures(NOT_TESTED, text::undecidable());
     };
     let Some(found) = evidence.get(&decision.question) else {
-        return Outcome::without_figures(NOT_TESTED, "its experiment was dropped");
+        return Outcome::without_figures(NOT_TESTED, text::dropped());
     };
     let number = |variant: &str| found.number_of(here.study, variant);
     let (Some(this), other) = (
         number(&decision.variant),
         decision.with.as_deref().and_then(number),
     ) else {
-        return Outcome::without_figures(NOT_TESTED, "its experiment has no such variant");
+        return Outcome::without_figures(NOT_TESTED, text::no_variant());
     };
     let mut outcome = match (decision.by, other) {
         (By::Knee, _) => {
@@ -137,12 +136,12 @@ fn outcome(
             unless_withheld(found, this, Some(other), outcome)
         }
         (By::Interval, Some(other)) => by_interval(here.study, decision, found, this, other),
-        _ => Outcome::without_figures(NOT_TESTED, "its experiment has no such variant"),
+        _ => Outcome::without_figures(NOT_TESTED, text::no_variant()),
     };
     if found.runs > 0
         && let Some(where_made) = &found.where_made
     {
-        outcome.why = format!("{}; {where_made}", outcome.why);
+        outcome.why = text::and_where(&outcome.why, where_made);
     }
     outcome
 }
@@ -155,11 +154,10 @@ fn unless_withheld(
     outcome: Outcome,
 ) -> Outcome {
     match found.undecided(this, with) {
-        Some(why) if outcome.here != NOT_TESTED => Outcome {
-            here: INCONCLUSIVE,
-            why: format!("{why}: {}", outcome.why),
-            ..outcome
-        },
+        Some(why) if outcome.here != NOT_TESTED => {
+            let why = text::with(&why, &outcome.why);
+            Outcome::new(INCONCLUSIVE, outcome.figures, why)
+        }
         _ => outcome,
     }
 }
@@ -177,10 +175,7 @@ fn by_interval(
         (Some(row), None) => (row, false),
         (None, Some(row)) => (row, true),
         _ => {
-            return Outcome::without_figures(
-                INCONCLUSIVE,
-                "its experiment says nothing of the two yet",
-            );
+            return Outcome::without_figures(INCONCLUSIVE, text::nothing_yet());
         }
     };
     let figures = row.ratio.zip(row.low.zip(row.high));
@@ -206,25 +201,17 @@ fn by_interval(
         }
         _ => INCONCLUSIVE,
     };
-    let why = match (on.filter(|_| !is_settled), side(decision, figures)) {
-        (Some(status), _) => format!("its experiment is {status}: {}", row.says),
+    let interval = figures.filter(|_| decision.expected != Expected::Same);
+    let why = match (on.filter(|_| !is_settled), interval) {
+        (Some(status), _) => text::with(&text::status(status), &row.says),
         // The experiment's question may be open where the claim is decided.
-        (None, Some(side)) if !is_settled && here != INCONCLUSIVE => {
-            format!("{side}; its experiment: {}", row.says)
+        (None, Some((_, low, high))) if !is_settled && here != INCONCLUSIVE => {
+            let factor = decision.factor.unwrap_or(1.0);
+            text::interval([low, high], factor, &row.says)
         }
         _ => row.says.clone(),
     };
-    Outcome { here, figures, why }
-}
-
-/// On which side of the size of a claim an interval is, in words.
-fn side(decision: &Decision, figures: Option<(f64, f64, f64)>) -> Option<String> {
-    let (_, low, high) = figures.filter(|_| decision.expected != Expected::Same)?;
-    let factor = decision.factor.unwrap_or(1.0);
-    let side = if low > factor { "above" } else { "below" };
-    Some(format!(
-        "its interval, {low:.2} to {high:.2} times, is {side} {factor} times"
-    ))
+    Outcome::new(here, figures, why)
 }
 
 /// Judges an interval (ratio, low and high). `is_equivalent`: it was shown to be within the margin.
@@ -273,49 +260,33 @@ fn by_ranges(decision: &Decision, found: &Evidence, this: usize, other: usize) -
     let spread = |number: usize| found.spread(&decision.metric, number);
     let (Some(a), Some(b)) = (spread(this), spread(other)) else {
         let count = |number: usize| found.values_of(&decision.metric, number).len();
-        let why = format!(
-            "{} and {} runs, and {FEWEST} of each are needed",
-            count(this),
-            count(other)
-        );
+        let why = text::too_few_runs([count(this), count(other)], FEWEST);
         return Outcome::without_figures(INCONCLUSIVE, why);
     };
-    let name = |number: usize| found.targets[number].as_str();
-    let say = |spread: Spread| format!("{:.4} to {:.4}", spread.low, spread.high);
-    let why = format!(
-        "{} of {}: {}; of {}: {}",
-        decision.metric,
-        name(this),
-        say(a),
-        name(other),
-        say(b)
-    );
     let factor = decision.factor.unwrap_or(1.0);
     let (is_so, is_contrary) = match decision.expected {
         Expected::Less => (a.high < factor * b.low, a.low > factor * b.high),
         _ => (a.low > factor * b.high, a.high < factor * b.low),
     };
-    let (here, why) = match (is_so, is_contrary) {
-        (true, _) => (HOLDS, why),
-        (_, true) => (DOES_NOT_HOLD, why),
-        _ => (INCONCLUSIVE, format!("{why}: the ranges overlap")),
+    let here = match (is_so, is_contrary) {
+        (true, _) => HOLDS,
+        (_, true) => DOES_NOT_HOLD,
+        _ => INCONCLUSIVE,
     };
-    Outcome {
-        here,
-        figures: a.ratio(b),
-        why,
-    }
+    let range =
+        |number: usize, spread: Spread| (found.targets[number].as_str(), [spread.low, spread.high]);
+    let (this, other) = (range(this, a), range(other, b));
+    let why = text::ranges(&decision.metric, this, other, here == INCONCLUSIVE);
+    Outcome::new(here, a.ratio(b), why)
 }
 
 fn by_knee(decision: &Decision, knee: Option<&Knee>, processors: u32) -> Outcome {
     let (Some(knee), Some(degree)) = (knee, decision.degree) else {
-        return Outcome::without_figures(INCONCLUSIVE, "there are no scans yet");
+        return Outcome::without_figures(INCONCLUSIVE, text::no_scans());
     };
-    let measured = (knee.degree).map_or_else(String::new, |at| format!(", {at} by the medians"));
-    let why = format!("the knee is {}{measured}", knee.says);
+    let why = |processors| text::knee(&knee.says, knee.degree, processors);
     if knee.is_of_processors(processors) {
-        let why = format!("{why}: that is not below the number of processors, {processors}");
-        return Outcome::without_figures(NOT_TESTED, why);
+        return Outcome::without_figures(NOT_TESTED, why(Some(processors)));
     }
     let ends = (knee.low.map(f64::floor), knee.high.map(f64::ceil));
     let figures = match (knee.degree, ends) {
@@ -329,7 +300,7 @@ fn by_knee(decision: &Decision, knee: Option<&Knee>, processors: u32) -> Outcome
         ("still_rising", (Some(low), _)) if low > degree => DOES_NOT_HOLD,
         _ => INCONCLUSIVE,
     };
-    Outcome { here, figures, why }
+    Outcome::new(here, figures, why(None))
 }
 
 #[cfg(test)]

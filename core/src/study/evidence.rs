@@ -8,6 +8,7 @@ use super::{definition::Study, figure, plan::target_name};
 use crate::{
     experiment::answer::{self, Cause},
     series::median,
+    texts::study::claims as text,
 };
 
 /// Fewest runs of each of two whose ranges are compared: if nothing differed, all of one would be above all of the other in one of twenty.
@@ -67,7 +68,7 @@ impl Evidence {
     /// or it withholds its verdict.
     pub(super) fn undecided(&self, this: usize, with: Option<usize>) -> Option<String> {
         if let Some(status) = self.on() {
-            return Some(format!("its experiment is {status}"));
+            return Some(text::status(status));
         }
         let is_of_them = |row: &answer::Row| match (row.number, row.against) {
             (number, _) if with.is_none() || row.is_set_aside() => {
@@ -83,7 +84,7 @@ impl Evidence {
             // That is of all of them, also of the baseline.
             (*reason == Cause::TooShort || is_of_them(row)).then_some(reason)
         });
-        withheld.map(|reason| format!("its experiment gives no verdict ({})", reason.says()))
+        withheld.map(|reason| text::no_verdict(&reason.says()))
     }
 
     /// Between which ends a figure of a target is: the range of its runs, of a knee its interval. None with too few runs, or no knee.

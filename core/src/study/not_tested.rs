@@ -10,10 +10,13 @@ use super::{
     definition::{Claim, Length, Need, Question, Study, Variant},
 };
 use crate::{
-    helper::{Filesystem, IMAGES, line_that_allows, options::check_kernel},
+    helper::{Filesystem, IMAGES, line_that_allows, missing_line, options::check_kernel},
     spec::Workload,
+    texts::study::not_tested as text,
     units::parse_size,
 };
+
+pub use text::SkipReason;
 
 /// The machine and the server, as they were when the study was started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,40 +57,6 @@ const OF_THE_DISK: [&str; 4] = ["barrier", "nobarrier", "discard", "nodiscard"];
 /// Words that a setting with a list of values takes as well.
 const BOOLEANS: [&str; 8] = ["on", "off", "true", "false", "yes", "no", "1", "0"];
 
-/// Why something is not tried.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SkipReason {
-    pub why: String,
-    /// The remedy; None where nothing helps.
-    pub brings: Option<String>,
-}
-
-impl SkipReason {
-    pub(super) fn of(why: impl Into<String>) -> Self {
-        Self {
-            why: why.into(),
-            brings: None,
-        }
-    }
-
-    fn brought_by(self, brings: impl Into<String>) -> Self {
-        Self {
-            brings: Some(brings.into()),
-            ..self
-        }
-    }
-}
-
-impl std::fmt::Display for SkipReason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.brings {
-            Some(brings) => write!(f, "{}; to have it: {brings}", self.why),
-            None => f.write_str(&self.why),
-        }
-    }
-}
-
 /// A study as it was asked for on a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct StudyContext<'a> {
@@ -119,22 +88,16 @@ impl StudyContext<'_> {
             return self.need(&Need::Bindir, None);
         }
         if variant.misaligned && self.arguments.misaligned_device.is_none() {
-            return Some(
-                SkipReason::of("it is on a partition that is misaligned on purpose")
-                    .brought_by("misaligned_device => '/dev/...', on the disk of device"),
-            );
+            return Some(text::misaligned());
         }
         if variant.log_size.is_some()
             && self.arguments.device.is_some()
             && self.arguments.log_device.is_none()
         {
-            return Some(
-                SkipReason::of("its log is on a second device")
-                    .brought_by("log_device => '/dev/...'"),
-            );
+            return Some(text::second_device());
         }
         let need = |need: &Need| match need {
-            Need::Device if self.is_on_image(variant) => Some(on_an_image()),
+            Need::Device if self.is_on_image(variant) => Some(text::on_an_image()),
             need => self.need(need, None),
         };
         self.not_allowed(variant)
@@ -145,7 +108,7 @@ impl StudyContext<'_> {
     pub fn variant_of(&self, question: &Question, variant: &Variant) -> Option<SkipReason> {
         let is_of_the_disk = || self.is_of_the_disk(question, variant);
         self.variant(variant)
-            .or_else(|| is_of_the_disk().then(on_an_image))
+            .or_else(|| is_of_the_disk().then(text::on_an_image))
     }
 
     /// Whether a variant is made on an image, or was.
@@ -194,11 +157,7 @@ impl StudyContext<'_> {
             );
             let is_it = |known: &str| known.eq_ignore_ascii_case(value);
             let takes = known.iter().any(|known| is_it(known)) || BOOLEANS.iter().any(|b| is_it(b));
-            (!takes).then(|| {
-                let known = known.join(", ");
-                SkipReason::of(format!("of {name} this server has only {known}"))
-                    .brought_by(format!("a build of PostgreSQL that has {value}"))
-            })
+            (!takes).then(|| text::not_taken(name, value, known))
         })
     }
 
@@ -207,21 +166,15 @@ impl StudyContext<'_> {
         if self.arguments.image_size.is_some()
             && self.facts.not_allowed.iter().any(|name| name == IMAGES)
         {
-            let why = SkipReason::of("the helper's configuration names no directory for images");
-            return Some(why.brought_by(
-                "pgfsbench-helper setup --allow-images DIRECTORY, or device => '/dev/...'",
-            ));
+            return Some(text::no_images());
         }
-        let given = [
-            ("kernel_settings", variant.kernel_settings.is_some()),
-            ("drop_caches", variant.drop_caches == Some(true)),
-        ];
-        let is_refused = |line: &str| self.facts.not_allowed.iter().any(|name| name == line);
-        let (line, _) = given
-            .into_iter()
-            .find(|(line, is_asked)| *is_asked && is_refused(line))?;
-        let why = SkipReason::of(format!("the helper's configuration does not allow {line}"));
-        Some(why.brought_by(format!("add to it {}", line_that_allows(line))))
+        let has_kernel_settings = variant.kernel_settings.is_some();
+        let line = missing_line(
+            has_kernel_settings,
+            variant.drop_caches,
+            &self.facts.not_allowed,
+        )?;
+        Some(text::not_allowed(line, &line_that_allows(line)))
     }
 
     fn gone(&self, variant: &Variant, filesystem: &str) -> Option<SkipReason> {
@@ -229,25 +182,16 @@ impl StudyContext<'_> {
         let options = variant.mount_options.as_deref().unwrap_or("");
         let refusal = check_kernel(filesystem, options, &self.facts.kernel).err()?;
         let since = refusal.detail.unwrap_or_default();
-        let why = SkipReason::of(format!(
-            "{}: {}",
-            refusal.message,
-            since.trim_end_matches('.')
-        ));
-        Some(why.brought_by("an older kernel"))
+        Some(text::gone(&refusal.message, &since))
     }
 
     /// Why a question is not asked; None if it is.
     pub fn question(&self, question: &Question) -> Option<SkipReason> {
         if !self.arguments.has_part(self.study, &question.part) {
-            let brings = format!("part => '{}'", question.part);
-            return Some(
-                SkipReason::of(format!("it is of part {}", question.part)).brought_by(brings),
-            );
+            return Some(text::another_part(&question.part));
         }
         if let (Some(first), Some(false)) = (&question.today_of, self.arguments.period) {
-            let why = format!("it would be question {first} once more: both with today's settings");
-            return Some(SkipReason::of(why).brought_by("period left out"));
+            return Some(text::asked_twice(first));
         }
         let needs = &question.needs;
         if let Some(why) = needs
@@ -270,13 +214,7 @@ impl StudyContext<'_> {
             self.variant_of(question, variant)
         };
         if let Some(why) = variant(&question.baseline) {
-            return Some(SkipReason {
-                why: format!(
-                    "its baseline {} is not tried: {}",
-                    question.baseline, why.why
-                ),
-                ..why
-            });
+            return Some(text::baseline_not_tried(&question.baseline, why));
         }
         let others = question
             .variants
@@ -285,10 +223,9 @@ impl StudyContext<'_> {
         let mut reasons = others.map(|name| variant(name));
         match reasons.clone().any(|why| why.is_none()) {
             true => None,
-            false => reasons.find_map(|why| why).map(|why| SkipReason {
-                why: format!("there is nothing to compare with: {}", why.why),
-                ..why
-            }),
+            false => reasons
+                .find_map(|why| why)
+                .map(text::nothing_to_compare_with),
         }
     }
 
@@ -311,10 +248,7 @@ impl StudyContext<'_> {
         let not_tried = |why: &dyn Fn(&Variant) -> Option<SkipReason>| {
             names.into_iter().flatten().find_map(|name| {
                 let found = why(self.study.variant(name)?)?;
-                Some(SkipReason {
-                    why: format!("{name} is not tried: {}", found.why),
-                    ..found
-                })
+                Some(text::variant_not_tried(name, found))
             })
         };
         // A variant's own fault says more than its consequence for the question.
@@ -325,12 +259,10 @@ impl StudyContext<'_> {
     }
 
     fn need(&self, need: &Need, question: Option<&Question>) -> Option<SkipReason> {
-        let (is_met, why, brings) = match need {
-            Need::FullSize => (
-                question.is_none_or(|q| self.is_full(q)),
-                "it needs data and windows of full size".to_owned(),
-                "quick, scale and duration left out".to_owned(),
-            ),
+        let server = self.facts.server_version_num / 10_000;
+        let processors = self.facts.processors;
+        let (is_met, why) = match *need {
+            Need::FullSize => (question.is_none_or(|q| self.is_full(q)), text::full_size()),
             Need::Device => {
                 let mut variants = question
                     .map_or(&[] as &[String], |q| q.variants.as_slice())
@@ -338,39 +270,20 @@ impl StudyContext<'_> {
                 let is_on_image =
                     |name: &String| (self.study.variant(name)).is_some_and(|v| self.is_on_image(v));
                 let on_images = self.arguments.image_size.is_some() || variants.any(is_on_image);
-                return on_images.then(on_an_image);
+                (!on_images, text::on_an_image())
             }
-            Need::Bindir => (
-                self.arguments.bindir.is_some(),
-                "it compares two builds of the server".into(),
-                "bindir => '/usr/lib/postgresql/.../bin'".into(),
-            ),
-            Need::Server(major) => (
-                self.facts.server_version_num / 10_000 >= *major as i32,
-                format!(
-                    "it needs PostgreSQL {major}, and this is {}",
-                    self.facts.server_version_num / 10_000
-                ),
-                format!("a server of PostgreSQL {major}"),
-            ),
-            Need::Kernel(major, minor) => (
-                release(&self.facts.kernel).is_some_and(|r| r >= (*major, *minor)),
-                format!(
-                    "it needs Linux {major}.{minor}, and this is {}",
-                    self.facts.kernel
-                ),
-                format!("Linux {major}.{minor}"),
-            ),
-            Need::Processors(n) => (
-                self.facts.processors > *n,
-                format!(
-                    "it needs more than {n} processors, and this machine has {}",
-                    self.facts.processors
-                ),
-                "a larger machine".into(),
-            ),
+            Need::Bindir => (self.arguments.bindir.is_some(), text::second_build()),
+            Need::Server(major) => (server >= major as i32, text::server(major, server)),
+            Need::Kernel(major, minor) => {
+                let needed = (major, minor);
+                (
+                    release(&self.facts.kernel).is_some_and(|r| r >= needed),
+                    text::kernel(needed, &self.facts.kernel),
+                )
+            }
+            Need::Processors(n) => (processors > n, text::processors(n, processors)),
         };
-        (!is_met).then(|| SkipReason::of(why).brought_by(brings))
+        (!is_met).then_some(why)
     }
 
     /// The length of a question's runs, as the study has it.
@@ -431,11 +344,6 @@ impl StudyContext<'_> {
             (None, None) => 0,
         }
     }
-}
-
-fn on_an_image() -> SkipReason {
-    SkipReason::of("on an image it would tell of the disk of the host")
-        .brought_by("device => '/dev/disk/by-id/...'")
 }
 
 /// `6.1.0-13-amd64` is 6.1.

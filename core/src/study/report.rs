@@ -10,6 +10,7 @@ use super::{
     not_tested::{SkipReason, StudyContext},
     pairs,
 };
+use crate::texts::study as text;
 
 /// A line of the report.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -172,15 +173,14 @@ fn remark(
     why_not: Option<&SkipReason>,
     figure: Option<&Figure>,
 ) -> Option<String> {
-    let mut parts: Vec<String> = Vec::new();
-    parts.extend(why_not.map(|why| format!("not tested: {why}")));
-    if let Some(variant) = variant {
-        let gone = variant.gone.iter();
-        parts
-            .extend(gone.map(|g| format!("{} is gone since {}: {}", g.option, g.since, g.instead)));
-    }
-    parts.extend(figure.and_then(|f| f.remark.clone()));
-    (!parts.is_empty()).then(|| parts.join("; "))
+    let why_not = why_not.map(SkipReason::to_string);
+    let gone = variant.map_or(&[][..], |variant| &variant.gone);
+    let gone = gone
+        .iter()
+        .map(|g| [&g.option, &g.since, &g.instead].map(String::as_str));
+    let gone: Vec<_> = gone.collect();
+    let author = figure.and_then(|f| f.remark.as_deref());
+    text::remark(why_not.as_deref(), &gone, author)
 }
 
 #[cfg(test)]

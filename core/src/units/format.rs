@@ -9,6 +9,22 @@ pub fn format_share(share: f64) -> String {
     }
 }
 
+/// A number with one digit behind the point, and none where it is zero.
+pub fn format_tenths(number: f64) -> String {
+    let text = format!("{number:.1}");
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// A number with three digits.
+pub fn format_figure(number: f64) -> String {
+    match number.abs() {
+        100.0.. => format!("{number:.0}"),
+        10.0.. => format!("{number:.1}"),
+        1.0.. => format!("{number:.2}"),
+        _ => format!("{number:.3}"),
+    }
+}
+
 /// A number of bytes as pg_size_pretty writes it: in the largest unit that gives at least 10, rounded half up.
 pub fn format_bytes(bytes: u64) -> String {
     if bytes < 10 * 1024 {

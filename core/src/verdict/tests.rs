@@ -3,7 +3,6 @@ mod input;
 mod properties;
 mod search;
 mod vectors;
-mod words;
 
 use super::Run;
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     finding_row::{Finding, Severity},
-    units::format_count,
+    texts::finding::syncs_and_commits::{self as text, Earlier, Rates},
 };
 
 /// The query of the facts below, for the run $1.
@@ -42,32 +42,19 @@ fn commits_unlike_syncs(facts: &Facts) -> Option<Finding> {
     if facts.is_wal_elsewhere || !factor.is_finite() || factor <= UNLIKE {
         return None;
     }
-    let in_other = format!(" in run {}", facts.other_run_id);
-    let (in_run_of_syncs, in_run_of_commits) = match facts.has_other_commits {
-        true => ("", in_other.as_str()),
-        false => (in_other.as_str(), ""),
-    };
-    let message = format!(
-        "{} made {syncs:.0} calls of fdatasync per second{in_run_of_syncs}, and as many clients {commits:.0} commits per second{in_run_of_commits}: \
-         a factor of {factor:.1}",
-        format_count(facts.jobs.into(), "job")
-    );
-    let hint = match (commits > syncs, facts.jobs) {
-        (true, 1) => {
-            "A commit of one client takes at least a flush: see whether synchronous_commit and fsync were on in the run of workload commit, and its findings."
-        }
-        (true, _) => {
-            "Commits of several clients share a flush, and writes of fio share none: compare one job with one client."
-        }
-        (false, _) => {
-            "Commits wait for more than the flush: see fsbench.wait_profile() and the processors of the run of workload commit."
-        }
+    let rates = Rates {
+        jobs: facts.jobs,
+        syncs,
+        commits,
+        factor,
+        earlier: match facts.has_other_commits {
+            true => Earlier::Commits(facts.other_run_id),
+            false => Earlier::Syncs(facts.other_run_id),
+        },
     };
     Some(Finding::new(
-        "commits_unlike_syncs",
         Severity::Warning,
-        message,
-        hint,
+        text::commits_unlike_syncs(rates),
     ))
 }
 

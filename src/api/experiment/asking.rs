@@ -20,6 +20,7 @@ use pgfsbench_core::{
     },
     refusal::quoted,
     spec::Spec,
+    texts::plan::TOO_SHORT,
 };
 use pgrx::{
     iter::TableIterator,
@@ -242,7 +243,7 @@ fn record(arguments: &ExperimentArguments) -> Result<i64, Fault> {
     report::notice(
         planned.announced(),
         Some(match (starts, planned.is_too_short()) {
-            (_, true) => plan::TOO_SHORT.into(),
+            (_, true) => TOO_SHORT.into(),
             (true, _) => format!(
                 "See fsbench.experiments, and SELECT * FROM fsbench.compare({}).{on_top}",
                 literal(&planned.checked.experiment)

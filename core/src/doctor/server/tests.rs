@@ -80,6 +80,24 @@ fn what_a_run_needs_is_missing_or_there() {
 }
 
 #[test]
+fn room_and_transaction_ids_are_judged_as_before_a_run() {
+    let mut facts = facts();
+    for reserve in [(2 << 30) - 1, 2 << 30, (2 << 30) + 1] {
+        facts.reserve = reserve;
+        let watched = Reserve(reserve).watch("/d", 2 << 30);
+        let is_well = line(&facts, "room for data").state == OK;
+        assert_eq!(is_well, watched.is_ok(), "{reserve}");
+    }
+    for age in [99_999_999, 100_000_000] {
+        facts.state.oldest_age = age;
+        facts.state.freeze_max_age = 200_000_000;
+        let checked = facts.state.check_transaction_ids(1e8);
+        let is_well = line(&facts, "transaction ids").state == OK;
+        assert_eq!(is_well, checked.is_ok(), "{age}");
+    }
+}
+
+#[test]
 fn the_words_are_those_of_the_findings() {
     let mut bad = facts();
     bad.server.fsync = "off".into();

@@ -1,7 +1,7 @@
 //! Why a row has no verdict: a code with its values. Decisions read these; the words are made from them last.
 
 use super::{TOO_SHORT_REASON, why_ended};
-use crate::{texts, units::format_count, verdict::Reason};
+use crate::{units::format_count, verdict::Reason, wording};
 
 /// Why a row has no verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Cause {
 
     /// The code with its values, in words.
     pub fn says(&self) -> String {
-        texts::say(self.code(), || match self {
+        wording::say(self.code(), || match self {
             Self::CanBeZero => format!("{}, can be zero", self.code()),
             Self::TooFewBlocks { blocks, .. } => {
                 format!(
@@ -121,6 +121,6 @@ impl From<&str> for Cause {
         let differs = names.map(|names| Self::Differs(names.into()));
         let mut all = arithmetic.chain(others).chain(early).chain(differs);
         let found = all.find(|cause| cause.says() == text);
-        found.unwrap_or_else(|| panic!("no cause is called {text}"))
+        found.unwrap_or_else(|| panic!("no cause: {text}"))
     }
 }

@@ -1,7 +1,7 @@
 //! Undeclared differences on which a verdict rests.
 
 use super::{Base, Cause, TargetFacts, Withheld};
-use crate::experiment::state::State;
+use crate::{experiment::state::State, texts::answer::compared_with};
 
 /// Differences that withhold the verdict of a target, with the numbers of the targets that differ: from the one that it is compared with, or from any
 /// where it is compared with all.
@@ -36,5 +36,5 @@ pub(super) fn from_others(state: &State, base: &Base, with: &[usize]) -> String 
         .iter()
         .map(|&i| state.targets[i].name.as_str())
         .collect();
-    format!("; as compared with {}", names.join(", "))
+    compared_with(&names)
 }

@@ -10,17 +10,13 @@ use crate::{
         state::{OthersSeen, State},
         steps,
     },
-    quoting::sql_literal,
-    texts,
-    units::{format_count, format_seconds},
+    texts::answer::open as text,
     verdict::{
         Reason,
         looks::{FEWEST_BLOCKS, LOOKS},
     },
+    wording,
 };
-
-/// The way on where an experiment can have no more blocks.
-const LONGER_WINDOWS: &str = "-- a new experiment with a longer cycle, or a longer duration: runs with longer windows differ less";
 
 /// A reason, with its values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,65 +71,31 @@ impl OpenReason {
 
     /// In words.
     pub fn says(&self) -> String {
-        texts::say("open", || self.in_words())
+        wording::say("open", || self.in_words())
     }
 
     fn in_words(&self) -> String {
         match self {
             Self::BusyMachine(busy) => busy.says(),
             Self::NeighboursNotSeen { seen } => {
-                let known = match seen {
-                    OthersSeen::Least => "only the least of what others did",
-                    OthersSeen::All | OthersSeen::Nothing => "nothing of what others did",
-                };
-                format!("{known} is known here: see the load of the machine from outside")
+                text::neighbours_not_seen(*seen == OthersSeen::Least)
             }
             Self::WindowsTooShort {
                 window_seconds,
                 cycle_seconds,
-            } => {
-                let sizes = window_seconds.zip(*cycle_seconds);
-                let sizes = sizes.map(|(window, cycle)| {
-                    format!(
-                        " ({}, and two checkpoint cycles are {})",
-                        format_seconds(window),
-                        format_seconds(2.0 * cycle)
-                    )
-                });
-                format!(
-                    "windows too short{}: a new experiment needs a longer duration, or a shorter cycle",
-                    sizes.unwrap_or_default()
-                )
-            }
-            Self::TooFewBlocks { blocks, ended_by } => {
-                let by = ended_by.map(|by| format!("{}: ", by.as_str()));
-                format!(
-                    "{}too few blocks: {blocks} of the {FEWEST_BLOCKS} that the first look takes",
-                    by.unwrap_or_default()
-                )
-            }
+            } => text::windows_too_short(window_seconds.zip(*cycle_seconds)),
+            Self::TooFewBlocks { blocks, ended_by } => text::too_few_blocks(*blocks, *ended_by),
             Self::EndedEarly {
                 target,
                 blocks,
                 ended_by,
-            } => format!(
-                "{}: {target} was not decided yet, and needs about {}",
-                ended_by.as_str(),
-                format_count((*blocks).into(), "more block")
-            ),
-            Self::Noise { target, blocks } => format!(
-                "noise: {target} needs about {}",
-                format_count((*blocks).into(), "more block")
-            ),
-            Self::TooManyBlocks { target } => format!(
-                "noise: {target} needs more than the {MOST_BLOCKS} blocks that an experiment can have; longer windows differ less"
-            ),
-            Self::GivenUp { target } => format!(
-                "noise: more blocks would hardly decide {target}; longer windows differ less"
-            ),
+            } => text::ended_early(target, *blocks, *ended_by),
+            Self::Noise { target, blocks } => text::noise(target, *blocks),
+            Self::TooManyBlocks { target } => text::too_many_blocks(target, MOST_BLOCKS),
+            Self::GivenUp { target } => text::given_up(target),
             Self::Differs { target, what } => format!("{target}: {what}"),
-            Self::NoiseFloor => "noise: two names of one target differ as much".into(),
-            Self::NoReference => "what the others are compared with was not run any more".into(),
+            Self::NoiseFloor => text::noise_floor(),
+            Self::NoReference => text::no_reference(),
         }
     }
 }
@@ -156,11 +118,9 @@ impl Open {
             )
         };
         let longer = self.reasons.iter().any(needs_longer);
-        let longer = longer.then(|| LONGER_WINDOWS.to_owned());
-        let extension = self.next_blocks.map(|blocks| {
-            let name = sql_literal(experiment);
-            format!("SELECT fsbench.extend_experiment({name}, {blocks});")
-        });
+        let longer = longer.then(|| text::LONGER_WINDOWS.to_owned());
+        let next = self.next_blocks;
+        let extension = next.map(|blocks| text::extend(experiment, blocks));
         extension.or(longer)
     }
 

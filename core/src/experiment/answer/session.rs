@@ -6,6 +6,7 @@ use crate::{
         state::State,
         steps::{self, LookResults},
     },
+    texts::answer as text,
     verdict::confirmed,
 };
 
@@ -69,10 +70,7 @@ pub fn confirm(answers: &mut [Row], state: &State, other: &State, theirs: &[Row]
             _ => false,
         };
         if holds {
-            row.says = format!(
-                "{}, confirmed by \"{}\"",
-                row.says, other.experiment.experiment
-            );
+            row.says = text::confirmed(&row.says, &other.experiment.experiment);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{experiment::throttled::Step, texts};
+use crate::{experiment::throttled::Step, texts::steps::changed_between_blocks, wording};
 
 /// A finding that is a warning, and how many of a target's runs have it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -47,11 +47,11 @@ impl Warning {
     }
 
     fn says(&self) -> String {
-        texts::say(self.code(), || match self {
+        wording::say(self.code(), || match self {
             Self::Found(found) if found.with_it < found.runs => {
                 format!("{} ({})", found.code, found.in_which())
             }
-            Self::Changed(names) => format!("changed between blocks: {names}"),
+            Self::Changed(names) => changed_between_blocks(names),
             Self::Throttled(step) => step.why(),
             Self::Found(_) | Self::CarryOver => self.code().to_owned(),
         })

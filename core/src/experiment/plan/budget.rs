@@ -3,6 +3,7 @@
 use super::{Before, Length, SHORTEST_CYCLE_SECONDS, blocks_within, looks};
 use crate::{
     refusal::Refusal,
+    texts::plan as text,
     units::{format_count, format_seconds},
     verdict::looks::{DEFAULT_MAX_BLOCKS, FEWEST_BLOCKS},
 };
@@ -51,13 +52,7 @@ pub struct BudgetPlan {
 impl BudgetPlan {
     /// In words.
     pub fn says(&self) -> String {
-        let window = self.length.window_seconds;
-        let cycle = match self.cycle_seconds {
-            Some(seconds) => format!("checkpoint cycles of {}, ", format_seconds(seconds)),
-            None => String::new(),
-        };
-        let blocks = format_count(self.blocks.into(), "block");
-        format!("{cycle}windows of {}, {blocks}", format_seconds(window))
+        text::fit(self.cycle_seconds, self.length.window_seconds, self.blocks)
     }
 }
 
@@ -158,14 +153,7 @@ impl BudgetRequest {
     /// In words: how many targets, or how much time, would fit instead.
     pub fn instead(&self, seconds: f64) -> String {
         let blocks = self.blocks.unwrap_or(FEWEST_BLOCKS);
-        match self.targets_that_fit(seconds) {
-            Some(targets) => format!(
-                "{}, {} fit",
-                format_count(targets.into(), "target"),
-                format_count(blocks.into(), "block")
-            ),
-            None => "two targets do not fit either".into(),
-        }
+        text::instead(self.targets_that_fit(seconds), blocks)
     }
 
     /// Spends a budget, or says why nothing fits.

@@ -13,7 +13,8 @@ use crate::{
     run::room::DISK_TPS,
     spec::Spec,
     target::prepared_data::Copied,
-    units::{format_bytes, format_seconds},
+    texts::plan as text,
+    wording,
 };
 
 /// Blocks whose order is shown.
@@ -57,7 +58,7 @@ pub fn line(part: &'static str, item: impl Into<String>, says: impl Into<String>
     Line {
         part,
         item: item.into(),
-        says: says.into(),
+        says: wording::say(part, || says.into()),
     }
 }
 
@@ -65,31 +66,26 @@ pub fn line(part: &'static str, item: impl Into<String>, says: impl Into<String>
 pub fn rows(plan: &Plan, trouble: Vec<Line>) -> Vec<Line> {
     let announced = plan::announced(plan.checked, plan.length, plan.before);
     let mut rows = vec![line("plan", "experiment", announced)];
-    rows.extend(plan.budget.map(|(seconds, fit)| {
-        let says = format!("{}: {}", format_seconds(seconds), fit.says());
-        line("plan", "budget", says)
-    }));
+    rows.extend(
+        plan.budget
+            .map(|(seconds, fit)| line("plan", "budget", text::budget(seconds, &fit.says()))),
+    );
     rows.extend(trouble);
     if plan.too_short {
-        rows.push(line("trouble", "the verdict", plan::TOO_SHORT));
+        rows.push(line("trouble", "the verdict", text::TOO_SHORT));
     }
     rows.extend(runs(plan));
     rows.extend(order(plan));
     rows.extend(room(plan));
     rows.extend(plan.copied.as_ref().map(room_here));
-    rows.push(line(
-        "needs",
-        "transaction ids of this server",
-        transaction_ids(plan),
-    ));
+    rows.push(line("needs", text::TRANSACTION_IDS, transaction_ids(plan)));
     rows.extend(times(plan));
     rows
 }
 
 /// The rows of one that could not be started as it is asked for.
 pub fn without_plan(trouble: impl Iterator<Item = Line>) -> Vec<Line> {
-    let says = "it cannot be started as it is asked for; the rest of the plan comes when what is missing is there";
-    std::iter::once(line("plan", "experiment", says))
+    std::iter::once(line("plan", "experiment", text::cannot_start()))
         .chain(trouble)
         .collect()
 }
@@ -107,7 +103,7 @@ fn runs(plan: &Plan) -> Vec<Line> {
         line(
             "run",
             &*candidate.name,
-            format!("target {}: {}", candidate.target, spec.plan_text()),
+            text::run(&candidate.target, &spec.plan_text()),
         )
     })
     .collect()
@@ -127,14 +123,7 @@ fn order(plan: &Plan) -> Vec<Line> {
         })
         .collect();
     if !plan.seed_is_given {
-        rows.push(line(
-            "order",
-            "of this plan",
-            format!(
-                "seed => {} has this order; without a seed it is drawn when the experiment is asked for",
-                plan.seed
-            ),
-        ));
+        rows.push(line("order", "of this plan", text::drawn_seed(plan.seed)));
     }
     rows
 }
@@ -145,45 +134,29 @@ fn room(plan: &Plan) -> Option<Line> {
     let (spec, needed) = runs.max_by_key(|(_, needed)| **needed)?;
     Some(line(
         "needs",
-        "room on a target",
-        format!(
-            "about {}, of which {} are data when a run begins; the rest is WAL, what is added at {DISK_TPS:.0} tps, an empty cluster, and on btrfs as much again; with room for twice max_wal_size besides, WAL need not force checkpoints",
-            format_bytes(*needed),
-            format_bytes(spec.data_bytes())
-        ),
+        text::ROOM_ON_A_TARGET,
+        text::room(*needed, spec.data_bytes(), DISK_TPS),
     ))
 }
 
 /// For the data that are copied; or why none are.
 fn room_here(copied: &Copied) -> Line {
     let says = match copied {
-        Copied::Prepared => {
-            "no more than there is: the data are there, to be copied to each target".into()
-        }
-        Copied::LoadedFirst { bytes, limit } => format!(
-            "about {}, where the data are loaded once, to be copied to each target (pgfsbench.prepared_data_limit is {})",
-            format_bytes(*bytes),
-            format_bytes(*limit)
-        ),
-        Copied::NoRoom(why) => format!(
-            "none that is enough. {why} So runs load data on their targets, which takes longer than a copy, and fail where they ask for a cold cache or cloned data; raise the limit, or make room"
-        ),
+        Copied::Prepared => text::data_are_there(),
+        Copied::LoadedFirst { bytes, limit } => text::loaded_first(*bytes, *limit),
+        Copied::NoRoom(why) => text::no_room(why),
     };
-    line("needs", "room beside this server", says)
+    line("needs", text::ROOM_HERE, says)
 }
 
 fn transaction_ids(plan: &Plan) -> String {
     if !plan.specs.iter().any(Spec::is_here) {
-        return "none: the runs have servers of their own".into();
+        return text::no_transaction_ids();
     }
     let runs = f64::from(plan.checked.max_blocks) * plan.many() as f64;
     let of = |spec: &Spec| spec.transactions_at(plan::ASSUMED_TPS);
     let ids = plan.specs.iter().map(of).fold(0.0, f64::max);
-    format!(
-        "up to {:.0} million at {:.0} tps, for the runs on target default",
-        ids * runs / 1e6,
-        plan::ASSUMED_TPS
-    )
+    text::transaction_ids(ids * runs, plan::ASSUMED_TPS)
 }
 
 fn times(plan: &Plan) -> Vec<Line> {
@@ -192,11 +165,7 @@ fn times(plan: &Plan) -> Vec<Line> {
         .map(|offer| line("time", offer.name, offered(plan, offer.seconds)))
         .collect();
     if !plan.too_short && plan.checked.neighbours.has_repeats() {
-        rows.push(line(
-            "time",
-            "not in these",
-            "runs that are made again since others disturbed them, each twice at most",
-        ));
+        rows.push(line("time", "not in these", text::repeats_are_extra()));
     }
     rows
 }
@@ -207,19 +176,13 @@ fn offered(plan: &Plan, seconds: f64) -> String {
     // Within a budget max_duration is the budget.
     let most = checked.max_seconds.filter(|_| plan.budget.is_none());
     let most = most.filter(|most| *most < seconds);
-    let within = most.map_or(String::new(), |most| {
-        format!("max_duration {}: ", format_seconds(most))
-    });
     let seconds = most.unwrap_or(seconds);
     let longer = BudgetRequest {
         blocks: None,
         ..*wish
     };
     let Some(fit) = longer.fit(seconds) else {
-        return format!(
-            "{within}too short for a verdict: {}",
-            longer.instead(seconds)
-        );
+        return text::too_short_for_a_verdict(most, &longer.instead(seconds));
     };
     // It could have more blocks than it has without a word.
     let blocks = plan::blocks_within(seconds, wish.runs(), fit.length, wish.before());
@@ -229,44 +192,28 @@ fn offered(plan: &Plan, seconds: f64) -> String {
         .filter(|n| *n <= blocks)
         .collect();
     let last = reached.last().copied().unwrap_or(fit.blocks);
-    let more = match last > checked.max_blocks {
-        true => format!("with max_blocks => {last}: "),
-        false => String::new(),
-    };
     let cycle = fit.length.cycle_seconds;
-    let provisional = match wish.has_cycles && plan::is_provisional(cycle) {
-        true => "provisional, ",
-        false => "",
-    };
-    let how = match fit.cycle_seconds {
-        Some(seconds) => format!(
-            "with cycle => '{}', windows of {}: {provisional}",
-            format_seconds(seconds),
-            format_seconds(fit.length.window_seconds)
-        ),
-        None => provisional.to_owned(),
-    };
-    let looks: Vec<String> = reached.iter().map(u32::to_string).collect();
-    let looks = looks.join(", ");
-    if wish.has_cycles && fit.length.is_too_short() {
-        return format!("{within}{more}looks after {looks}; decides nothing (too_short)");
-    }
-    let finds = NOISE.map(|noise| {
+    let finds = |noise: f64| {
         let found = plan::smallest_difference(checked.goal, wish.runs(), last, noise);
-        let found = found.map_or("nothing".into(), |share| {
-            format!("{} %", plan::percent(share))
-        });
-        format!("{found} at {} % noise", plan::percent(noise))
-    });
-    format!(
-        "{within}{more}{how}looks after {looks}; finds {}",
-        finds.join(", ")
-    )
+        (found, noise)
+    };
+    let decides_nothing = wish.has_cycles && fit.length.is_too_short();
+    let offer = text::Offer {
+        max_duration: most,
+        max_blocks: (last > checked.max_blocks).then_some(last),
+        cycle: fit.cycle_seconds,
+        window: fit.length.window_seconds,
+        is_provisional: wish.has_cycles && plan::is_provisional(cycle),
+        looks: reached,
+        finds: (!decides_nothing).then(|| NOISE.map(finds).to_vec()),
+    };
+    offer.words()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::format_seconds;
     use crate::{
         experiment::arguments::{self, ExperimentArguments},
         spec,
@@ -332,6 +279,23 @@ mod tests {
             vec![line("trouble", "the helper", "x")],
         );
         assert_eq!(rows[0].part, "plan");
+        let coded = wording::without(|| {
+            super::rows(
+                &plan(&checked, &[], &[]),
+                vec![line("trouble", "the helper", "x")],
+            )
+        });
+        assert!(coded.iter().all(|row| row.says == row.part));
+        let subjects = |rows: &[Line]| -> Vec<(&'static str, String)> {
+            rows.iter()
+                .map(|row| (row.part, row.item.clone()))
+                .collect()
+        };
+        assert_eq!(
+            subjects(&coded),
+            subjects(&rows),
+            "nothing reads a sentence"
+        );
         assert_eq!(of(&rows, "trouble"), [("the helper", "x")]);
         let order = of(&rows, "order");
         assert_eq!(order.len(), SHOWN_BLOCKS + 1);
@@ -390,7 +354,7 @@ mod tests {
         plan.wish.length.window_seconds = 10.0;
         plan.wish.may_choose = false;
         let rows = rows(&plan, Vec::new());
-        assert_eq!(of(&rows, "trouble"), [("the verdict", plan::TOO_SHORT)]);
+        assert_eq!(of(&rows, "trouble"), [("the verdict", text::TOO_SHORT)]);
         let times = of(&rows, "time");
         assert_eq!(times.len(), plan::OFFERS.len());
         for (item, says) in times {

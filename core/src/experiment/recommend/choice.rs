@@ -8,7 +8,7 @@ use crate::{
         state::{Goal, Outcome, State},
     },
     finding::Durability,
-    verdict::words::share_or_factor,
+    texts::recommend::choice::{self as text, Against, Leader},
 };
 
 /// A choice, or why there is none.
@@ -32,10 +32,7 @@ impl Choice {
 pub fn choice(state: &State, answers: &[Row], facts: &[Facts], metric: Metric) -> Choice {
     let e = &state.experiment;
     if !matches!(e.status.as_str(), "done" | "cancelled") {
-        return Choice::none(format!(
-            "no choice yet: the experiment is {}; what is said below is as of its last look",
-            e.status
-        ));
+        return Choice::none(text::not_over(&e.status));
     }
     if let Some(why) = without_result(state) {
         return Choice::none(why);
@@ -57,32 +54,23 @@ fn without_result(state: &State) -> Option<String> {
         return None;
     }
     let last = state.runs.iter().rev().find_map(|made| made.why.as_deref());
-    let last = last.map(|why| format!("; of the last one it is said: {why}"));
     let has_run = |number: usize| state.runs.iter().any(|made| made.number == number);
     let never: Vec<&str> = (state.targets.iter())
         .filter(|target| !has_run(target.number))
         .map(|target| target.name.as_str())
         .collect();
-    let never = match never.is_empty() {
-        true => String::new(),
-        false => format!("; {} had no run at all", never.join(", ")),
-    };
-    Some(format!(
-        "no choice: none of its runs has come to a result that counts{}{never}; fsbench.experiment_log has all of them",
-        last.unwrap_or_default()
-    ))
+    Some(text::no_result(last, &never))
 }
 
 /// Why a target is not to be chosen, whatever it does.
-fn reason_against(facts: &[Facts], number: usize) -> Option<String> {
+fn reason_against(facts: &[Facts], number: usize) -> Option<Against> {
     if is_for_comparison_only(facts, number) {
-        return Some("for comparison only".into());
+        return Some(Against::ComparisonOnly);
     }
     if durability_of(facts, number).is_some_and(Durability::has_failed_power_cuts) {
-        return Some("power cuts lost or damaged its data".into());
+        return Some(Against::FailedPowerCuts);
     }
-    let why = less_durable(facts, number)?;
-    Some(format!("not as durable as others of these ({why})"))
+    less_durable(facts, number).map(Against::LessDurable)
 }
 
 /// Whether the interval of a row without a verdict is still one to go by: not where what was measured is in doubt.
@@ -98,9 +86,7 @@ fn withheld<'a>(answers: &[&'a Row]) -> Option<&'a Row> {
 
 /// That nothing is chosen, with the words in which the answer says why a row is open.
 fn no_choice(state: &State, row: &Row) -> String {
-    let why = open::reason(state, row);
-    let why = why.map_or_else(|| "inconclusive".into(), |why| why.says());
-    format!("no choice: {why}")
+    text::open(open::reason(state, row).map(|why| why.says()))
 }
 
 fn best(state: &State, answers: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
@@ -122,44 +108,23 @@ fn best(state: &State, answers: &[&Row], facts: &[Facts], metric: Metric) -> Cho
         let why = alike
             .iter()
             .find_map(|row| reason_against(facts, row.number));
-        return Choice::none(format!(
-            "no choice: {} is ahead, and is {}; without it, another experiment tells which of the others is best",
-            names(&alike),
-            why.unwrap_or_default()
-        ));
+        return Choice::none(text::unusable(&names(&alike), why));
     }
     let circumstances = regime::in_short(state, answers, facts);
     if let [only] = alike[..] {
+        let says = text::chosen(&only.target, &metric.superlative(), &circumstances);
         return Choice {
-            advice: vec![advice(
-                "choice",
-                format!(
-                    "{}: {} of these{circumstances}",
-                    only.target,
-                    metric.superlative()
-                ),
-            )],
+            advice: vec![advice("choice", says)],
             chosen: Some(only.number),
         };
     }
     let preferred = preferred(&usable, facts);
+    let says = [
+        text::equivalent(&names(&alike), &circumstances),
+        text::preferred(&preferred.target),
+    ];
     Choice {
-        advice: vec![
-            advice(
-                "choice",
-                format!(
-                    "{}: these are equivalent, the difference does not count{circumstances}",
-                    names(&alike)
-                ),
-            ),
-            advice(
-                "choice",
-                format!(
-                    "{} of these, by preference: the more durable first, then fewer stall seconds, then the first in the list",
-                    preferred.target
-                ),
-            ),
-        ],
+        advice: says.map(|says| advice("choice", says)).into(),
         chosen: Some(preferred.number),
     }
 }
@@ -167,28 +132,20 @@ fn best(state: &State, answers: &[&Row], facts: &[Facts], metric: Metric) -> Cho
 /// Without a choice: what the open ones could be worse by.
 fn among_open(alike: &[&Row], open: &[&Row], metric: Metric) -> Choice {
     let left: Vec<&Row> = alike.iter().chain(open).copied().collect();
-    let mut choice = Choice::none(match left[..] {
-        [] => "no choice: none of them is left that could be chosen".into(),
-        [only] => format!("no choice: it is open whether {} is the best", only.target),
-        _ => format!(
-            "no choice among {}: it is open which of them is best",
-            names(&left)
-        ),
-    });
+    let mut choice = Choice::none(text::among(&names(&left)));
     let leader = left.iter().find(|row| row.is_leading()).copied();
     choice.advice.extend(open.iter().filter_map(|row| {
         let most = match metric.more_is_better {
             true => 1.0 - row.low?,
             false => row.high? - 1.0,
         };
-        let most = share_or_factor(most.max(0.0));
         let led_before =
             leader.is_some_and(|leader| row.against.is_some_and(|n| n != leader.number));
-        let reference = match led_before {
-            false => "the one that leads",
-            true => "the one that led when it was given up",
+        let leader = match led_before {
+            false => Leader::Now,
+            true => Leader::Before,
         };
-        let says = format!("{} is at most {most} worse than {reference}", row.target);
+        let says = text::at_most_worse(&row.target, most.max(0.0), leader);
         Some(advice("cost", says))
     }));
     choice
@@ -209,17 +166,12 @@ fn cost_of_leader(leader: &Row, open: &[&Row], metric: Metric) -> Option<Advice>
         (most.is_finite() && most > 0.0).then_some((row, most))
     });
     let (row, most) = could_be_ahead.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    let most = share_or_factor(most);
-    let says = format!(
-        "{}, which leads, is at most {most} worse than {}",
-        leader.target, row.target
-    );
+    let says = text::leader_at_most_worse(&leader.target, most, &row.target);
     Some(advice("cost", says))
 }
 
-fn names(rows: &[&Row]) -> String {
-    let names: Vec<&str> = rows.iter().map(|row| row.target.as_str()).collect();
-    names.join(", ")
+fn names<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
+    rows.iter().map(|row| row.target.as_str()).collect()
 }
 
 fn durability_of(facts: &[Facts], number: usize) -> Option<&Durability> {
@@ -259,21 +211,15 @@ fn against_baseline(state: &State, answers: &[&Row], facts: &[Facts], metric: Me
                 true => row.high? - 1.0,
                 false => 1.0 - row.low?,
             };
-            Some(advice(
-                "cost",
-                format!(
-                    "staying with {name} instead of {} costs at most {}",
-                    row.target,
-                    share_or_factor(gain.max(0.0))
-                ),
-            ))
+            let says = text::staying_costs(name, &row.target, gain.max(0.0));
+            Some(advice("cost", says))
         })
         .collect();
     let mut choice = match betters[..] {
         [only] => Choice {
             advice: vec![advice(
                 "choice",
-                format!("{}: {}{circumstances}", only.target, only.says),
+                text::better(&only.target, &only.says, &circumstances),
             )],
             chosen: Some(only.number),
         },
@@ -281,19 +227,11 @@ fn against_baseline(state: &State, answers: &[&Row], facts: &[Facts], metric: Me
             let is_alone = !answers.is_empty() && answers.iter().all(|row| row.is_set_aside());
             match withheld(answers) {
                 Some(row) => Choice::none(no_choice(state, row)),
-                None if is_alone => Choice::none(format!(
-                    "no choice: all that was to be compared with {name} was set aside, since its runs failed"
-                )),
+                None if is_alone => Choice::none(text::all_set_aside(name)),
                 None => stay(baseline, name, &unusable, facts, &circumstances),
             }
         }
-        _ => {
-            let names: Vec<&str> = betters.iter().map(|row| row.target.as_str()).collect();
-            Choice::none(format!(
-                "{} are better than {name}; among themselves they were not ranked: goal \"best\" does that",
-                names.join(" and ")
-            ))
-        }
+        _ => Choice::none(text::several_better(&names(&betters), name)),
     };
     choice.advice.extend(bounds);
     choice
@@ -307,26 +245,18 @@ fn stay(
     facts: &[Facts],
     circumstances: &str,
 ) -> Choice {
-    let better = nothing_better(unusable, facts);
-    if let Some(why) = reason_against(facts, baseline) {
-        return Choice::none(format!("no choice: {better}, and {name} is {why}"));
+    let unusable = unusable.iter().filter_map(|row| {
+        let against = reason_against(facts, row.number)?;
+        Some((row.target.as_str(), against))
+    });
+    let unusable: Vec<_> = unusable.collect();
+    if let Some(against) = reason_against(facts, baseline) {
+        return Choice::none(text::nothing_to_stay_with(name, &unusable, &against));
     }
-    let says = format!("stay with {name}: {better}{circumstances}");
+    let says = text::stay(name, &unusable, circumstances);
     Choice {
         advice: vec![advice("choice", says)],
         chosen: Some(baseline),
-    }
-}
-
-fn nothing_better(unusable: &[&Row], facts: &[Facts]) -> String {
-    let but = unusable.iter().map(|row| {
-        let why = reason_against(facts, row.number).unwrap_or_default();
-        format!("{} is better, but {why}", row.target)
-    });
-    let but: Vec<String> = but.collect();
-    match but.is_empty() {
-        true => "nothing that was compared with it is better by what counts".into(),
-        false => format!("{}, and nothing else is by what counts", but.join("; ")),
     }
 }
 

@@ -3,12 +3,15 @@
 use super::{
     Advice, Facts, ThisServer,
     stored::{self, SOME_LOG, members},
-    to_paste, untested,
+    to_paste, untested as not_tested,
 };
 use crate::{
     experiment::state::State,
     helper::{Filesystem, options},
-    quoting,
+    texts::recommend::{
+        lines::{self as text, Fstab},
+        untested,
+    },
 };
 
 /// Where the database would be.
@@ -20,10 +23,7 @@ const SOME_DEVICE: &str = "/dev/disk/by-id/YOUR-DEVICE";
 pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
     let mut rows = Vec::new();
     if let Some(what) = stored::not_ours(f) {
-        rows.push(untested(
-            format!("{what} is not stored as pgfsbench stores it"),
-            ": no lines are shown to be pasted",
-        ));
+        rows.push(not_tested(untested::lines(what)));
         return rows;
     }
     let made = stored::is_made(f);
@@ -31,22 +31,17 @@ pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
     if made {
         let command = f.mkfs_command.as_deref().and_then(stored::mkfs);
         if let Some(command) = command {
-            rows.push(to_paste("mkfs", format!("# what {device} holds is lost")));
+            rows.push(to_paste("mkfs", text::device_is_erased(device)));
             rows.push(to_paste("mkfs", format!("{command} {device}")));
         }
         rows.extend(fstab(f, device, here));
     }
     for (name, value) in members(f.block_settings.as_ref()) {
         let disk = disk_of(device);
-        rows.push(to_paste(
-            "udev",
-            format!(
-                "ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{{DEVTYPE}}==\"disk\", ENV{{DEVLINKS}}==\"*{disk}*\", ATTR{{queue/{name}}}=\"{value}\""
-            ),
-        ));
+        rows.push(to_paste("udev", text::udev(disk, &name, &value)));
     }
     for (name, value) in members(f.kernel_settings.as_ref()) {
-        rows.push(to_paste("sysctl", format!("vm.{name} = {value}")));
+        rows.push(to_paste("sysctl", text::sysctl(&name, &value)));
     }
     let is_for_the_benchmark =
         |name: &str| name == "checkpoint_timeout" && state.experiment.too_short;
@@ -83,31 +78,29 @@ fn fstab(f: &Facts, device: &str, here: &ThisServer) -> Vec<Advice> {
         let detail = refusal.detail.unwrap_or_default();
         rows.push(to_paste(
             "fstab",
-            format!("# {}: {detail}", refusal.message),
+            text::not_on_this_kernel(&refusal.message, &detail),
         ));
     }
     if let Some(kernel) = f.kernel.as_deref().filter(|kernel| *kernel != here.kernel) {
-        rows.push(to_paste(
-            "fstab",
-            format!("# measured on Linux {kernel}, and this is {}", here.kernel),
-        ));
+        rows.push(to_paste("fstab", text::measured_on(kernel, &here.kernel)));
     }
     rows.push(to_paste(
         "fstab",
-        format!("# {DIRECTORY} stands for where your data are; what is there now is hidden by the mount: stop the server first, and copy its data to the new filesystem"),
+        text::directory_stands_for_yours(DIRECTORY),
     ));
     // Only those of the ext family are checked when the machine starts.
     let pass = if filesystem.starts_with("ext") { 2 } else { 0 };
     rows.push(to_paste(
         "fstab",
-        format!(
-            "echo \"UUID=$(blkid -s UUID -o value {device}) {DIRECTORY} {filesystem} {options} 0 {pass}\" >> /etc/fstab"
-        ),
+        text::fstab(Fstab {
+            device,
+            directory: DIRECTORY,
+            filesystem,
+            options: &options,
+            pass,
+        }),
     ));
-    let mount = match here.has_systemd {
-        true => format!("systemctl daemon-reload && mount {DIRECTORY}"),
-        false => format!("mount {DIRECTORY}"),
-    };
+    let mount = text::mount(DIRECTORY, here.has_systemd);
     rows.push(to_paste("fstab", mount));
     rows
 }
@@ -129,19 +122,12 @@ fn settings_of_server(
     let (mut reload, mut restart) = (false, false);
     for (name, value) in settings {
         let says = match here.contexts.get(&name).map(String::as_str) {
-            None if !name.contains('.') => format!(
-                "-- this server has no setting {name}, which was {value} in the server that was measured"
-            ),
-            Some("internal") => {
-                format!("-- {name} was {value}, which is chosen when a cluster is made")
-            }
+            None if !name.contains('.') => text::no_such_setting(&name, &value),
+            Some("internal") => text::setting_of_cluster(&name, &value),
             context => {
                 restart |= context == Some("postmaster");
                 reload |= context != Some("postmaster");
-                format!(
-                    "ALTER SYSTEM SET {name} = {};",
-                    quoting::sql_literal(&value)
-                )
+                text::alter_system(&name, &value)
             }
         };
         rows.push(Advice {
@@ -150,10 +136,10 @@ fn settings_of_server(
         });
     }
     if reload && !restart {
-        rows.push(to_paste("postgresql.conf", "SELECT pg_reload_conf();"));
+        rows.push(to_paste("postgresql.conf", text::RELOAD));
     }
     if restart {
-        rows.push(to_paste("postgresql.conf", "-- then restart the server"));
+        rows.push(to_paste("postgresql.conf", text::RESTART));
     }
     rows
 }

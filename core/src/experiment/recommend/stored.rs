@@ -12,6 +12,7 @@ use crate::{
         request::check_device_path,
     },
     server_setting,
+    texts::recommend::untested::Stored,
 };
 
 /// Stands where the device of a log was, which is not known.
@@ -31,7 +32,7 @@ pub fn is_made(f: &Facts) -> bool {
 }
 
 /// The first of the facts that pgfsbench would not have stored so.
-pub fn not_ours(f: &Facts) -> Option<&'static str> {
+pub fn not_ours(f: &Facts) -> Option<Stored> {
     let filesystem = f.filesystem.as_deref().map(Filesystem::of_name);
     let is_known = !matches!(filesystem, Some(Err(_)));
     let mounts = |options: &str| match &filesystem {
@@ -47,40 +48,37 @@ pub fn not_ours(f: &Facts) -> Option<&'static str> {
     };
     let of_making = [
         (
-            "the command of mkfs",
+            Stored::Mkfs,
             f.mkfs_command.as_deref().is_none_or(|c| mkfs(c).is_some()),
         ),
-        ("the type of the filesystem", is_known),
+        (Stored::Filesystem, is_known),
         (
-            "the mount options",
+            Stored::MountOptions,
             f.mount_options.as_deref().is_none_or(mounts),
         ),
         (
-            "the device",
+            Stored::Device,
             f.device
                 .as_deref()
                 .is_none_or(|path| check_device_path(path).is_ok()),
         ),
-        (
-            "the version of the kernel",
-            f.kernel.as_deref().is_none_or(is_release),
-        ),
+        (Stored::Kernel, f.kernel.as_deref().is_none_or(is_release)),
     ];
     let of_settings = [
         (
-            "a setting of the device",
+            Stored::DeviceSetting,
             f.block_settings.as_ref().is_none_or(|given| {
                 BlockSettings::deserialize(given).is_ok_and(|s| s.check().is_ok())
             }),
         ),
         (
-            "a setting of the kernel",
+            Stored::KernelSetting,
             f.kernel_settings.as_ref().is_none_or(|given| {
                 KernelSettings::deserialize(given).is_ok_and(|s| s.check().is_ok())
             }),
         ),
         (
-            "a setting of the server",
+            Stored::ServerSetting,
             members(f.settings.as_ref()).iter().all(is_setting),
         ),
     ];

@@ -3,6 +3,7 @@ use super::{
     regime::{in_short, regime, with_short_cycles},
     *,
 };
+use crate::finding::{self, RunFacts};
 
 fn facts(fields: Value) -> Facts {
     serde_json::from_value(fields).unwrap()
@@ -177,6 +178,27 @@ fn reads_of_data_in_memory_that_the_device_did_are_told() {
         says(Some(1_073_741_824.0)),
         "the data fit into memory, but the device read 1024 MB in a window; the server's processes read 2048 MB"
     );
+}
+
+/// A finding and the regime say by one rule whether data fit into memory.
+#[test]
+fn memory_that_the_asking_server_takes_holds_no_data() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    for (taken, fits) in [(None, true), (Some(1 << 30), true), (Some(7 << 29), false)] {
+        let found = RunFacts {
+            data_bytes: Some(1 << 30),
+            memory_bytes: Some(4 << 30),
+            asking_server_shared_buffers_bytes: taken,
+            ..RunFacts::default()
+        };
+        let is_found = finding::foretell(&found, "data_fits_ram").is_some();
+        let of = facts(serde_json::json!({
+            "number": 0, "data_bytes": 1 << 30, "memory_bytes": 4_u64 << 30, "asking_server_shared_buffers_bytes": taken
+        }));
+        let says = regime(&state, &[], &[of], &ThisServer::default()).remove(0);
+        assert_eq!(is_found, fits);
+        assert_eq!(says.starts_with("the data fit into memory"), fits, "{says}");
+    }
 }
 
 #[test]

@@ -4,9 +4,12 @@
 use serde_json::Value;
 
 use super::{End, Next, Place, start};
-use crate::experiment::{
-    state::{Experiment, Made, Outcome, State},
-    wal,
+use crate::{
+    experiment::{
+        state::{Experiment, Made, Outcome, State},
+        wal,
+    },
+    texts::steps as text,
 };
 
 /// A run from which the rate or the WAL of the others follows is tried again once.
@@ -54,11 +57,8 @@ pub fn outcome(
     let is_done = made.status.as_deref() == Some("done");
     match e.rate_share {
         Some(_) if outcome != Outcome::Measured => (outcome, why),
-        Some(_) => (
-            Outcome::Pilot,
-            made.tps.map(|tps| format!("{tps:.1} tps without a rate")),
-        ),
-        None if is_done => (Outcome::Pilot, Some("one checkpoint cycle".into())),
+        Some(_) => (Outcome::Pilot, made.tps.map(text::pilot)),
+        None if is_done => (Outcome::Pilot, Some(text::pilot_cycle())),
         None => (outcome, why),
     }
 }
@@ -102,18 +102,12 @@ fn pilots(state: &State) -> Option<Next> {
         .filter(|(tps, _)| *tps > 0.0)
         .min_by(|a, b| a.0.total_cmp(&b.0));
     Some(match slowest {
-        None => Next::End(End::NoReference(
-            "no target has done a run without a rate".into(),
-        )),
+        None => Next::End(End::NoReference(text::no_pilot())),
         Some((tps, number)) => {
             let name = &state.targets[number].name;
             Next::Rate {
                 rate: share * tps,
-                why: format!(
-                    "{:.1} tps, {} % of the {tps:.1} that the slowest target does without a rate ({name})",
-                    share * tps,
-                    share * 100.0
-                ),
+                why: text::rate(share, tps, name),
             }
         }
     })

@@ -2,32 +2,23 @@
 
 use crate::{
     experiment::state::{Outcome, State},
-    units::format_seconds,
+    texts::steps::{self as text, Later},
 };
 
 /// Why the end has moved since the run before the next one was started.
 pub fn why_moved(state: &State) -> String {
     let last = (state.runs.iter().rev()).find(|made| made.outcome.is_some());
     let of_run = last.and_then(|made| {
-        let name = state
-            .targets
-            .get(made.number)
-            .map_or("", |t| t.name.as_str());
-        let run = match made.run_id {
-            Some(run_id) => format!("run {run_id} on {name}"),
-            None => format!("a run on {name}"),
+        let target = state.targets.get(made.number);
+        let target = target.map_or("", |target| target.name.as_str());
+        let cause = if made.outcome.is_some_and(Outcome::is_repeated) {
+            Later::Again(made.why.as_deref())
+        } else {
+            let planned = state.experiment.run_seconds;
+            let took = made.seconds.filter(|took| *took > planned)?;
+            Later::Long { took, planned }
         };
-        let why = made.why.as_deref().unwrap_or("its block is made again");
-        if made.outcome.is_some_and(Outcome::is_repeated) {
-            return Some(format!("{run} is made again: {why}"));
-        }
-        let planned = state.experiment.run_seconds;
-        let took = made.seconds.filter(|took| *took > planned)?;
-        Some(format!(
-            "{run} took {}, and {} were planned",
-            format_seconds(took),
-            format_seconds(planned)
-        ))
+        Some(text::later(made.run_id, target, cause))
     });
-    of_run.unwrap_or_else(|| "other work came between two runs".into())
+    of_run.unwrap_or_else(text::other_work)
 }

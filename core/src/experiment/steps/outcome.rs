@@ -7,6 +7,7 @@ use crate::{
     },
     finding::{self, Finding},
     sqlstate,
+    texts::steps as text,
     verdict::keeping::Scheduled,
 };
 
@@ -40,13 +41,13 @@ pub fn outcome(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
             };
             (outcome, Some(error))
         }
-        None => (Outcome::Interrupted, Some("its row is gone".into())),
+        None => (Outcome::Interrupted, Some(text::row_is_gone())),
     }
 }
 
 fn of_done(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
     if !made.invalid.is_empty() {
-        let why = format!("findings: {}", made.invalid.join(", "));
+        let why = text::invalid(&made.invalid);
         return (Outcome::Invalid, Some(why));
     }
     if let Kind::Latency(percentile) = metric.kind
@@ -57,7 +58,7 @@ fn of_done(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
         })
         .behind(percentile)
     {
-        let why = format!("{not_in_time} of {scheduled} transactions were not done in time");
+        let why = text::not_in_time(not_in_time, scheduled);
         return (Outcome::Behind, Some(why));
     }
     match (made.value, &made.found_none) {
@@ -67,7 +68,7 @@ fn of_done(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
             (Outcome::Behind, Some(says.clone()))
         }
         (None, _) => {
-            let why = format!("the run has no {}", metric.name);
+            let why = text::without_metric(metric.name);
             (Outcome::Failed, Some(why))
         }
     }
@@ -108,7 +109,7 @@ pub fn excluded(state: &State) -> Vec<ExcludedTarget> {
                 excluded.push(ExcludedTarget {
                     number: target.number,
                     block: made.block,
-                    why: format!("{IN_A_ROW} runs in a row failed, the last one: {why}"),
+                    why: text::failed_in_a_row(IN_A_ROW, &why),
                 });
                 break;
             }

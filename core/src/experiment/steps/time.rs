@@ -2,7 +2,7 @@
 
 use super::{declared, excluded, replay_looks};
 use crate::experiment::state::{Outcome, State};
-use crate::verdict::looks::Looks;
+use crate::{texts::steps as text, verdict::looks::Looks};
 
 /// Seconds that the longest run took so far, or is planned to take: no run begins that could not end within max_duration.
 pub(super) fn longest_run(state: &State) -> f64 {
@@ -30,9 +30,7 @@ pub fn ends_early(state: &State, blocks: u32) -> Option<String> {
     let runs = (until_last_begins / each + 1.0).floor().max(0.0) + of_next.count() as f64;
     let reached = blocks.saturating_add((runs / of_block as f64) as u32);
     (reached < last).then(|| match reached > blocks {
-        true => format!(
-            "max_duration will end it after about block {reached}, and not after block {last}"
-        ),
-        false => format!("max_duration will end it within block {}", blocks + 1),
+        true => text::max_duration_ends_after(reached, last),
+        false => text::max_duration_ends_within(blocks + 1),
     })
 }

@@ -19,8 +19,8 @@ use crate::{
         throttled::Step,
     },
     finding::{Code, Durability},
-    texts,
     verdict::Reason,
+    wording,
 };
 
 /// Decisions of an experiment: no word of it is a sentence.
@@ -230,7 +230,7 @@ fn each_text_is_replaced_by_its_code_and_all_decisions_come_out_the_same() {
                             metric,
                         };
                         let (told, words) = decide(&world, true);
-                        let (found, codes) = texts::without(|| decide(&world, false));
+                        let (found, codes) = wording::without(|| decide(&world, false));
                         assert_eq!(found, told);
                         let is_untested = |row: &recommend::Advice| row.part == "not tested";
                         let topics = |row| is_untested(row) == row.topic.is_some();

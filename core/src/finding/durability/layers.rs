@@ -4,6 +4,7 @@ use super::{super::StorageFacts, Code};
 use crate::{
     proc::has_barriers_off,
     sys::{self, Layer, LayerKind},
+    texts::durability::UNKNOWN_LOWER_LAYER,
 };
 
 /// Filesystems that have nothing below them.
@@ -191,7 +192,7 @@ fn of_kind(layer: &Layer, below: &[Layer]) -> Vec<Code> {
             if !below.is_empty() {
                 return Vec::new();
             }
-            let layer = "what a layer lies on".into();
+            let layer = UNKNOWN_LOWER_LAYER.into();
             Code::UnknownLayer { layer }
         }
     };

@@ -4,7 +4,9 @@ use super::super::{Code, Finding, RunFacts, Severity, StorageFacts, durability};
 use crate::file_attributes::Attributes;
 use crate::proc::{compressing_option, has_barriers_off};
 use crate::sys::{Layer, LayerKind};
-use crate::units::{format_bytes, format_share};
+use crate::texts::finding::filesystem::{
+    self as text, FileAttributes, Place, Setting, WithoutBarriers,
+};
 
 /// No journal adds more than this many times what the server wrote, beyond so many bytes: then others wrote, too.
 const OTHERS_TIMES: u64 = 10;
@@ -22,13 +24,16 @@ const FULL: f64 = 0.10;
 pub fn wal_on_other_filesystem(facts: &RunFacts) -> Option<Finding> {
     let (data, wal) = (facts.data_place.as_ref()?, facts.wal_place.as_ref()?);
     (!data.is_same_filesystem(wal)).then(|| {
-        let severity = if data.fs_type == wal.fs_type { Severity::Info } else { Severity::Warning };
-        let message = format!(
-            "data is on {} at {}, WAL on {} at {}",
-            data.fs_type, data.mount_point, wal.fs_type, wal.mount_point
+        let severity = if data.fs_type == wal.fs_type {
+            Severity::Info
+        } else {
+            Severity::Warning
+        };
+        let text = text::wal_on_other_filesystem(
+            [&data.fs_type, &data.mount_point],
+            [&wal.fs_type, &wal.mount_point],
         );
-        let hint = "Latency of commits is that of the filesystem of WAL; compare only with runs of the same scope.";
-        Finding::new("wal_on_other_filesystem", severity, message, hint)
+        Finding::new(severity, text)
     })
 }
 
@@ -46,11 +51,11 @@ impl StorageFacts {
     }
 
     /// The attributes of the run's files; those of their directory where no file was looked at.
-    fn attributes_in_force(&self) -> Option<(Attributes<'_>, &'static str)> {
+    fn attributes_in_force(&self) -> Option<(Attributes<'_>, Place)> {
         let of_files = self.file_attributes.as_deref();
-        let of_files = of_files.map(|words| (Attributes(words), "files of the run"));
+        let of_files = of_files.map(|words| (Attributes(words), Place::Files));
         let of_directory = self.attributes.as_deref();
-        of_files.or(of_directory.map(|words| (Attributes(words), "data directory")))
+        of_files.or(of_directory.map(|words| (Attributes(words), Place::Directory)))
     }
 
     /// Layers of a kind.
@@ -106,49 +111,39 @@ fn flushes_off(facts: &RunFacts) -> Option<Finding> {
         .iter()
         .find(in_memory)
         .or_else(|| codes.iter().find(is_it))?;
-    let (severity, hint) = match storage.is_protected() && !in_memory(&code) {
-        true => (
-            Severity::Info,
-            "The target's device is declared to keep its cache when power is lost.",
-        ),
-        false => (
-            Severity::Warning,
-            "A power cut loses commits that were reported: write \"write back\" to the file queue/write_cache of that device in /sys/block.",
-        ),
-    };
-    Some(Finding::new("barriers_off", severity, code.words(), hint))
+    let is_protected = storage.is_protected() && !in_memory(&code);
+    let text = text::flushes_off(code, is_protected);
+    Some(Finding::new(unless_protected(is_protected), text))
+}
+
+/// The severity of a finding that a device with power-loss protection makes up for.
+fn unless_protected(is_protected: bool) -> Severity {
+    match is_protected {
+        true => Severity::Info,
+        false => Severity::Warning,
+    }
 }
 
 fn mounted_without_barriers(facts: &RunFacts) -> Option<Finding> {
     let (storage, is_wal) = facts.commit_storage();
-    let which = match (has_barriers_off(storage.mount_options.as_deref()?), is_wal) {
-        (true, false) => "the filesystem",
-        (true, true) => "the filesystem of WAL",
-        (false, false) => "a filesystem below the data",
-        (false, true) => "a filesystem below WAL",
+    let mounted = WithoutBarriers {
+        is_uppermost: has_barriers_off(storage.mount_options.as_deref()?),
+        is_wal,
+        is_protected: storage.is_protected(),
     };
-    durability::of_storage(storage).contains(&Code::BarriersOff).then(|| {
-        let (severity, hint) = match storage.is_protected() {
-            true => (Severity::Info, "The target's device is declared to keep its cache when power is lost."),
-            false => (
-                Severity::Warning,
-                "A power cut loses commits that were reported: mount it with barriers, or declare power_loss_protected => true if the device has a capacitor.",
-            ),
-        };
-        let message = format!("{which} is mounted with barriers off");
-        Finding::new("barriers_off", severity, message, hint)
+    let codes = durability::of_storage(storage);
+    codes.contains(&Code::BarriersOff).then(|| {
+        let severity = unless_protected(mounted.is_protected);
+        Finding::new(severity, text::barriers_off(mounted))
     })
 }
 
 /// Seen with a replayed write log: jfs lost everything.
 pub fn jfs_does_not_flush(facts: &RunFacts) -> Option<Finding> {
     let (storage, is_wal) = facts.commit_storage();
-    let of = if is_wal { " of WAL" } else { "" };
     let loses = durability::of_storage(storage).contains(&Code::JfsDoesNotFlush);
-    (loses && !storage.is_protected()).then(|| {
-        let hint = "A power cut loses commits that were reported: compare its latency only with others that do not flush.";
-        Finding::new("jfs_does_not_flush", Severity::Warning, format!("jfs{of} does not flush the device's write cache"), hint)
-    })
+    (loses && !storage.is_protected())
+        .then(|| Finding::new(Severity::Warning, text::jfs_does_not_flush(is_wal)))
 }
 
 /// A filesystem that acknowledges a sync without one.
@@ -157,57 +152,31 @@ pub fn sync_does_nothing(facts: &RunFacts) -> Option<Finding> {
     let is_it = |code: &Code| matches!(code, Code::SyncDoesNothing { .. } | Code::ZfsDoesNotFlush);
     let code = durability::of_storage(storage).into_iter().find(is_it)?;
     let is_covered = code == Code::ZfsDoesNotFlush && storage.is_protected();
-    (!is_covered).then(|| {
-        let hint = "A power cut loses commits that were reported: mount or set it without that, and run it again.";
-        Finding::new("sync_does_nothing", Severity::Warning, code.words(), hint)
-    })
+    (!is_covered).then(|| Finding::new(Severity::Warning, text::sync_does_nothing(&code)))
 }
 
 /// No disk is measured.
 pub fn in_memory(facts: &RunFacts) -> Option<Finding> {
     let (of_commits, is_wal) = facts.commit_storage();
-    let (which, what, hint) = match (facts.storage.memory(), of_commits.memory()) {
-        (Some(what), _) => (
-            "the data are",
-            what,
-            "Nothing waits for a disk, and a power cut loses everything: it says what the processor and the filesystem's code take.",
-        ),
-        (None, Some(what)) if is_wal => (
-            "WAL is",
-            what,
-            "No commit waits for a disk, and a power cut loses all WAL: put it on a disk.",
-        ),
+    let (what, is_wal) = match (facts.storage.memory(), of_commits.memory()) {
+        (Some(what), _) => (what, false),
+        (None, Some(what)) if is_wal => (what, true),
         _ => return None,
     };
     Some(Finding::new(
-        "in_memory",
         Severity::Warning,
-        format!("{which} in memory ({what})"),
-        hint,
+        text::in_memory(&what, is_wal),
     ))
 }
 
 /// A file that serves as a disk.
 pub fn loop_device(facts: &RunFacts) -> Option<Finding> {
     let layer = facts.storage.layers_of(LayerKind::Loop).next()?;
-    let name = layer.name.as_deref().unwrap_or("a loop device");
-    if layer.direct_io == Some(false) {
-        let hint = "The page cache of the filesystem below holds the data a second time: put the image where direct I/O is possible, not on tmpfs.";
-        let message = format!("{name} has no direct I/O");
-        return Some(Finding::new(
-            "loop_without_direct_io",
-            Severity::Warning,
-            message,
-            hint,
-        ));
-    }
-    let hint = "Its figures are not those of a disk: good for comparing filesystems, not for choosing hardware.";
-    Some(Finding::new(
-        "loop_device",
-        Severity::Info,
-        format!("the data are on a loop device ({name})"),
-        hint,
-    ))
+    let name = layer.name.as_deref();
+    Some(match layer.direct_io {
+        Some(false) => Finding::new(Severity::Warning, text::loop_without_direct_io(name)),
+        _ => Finding::new(Severity::Info, text::loop_device(name)),
+    })
 }
 
 /// The array reads and writes for itself.
@@ -215,34 +184,20 @@ pub fn raid_resync(facts: &RunFacts) -> Option<Finding> {
     let is_busy = |layer: &&Layer| layer.busy_with().is_some();
     let busy = facts.storage.layers_of(LayerKind::Md).find(is_busy);
     let (name, action) = match (busy, facts.storage.resync_at_end) {
-        (Some(layer), _) => (layer.name.as_deref().unwrap_or("md"), layer.busy_with()?),
-        (None, Some(true)) => ("an array", "resync"),
+        (Some(layer), _) => (layer.name.as_deref().or(Some("md")), layer.busy_with()?),
+        (None, Some(true)) => (None, "resync"),
         _ => return None,
     };
-    let hint = "Wait until /proc/mdstat shows no resync, recovery or check, and run it again.";
-    Some(Finding::new(
-        "raid_resync",
-        Severity::Warning,
-        format!("RAID is busy in the background: {action} of {name}"),
-        hint,
-    ))
+    let text = text::raid_resync(action, name);
+    Some(Finding::new(Severity::Warning, text))
 }
 
 /// An array that lacks disks computes what they held.
 pub fn raid_degraded(facts: &RunFacts) -> Option<Finding> {
     let missing = |layer: &&Layer| layer.degraded.is_some_and(|n| n > 0);
     let layer = facts.storage.layers_of(LayerKind::Md).find(missing)?;
-    let message = format!(
-        "{} lacks {} of its disks",
-        layer.name.as_deref().unwrap_or("RAID"),
-        layer.degraded?
-    );
-    Some(Finding::new(
-        "raid_degraded",
-        Severity::Warning,
-        message,
-        "Replace the disks, and run it again after the resync.",
-    ))
+    let text = text::raid_degraded(layer.name.as_deref(), layer.degraded?);
+    Some(Finding::new(Severity::Warning, text))
 }
 
 /// Writes of less than a stripe have the array read first.
@@ -254,10 +209,8 @@ pub fn stripe_unknown(facts: &RunFacts) -> Option<Finding> {
     };
     let layer = facts.storage.layers_of(LayerKind::Md).find(has_parity)?;
     (unit == 0).then(|| {
-        let message = format!("the filesystem does not know the stripes of {} ({})",
-            layer.name.as_deref().unwrap_or("RAID"), layer.level.as_deref().unwrap_or("parity"));
-        let hint = "Let mkfs take them from the device, or give su and sw, or stride and stripe_width, for all targets alike. mkfs.xfs drops the device's stripes below about 1 GiB.";
-        Finding::new("stripe_unknown", Severity::Warning, message, hint)
+        let text = text::stripe_unknown(layer.name.as_deref(), layer.level.as_deref());
+        Finding::new(Severity::Warning, text)
     })
 }
 
@@ -267,14 +220,9 @@ pub fn discard_mount_option(facts: &RunFacts) -> Option<Finding> {
         .storage
         .option("discard")
         .filter(|option| *option != "discard=off")?;
-    let message =
-        format!("the filesystem discards blocks while the run is on (mount option {option})");
-    let hint = "Compare only with targets that do too; fstrim between runs, or ssd_state => 'trimmed', does it beforehand.";
     Some(Finding::new(
-        "discard_mount_option",
         Severity::Info,
-        message,
-        hint,
+        text::discard_mount_option(option),
     ))
 }
 
@@ -287,21 +235,17 @@ pub fn device_discards(facts: &RunFacts) -> Option<Finding> {
     let by_mount = storage
         .option("discard")
         .filter(|option| *option != "discard=off");
-    by_mount.is_none().then(|| {
-        let message = format!("the device discarded {} while the run was measured, and no mount option asks for that", format_bytes(bytes));
-        let hint = "Keep fstrim and fstrim.timer away from runs. On xfs the device goes on after fstrim has returned: wait until the ninth number of /sys/block/DEVICE/stat is 0.";
-        Finding::new("device_discards", Severity::Warning, message, hint)
-    })
+    by_mount
+        .is_none()
+        .then(|| Finding::new(Severity::Warning, text::device_discards(bytes)))
 }
 
 /// The previous contents of an SSD decide how fast it writes.
 pub fn ssd_state_undeclared(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     let is_ssd = storage.on_device? && !storage.rotational? && storage.discard_max_bytes? > 0;
-    (is_ssd && storage.ssd_state.is_none()).then(|| {
-        let hint = "Give the target ssd_state => 'trimmed', or 'as_is', the same for all that are compared.";
-        Finding::new("ssd_state_undeclared", Severity::Info, "the state of the SSD was not declared", hint)
-    })
+    (is_ssd && storage.ssd_state.is_none())
+        .then(|| Finding::new(Severity::Info, text::ssd_state_undeclared()))
 }
 
 /// A filesystem that others use has a device that others write to; a filesystem made for the run has no other users.
@@ -318,11 +262,7 @@ pub fn other_writers(facts: &RunFacts) -> Option<Finding> {
     };
     let are_there =
         !storage.made? && others > OTHERS_BYTES && device > times.saturating_mul(server);
-    are_there.then(|| {
-        let message = format!("the device wrote {}, and this server at most {} of it: others wrote, too", format_bytes(device), format_bytes(server));
-        let hint = "What is told of the device (bytes, flushes, write amplification) is not the run's alone: measure on a device or an image of its own.";
-        Finding::new("other_writers", Severity::Warning, message, hint)
-    })
+    are_there.then(|| Finding::new(Severity::Warning, text::other_writers(device, server)))
 }
 
 /// ext4 writes its tables after the mount.
@@ -339,16 +279,8 @@ pub fn lazy_init(facts: &RunFacts) -> Option<Finding> {
         .is_some_and(|command| command.split([' ', ',']).any(is_lazy));
     let is_ext = storage.is("ext4") || storage.is("ext3");
     // The kernel's thread serves all of them, and does not say which.
-    let message = match asked {
-        true => "ext4 initializes its tables in the background",
-        false => {
-            "an ext4 of this machine, perhaps another one, initializes its tables in the background"
-        }
-    };
-    (is_ext && (asked || storage.lazy_init == Some(true))).then(|| {
-        let hint = "Make it with -E lazy_itable_init=0,lazy_journal_init=0, or wait until the kernel's thread ext4lazyinit has ended.";
-        Finding::new("lazy_init", Severity::Warning, message, hint)
-    })
+    (is_ext && (asked || storage.lazy_init == Some(true)))
+        .then(|| Finding::new(Severity::Warning, text::lazy_init(asked)))
 }
 
 /// Reads write.
@@ -363,22 +295,12 @@ pub fn atime(facts: &RunFacts) -> Option<Finding> {
     {
         return None;
     }
-    let (severity, message) = match storage.option("relatime") {
-        Some(_) => (
-            Severity::Info,
-            "reads change access times now and then (mount option relatime)",
-        ),
-        None => (
-            Severity::Warning,
-            "every read changes an access time (no mount option noatime or relatime)",
-        ),
+    let is_relative = storage.option("relatime").is_some();
+    let severity = match is_relative {
+        true => Severity::Info,
+        false => Severity::Warning,
     };
-    Some(Finding::new(
-        "atime",
-        severity,
-        message,
-        "Mount it with noatime, unless that is what is tested.",
-    ))
+    Some(Finding::new(severity, text::atime(is_relative)))
 }
 
 /// btrfs without what makes it btrfs.
@@ -387,58 +309,39 @@ pub fn btrfs_nodatacow(facts: &RunFacts) -> Option<Finding> {
     let option = storage
         .option("nodatacow")
         .or_else(|| storage.option("nodatasum"))
-        .map(|option| format!("mount option {option}"));
+        .map(Setting::MountOption);
     let attribute = storage
         .attributes_in_force()
         .filter(|(attributes, _)| attributes.has("nocow"))
-        .map(|(_, whose)| format!("attribute nocow of the {whose}"));
-    let what = option.or(attribute)?;
-    storage.is("btrfs").then(|| {
-        let message = format!("btrfs works without checksums of the data ({what})");
-        let hint =
-            "Label it so: it is another filesystem than btrfs with copy on write and checksums.";
-        Finding::new("btrfs_nodatacow", Severity::Warning, message, hint)
-    })
+        .map(|(_, place)| Setting::Attribute("nocow", place));
+    let setting = option.or(attribute)?;
+    storage
+        .is("btrfs")
+        .then(|| Finding::new(Severity::Warning, text::btrfs_nodatacow(setting)))
 }
 
 /// `chattr` or a property of btrfs has changed the files. Neither mkfs nor mount shows it.
 pub fn file_attributes(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
-    let (in_force, whose) = storage.attributes_in_force()?;
-    let mut says = Vec::new();
-    let telling = in_force.telling();
-    if !telling.is_empty() {
-        says.push(format!("{} of the {whose}", telling.join(", ")));
-    }
+    let (in_force, place) = storage.attributes_in_force()?;
     // The directory of a database keeps what it was made with, whatever the data directory is given later.
     let of_directory = storage.attributes.as_deref().map(Attributes);
-    let not_inherited: Vec<&str> = (of_directory.into_iter().flat_map(Attributes::names))
+    let not_inherited = (of_directory.into_iter().flat_map(Attributes::names))
         .filter(|name| INHERITED.contains(name) && !in_force.has(name))
         .collect();
-    if !not_inherited.is_empty() {
-        says.push(format!(
-            "{} of the data directory, which the files of the run do not have",
-            not_inherited.join(", ")
-        ));
-    }
     let mounted = storage
         .mount_options
         .as_deref()
         .and_then(compressing_option);
-    if let (Some(option), Some(attribute)) = (mounted, in_force.forbids_compression()) {
-        says.push(format!(
-            "{attribute} of the {whose}, for which mount option {option} does nothing"
-        ));
-    }
-    let hint = "Compare only with runs whose files have the same: see data_file_attributes in fsbench.environment. lsattr and chattr, or btrfs property, show and change them; new files take them from their directory.";
-    (!says.is_empty()).then(|| {
-        Finding::new(
-            "file_attributes",
-            Severity::Warning,
-            format!("attributes by chattr or a property: {}", says.join("; ")),
-            hint,
-        )
-    })
+    let attributes = FileAttributes {
+        telling: in_force.telling(),
+        place,
+        not_inherited,
+        not_compressed: mounted.zip(in_force.forbids_compression()),
+    };
+    attributes
+        .is_any()
+        .then(|| Finding::new(Severity::Warning, text::file_attributes(&attributes)))
 }
 
 /// Attributes that btrfs gives to new files and directories.
@@ -449,23 +352,14 @@ pub fn fallocate_missing(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     let is_asked = facts.server.extends_by_fallocate?;
     (is_asked && !storage.has_fallocate?).then(|| {
-        let filesystem = storage.filesystem.as_deref().unwrap_or("the filesystem");
-        let message = format!("{filesystem} has no fallocate: to extend a file, the server has a byte of each block written first");
-        let hint = "COPY and other bulk loads are slower for it. Set file_extend_method to write_zeros, where the server has that setting, for all targets alike.";
-        Finding::new("fallocate_missing", Severity::Warning, message, hint)
+        let text = text::fallocate_missing(storage.filesystem.as_deref());
+        Finding::new(Severity::Warning, text)
     })
 }
 
 /// A block that two files share is written elsewhere when one of them changes it, and its file is in pieces from then on.
 pub fn cloned_data(facts: &RunFacts) -> Option<Finding> {
-    facts.storage.cloned.filter(|cloned| *cloned).map(|_| {
-        Finding::new(
-            "cloned_data",
-            Severity::Warning,
-            "the data share their blocks with those that they were cloned from",
-            "Shared blocks are not fresh ones: the first change of each takes a new block. Compare only with others that were cloned, or leave out the option \"data\".",
-        )
-    })
+    (facts.storage.cloned?).then(|| Finding::new(Severity::Warning, text::cloned_data()))
 }
 
 /// pgbench's rows are mostly blanks.
@@ -481,23 +375,17 @@ pub fn compression(facts: &RunFacts) -> Option<Finding> {
         .filter(|value| *value != "off");
     let attributes = storage.attributes_in_force();
     let attribute =
-        attributes.and_then(|(attributes, whose)| Some((attributes.compressing()?, whose)));
+        attributes.and_then(|(attributes, place)| Some((attributes.compressing()?, place)));
     let is_forbidden =
         attributes.is_some_and(|(attributes, _)| attributes.forbids_compression().is_some());
-    let what = match (attribute, mounted, property) {
+    let setting = match (attribute, mounted, property) {
         _ if is_forbidden => return None,
-        (Some((attribute, whose)), ..) => format!("attribute {attribute} of the {whose}"),
-        (None, Some(option), _) => format!("mount option {option}"),
-        (None, None, Some(value)) => format!("property compression={value}"),
+        (Some((attribute, place)), ..) => Setting::Attribute(attribute, place),
+        (None, Some(option), _) => Setting::MountOption(option),
+        (None, None, Some(value)) => Setting::Compression(value),
         _ => return None,
     };
-    let hint = "The rows of the workload are mostly blanks and compress better than yours: compare only with others that compress.";
-    Some(Finding::new(
-        "compression",
-        Severity::Warning,
-        format!("the filesystem compresses ({what})"),
-        hint,
-    ))
+    Some(Finding::new(Severity::Warning, text::compression(setting)))
 }
 
 /// Share of the lengths of its files that a filesystem takes at least, if it neither compresses nor leaves anything out.
@@ -512,15 +400,8 @@ pub fn allocated_less(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     storage.mkfs_command.as_ref()?;
     let (used, files) = (storage.used_bytes?, storage.files_bytes?);
-    ((used as f64) < files as f64 * WHOLE).then(|| {
-        let message = format!(
-            "files of {} took {} before the clients began",
-            format_bytes(files),
-            format_bytes(used)
-        );
-        let hint = "The filesystem compresses, or leaves out what is zero: less was written than the server wrote. Compare only with others that do the same.";
-        Finding::new("allocated_less", Severity::Info, message, hint)
-    })
+    ((used as f64) < files as f64 * WHOLE)
+        .then(|| Finding::new(Severity::Info, text::allocated_less(files, used)))
 }
 
 /// btrfs keeps an extent as long as a part of it is in use.
@@ -529,15 +410,8 @@ pub fn allocated_more(facts: &RunFacts) -> Option<Finding> {
     storage.mkfs_command.as_ref()?;
     let (used, files) = (storage.used_bytes_at_end?, storage.files_bytes_at_end?);
     let has_grown = used as f64 > files as f64 * GROWN && used > files + TABLES;
-    (storage.is("btrfs") && has_grown).then(|| {
-        let message = format!(
-            "files of {} took {} after the run",
-            format_bytes(files),
-            format_bytes(used)
-        );
-        let hint = "Copy on write keeps what was overwritten while a part of it is in use: a longer run needs more room, and is slower.";
-        Finding::new("allocated_more", Severity::Info, message, hint)
-    })
+    (storage.is("btrfs") && has_grown)
+        .then(|| Finding::new(Severity::Info, text::allocated_more(files, used)))
 }
 
 /// A filesystem that is almost full searches for free blocks.
@@ -548,15 +422,6 @@ pub fn almost_full(facts: &RunFacts) -> Option<Finding> {
         .free_bytes_at_end
         .map_or(before, |end| end.min(before));
     let share = free as f64 / size.max(1) as f64;
-    (size > 0 && share < FULL).then(|| {
-        let message = format!(
-            "{} of {} were free at the end ({})",
-            format_bytes(free),
-            format_bytes(size),
-            format_share(share)
-        );
-        let hint =
-            "Filesystems slow down as they fill: use a larger device, and the same fill for all.";
-        Finding::new("almost_full", Severity::Warning, message, hint)
-    })
+    (size > 0 && share < FULL)
+        .then(|| Finding::new(Severity::Warning, text::almost_full(free, size, share)))
 }

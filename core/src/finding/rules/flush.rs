@@ -1,7 +1,7 @@
 //! Flushes: whether they can be real, and whether they changed.
 
 use super::super::{Code, Finding, RunFacts, Severity, durability};
-use crate::{sys::LayerKind, units::format_microseconds};
+use crate::{sys::LayerKind, texts::finding::flush as text};
 
 /// By how much flushes must have changed.
 const STEP: f64 = 2.5;
@@ -16,53 +16,36 @@ pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
             Code::FlushTooFast { .. } | Code::SyncTooFast { .. } | Code::SyncBelowProbe { .. }
         )
     };
-    let message = contradiction(facts, is_it)?;
-    let hint = "Something keeps writes in memory (a host's cache, a controller): see the durability of the run, and declare power_loss_protected => true for the target if it keeps them when power is lost.";
+    let found = contradictions(facts, is_it)?;
     Some(Finding::new(
-        "fsync_too_fast",
         Severity::Warning,
-        message,
-        hint,
+        text::fsync_too_fast(&found),
     ))
 }
 
 /// The counters of the device do not show what the server has synced.
 pub fn flushes_missing(facts: &RunFacts) -> Option<Finding> {
     let is_it = |code: &Code| matches!(code, Code::NoFlushes { .. } | Code::NoWrites { .. });
-    let message = contradiction(facts, is_it)?;
-    let hint = "Either a layer drops what the server syncs, or the kernel does not count it: do not rely on commits here before a power cut was tried.";
+    let found = contradictions(facts, is_it)?;
     Some(Finding::new(
-        "flushes_missing",
         Severity::Warning,
-        message,
-        hint,
+        text::flushes_missing(&found),
     ))
 }
 
-/// The contradictions of a kind, in words.
-fn contradiction(facts: &RunFacts, is_it: impl Fn(&Code) -> bool) -> Option<String> {
-    let found = durability::contradictions(facts);
-    let words: Vec<String> = found
-        .iter()
-        .filter(|code| is_it(code))
-        .map(Code::with_figures)
-        .collect();
-    (!words.is_empty()).then(|| words.join("; "))
+/// The contradictions of a kind; None where there are none.
+fn contradictions(facts: &RunFacts, is_it: impl Fn(&Code) -> bool) -> Option<Vec<Code>> {
+    let mut found = durability::contradictions(facts);
+    found.retain(is_it);
+    (!found.is_empty()).then_some(found)
 }
 
 /// The flush probe differs before and after the clients.
 pub fn flush_step(facts: &RunFacts) -> Option<Finding> {
     let (before, after) = (facts.flush.before_us?, facts.flush.after_us?);
     let ratio = after.max(before) / after.min(before).max(0.1);
-    (ratio > STEP && (after - before).abs() > STEP_US).then(|| {
-        let message = format!("a flush took {} before the clients and {} after them (medians)",
-            format_microseconds(before), format_microseconds(after));
-        let hint = match after > before {
-            true => "A cloud disk's burst credits are used up, it is throttled, or another program uses it: run it longer, and again at another time.",
-            false => "Another program used the disk before the clients began, or a cache has taken over since: run it again on a quiet machine.",
-        };
-        Finding::new("flush_step", Severity::Warning, message, hint)
-    })
+    (ratio > STEP && (after - before).abs() > STEP_US)
+        .then(|| Finding::new(Severity::Warning, text::flush_step(before, after)))
 }
 
 /// Only the host knows whether what it was given is on a disk.
@@ -75,9 +58,7 @@ pub fn virtual_disk_without_flush(facts: &RunFacts) -> Option<Finding> {
     let (storage, is_wal) = facts.commit_storage();
     let is_disk = storage.layers_of(LayerKind::Disk).next().is_some();
     (is_disk && storage.write_cache.as_deref()? == "write through").then(|| {
-        let of = if is_wal { " of WAL" } else { "" };
-        let message = format!("the virtual disk{of} ({machine}) says that it has no write cache, so that nothing is flushed");
-        let hint = "Whether a commit survives a power cut is decided by the host: see how it caches the disk.";
-        Finding::new("virtual_disk_without_flush", Severity::Info, message, hint)
+        let text = text::virtual_disk_without_flush(machine, is_wal);
+        Finding::new(Severity::Info, text)
     })
 }

@@ -1,10 +1,10 @@
 //! The machine: whether it was the storage that was measured, and whether others were at work.
 
-use super::{
-    super::{Finding, MachineFacts, RunFacts, Severity},
-    percent,
+use super::super::{Finding, MachineFacts, RunFacts, Severity};
+use crate::{
+    spec::Cache,
+    texts::finding::machine::{self as text, Saturating, Slowed, Taken},
 };
-use crate::{spec::Cache, units::format_bytes};
 
 /// Processors that are idle, or wait for storage, less than this are saturated.
 const SATURATED: f64 = 0.05;
@@ -41,104 +41,67 @@ pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
         return None;
     }
     let idle = machine.cpu_idle? + machine.cpu_iowait.unwrap_or(0.0);
+    let by = match facts.workload {
+        _ if taken_by_others(machine).is_some() => Saturating::Others,
+        _ if machine.cpu_others.is_none() && machine.cpu_clients.is_none_or(|c| c < MOSTLY) => {
+            Saturating::NotKnown
+        }
+        Some(workload) => Saturating::Workload(workload.when_saturated()),
+        None => Saturating::Run,
+    };
     is_saturated(idle).then(|| {
-        let clients = machine.cpu_clients;
-        let clients = clients.map_or(String::new(), |share| {
-            format!("; the clients took {} of it", percent(share))
-        });
-        let message = format!(
-            "the processors were idle or waiting for storage in {} of the time{clients}",
-            percent(idle)
-        );
-        let hint = match facts.workload {
-            _ if taken_by_others(machine).is_some_and(|(others, _)| others > NEIGHBOURS) => {
-                "Others took much of it (noisy_neighbour): run it again without them."
-            }
-            _ if machine.cpu_others.is_none() && machine.cpu_clients.is_none_or(|c| c < MOSTLY) => {
-                "It is not known here what other programs took: see what else runs on the machine before you change the run."
-            }
-            Some(workload) => workload.when_saturated(),
-            None => "The processors were the limit, not the storage.",
-        };
-        Finding::new("cpu_saturated", Severity::Warning, message, hint)
+        let text = text::cpu_saturated(idle, machine.cpu_clients, by);
+        Finding::new(Severity::Warning, text)
     })
 }
 
 pub fn steal(facts: &RunFacts) -> Option<Finding> {
     let steal = facts.machine.cpu_steal?;
-    (steal > STEAL).then(|| {
-        let message = format!("the host took {} of the processors' time away", percent(steal));
-        let hint = "Other virtual machines, or a limit of this one, slow it down: run it again at another time.";
-        Finding::new("steal", Severity::Warning, message, hint)
-    })
+    (steal > STEAL).then(|| Finding::new(Severity::Warning, text::steal(steal)))
 }
 
 pub fn observer_effect(facts: &RunFacts) -> Option<Finding> {
     let sampler = facts.machine.cpu_sampler?;
-    (sampler > OBSERVER).then(|| {
-        let message = format!("the sampler used {} of the processors' time", percent(sampler));
-        let hint = "What is measured is slowed down by the measuring: compare with a run with options => '{\"sample\": false}'.";
-        Finding::new("observer_effect", Severity::Warning, message, hint)
-    })
+    (sampler > OBSERVER).then(|| Finding::new(Severity::Warning, text::observer_effect(sampler)))
 }
 
-/// The share of the processors' time that others used, and the word that stands before it where only the least is known.
-fn taken_by_others(machine: &MachineFacts) -> Option<(f64, &'static str)> {
-    let least = machine
-        .cpu_others_at_least
-        .map(|share| (share, "at least "));
-    machine.cpu_others.map(|share| (share, "")).or(least)
+/// The share of the processors' time that others took, where it is large. Where it is not known exactly, the least that is known.
+fn taken_by_others(machine: &MachineFacts) -> Option<Taken> {
+    let (share, taken) = match machine.cpu_others {
+        Some(share) => (share, Taken::Exactly(share)),
+        None => {
+            let share = machine.cpu_others_at_least?;
+            (share, Taken::AtLeast(share))
+        }
+    };
+    (share > NEIGHBOURS).then_some(taken)
 }
 
 pub fn noisy_neighbour(facts: &RunFacts) -> Option<Finding> {
     let machine = &facts.machine;
-    let processors = taken_by_others(machine).filter(|(others, _)| *others > NEIGHBOURS);
+    let processors = taken_by_others(machine);
     let disk = machine.device_others.filter(|&others| others > DISK);
-    let processors = processors.map(|(others, at_least)| {
-        format!(
-            "processes that are none of the server used {at_least}{} of the processors' time",
-            percent(others)
-        )
-    });
-    let disk = disk.map(|others| {
-        format!(
-            "others kept the disk below the filesystem busy for {} of the time",
-            percent(others)
-        )
-    });
-    let parts: Vec<String> = [processors, disk].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| {
-        let hint = "See what else runs on the machine, and run it again without.";
-        Finding::new("noisy_neighbour", Severity::Warning, parts.join("; "), hint)
-    })
+    (processors.is_some() || disk.is_some())
+        .then(|| Finding::new(Severity::Warning, text::noisy_neighbour(processors, disk)))
 }
 
 pub fn memory_pressure(facts: &RunFacts) -> Option<Finding> {
     let share = facts.machine.memory_pressure?;
-    (share > MEMORY).then(|| {
-        let message = format!("something waited for memory in {} of the time", percent(share));
-        let hint = "The machine has too little memory for what is on it: see shared_buffers, and what else runs.";
-        Finding::new("memory_pressure", Severity::Warning, message, hint)
-    })
+    (share > MEMORY).then(|| Finding::new(Severity::Warning, text::memory_pressure(share)))
 }
 
 /// By counts, or by the clock itself.
 pub fn throttled(facts: &RunFacts) -> Option<Finding> {
     let machine = &facts.machine;
-    let hint = "Processors that are hot or out of credit slow down: cool them, set the governor to performance, and run it again.";
-    let found = |message| Some(Finding::new("throttled", Severity::Warning, message, hint));
-    if let Some(times) = machine.throttled.filter(|&times| times > 0) {
-        return found(format!(
-            "processors were slowed down because of heat, {times} times"
-        ));
-    }
-    let (before, after) = (machine.mhz?, machine.mhz_at_end?);
-    match (after / before - 1.0).abs() > CLOCK {
-        true => found(format!(
-            "the clock of the processors went from {before:.0} to {after:.0} MHz"
-        )),
-        false => None,
-    }
+    let clock = machine.mhz.zip(machine.mhz_at_end);
+    let slowed = match (machine.throttled.filter(|&times| times > 0), clock) {
+        (Some(times), _) => Slowed::ByHeat(times),
+        (None, Some((before, after))) if (after / before - 1.0).abs() > CLOCK => {
+            Slowed::Clock { before, after }
+        }
+        _ => return None,
+    };
+    Some(Finding::new(Severity::Warning, text::throttled(slowed)))
 }
 
 pub fn governor(facts: &RunFacts) -> Option<Finding> {
@@ -147,9 +110,7 @@ pub fn governor(facts: &RunFacts) -> Option<Finding> {
         .governor
         .as_deref()
         .filter(|name| *name != "performance")?;
-    let message = format!("the clock of the processors follows the load (governor {governor})");
-    let hint = "Set the governor to performance while benchmarks run.";
-    Some(Finding::new("governor", Severity::Info, message, hint))
+    Some(Finding::new(Severity::Info, text::governor(governor)))
 }
 
 pub fn slow_clock(facts: &RunFacts) -> Option<Finding> {
@@ -158,9 +119,7 @@ pub fn slow_clock(facts: &RunFacts) -> Option<Finding> {
         .clock_source
         .as_deref()
         .filter(|name| SLOW_CLOCKS.contains(name))?;
-    let message = format!("reading the time is slow here (clock source {source})");
-    let hint = "Each transaction reads it several times: use tsc, or the clock of the hypervisor.";
-    Some(Finding::new("slow_clock", Severity::Warning, message, hint))
+    Some(Finding::new(Severity::Warning, text::slow_clock(source)))
 }
 
 /// The kernel makes writers wait when too much is dirty.
@@ -170,10 +129,6 @@ pub fn dirty_limit(facts: &RunFacts) -> Option<Finding> {
     let setting = machine.dirty_bytes_limit.filter(|&bytes| bytes > 0);
     let of_kernel = machine.dirty_peak_bytes.zip(machine.dirty_peak_limit_bytes);
     let (most, limit) = of_kernel.or(machine.dirty_bytes_max.zip(setting))?;
-    (most as f64 > DIRTY * limit as f64).then(|| {
-        let message = format!("up to {} were dirty, and from {} on writers wait (vm.dirty_bytes or vm.dirty_ratio)",
-            format_bytes(most), format_bytes(limit));
-        let hint = "The kernel then makes writers wait: it is the setting that was measured; compare only with runs under the same.";
-        Finding::new("dirty_limit", Severity::Warning, message, hint)
-    })
+    (most as f64 > DIRTY * limit as f64)
+        .then(|| Finding::new(Severity::Warning, text::dirty_limit(most, limit)))
 }

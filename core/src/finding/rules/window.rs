@@ -2,12 +2,9 @@
 
 use super::{
     super::{Finding, RunFacts, Severity, facts::CheckpointFacts},
-    percent, unless_quick,
+    unless_quick,
 };
-use crate::{
-    series,
-    units::{format_bytes, format_count},
-};
+use crate::{series, texts::finding::window as text};
 
 /// Complete checkpoints that a window should hold (docs/findings.md).
 const CHECKPOINTS: u32 = 3;
@@ -30,18 +27,8 @@ pub fn checkpoints(facts: &RunFacts) -> Option<Finding> {
     if needs_none || complete >= CHECKPOINTS || has_whole_cycles(&facts.checkpoints_seen) {
         return None;
     }
-    let (code, message) = match complete {
-        0 => (
-            "no_complete_checkpoint",
-            "no complete checkpoint in the measured window".into(),
-        ),
-        n => (
-            "too_short",
-            format!("{n} of at least {CHECKPOINTS} complete checkpoints in the measured window"),
-        ),
-    };
-    let hint = "Most of the data is written by checkpoints: use a duration of at least three times checkpoint_timeout.";
-    Some(Finding::new(code, unless_quick(facts), message, hint))
+    let text = text::checkpoints(complete, CHECKPOINTS);
+    Some(Finding::new(unless_quick(facts), text))
 }
 
 /// Whether the window has as many cycles, each begun by the clock: the last checkpoint may then end a moment after the window.
@@ -55,10 +42,12 @@ pub fn failed_transactions(facts: &RunFacts) -> Option<Finding> {
     let (failed, measured) = (facts.failed?, facts.measured?);
     let share = failed as f64 / (failed as f64 + measured as f64).max(1.0);
     (failed > 0).then(|| {
-        let severity = if share > FAILED_SHARE { Severity::Invalid } else { Severity::Info };
-        let message = format!("{} failed, {}", format_count(failed, "transaction"), percent(share));
-        let hint = "The first failure of each client is in the server's log. A run with over 0.1 % failed transactions does not count.";
-        Finding::new("failed_transactions", severity, message, hint)
+        let severity = if share > FAILED_SHARE {
+            Severity::Invalid
+        } else {
+            Severity::Info
+        };
+        Finding::new(severity, text::failed_transactions(failed, share))
     })
 }
 
@@ -66,10 +55,10 @@ pub fn skipped_transactions(facts: &RunFacts) -> Option<Finding> {
     let (skipped, measured) = (facts.skipped?, facts.measured?);
     let share = skipped as f64 / (skipped as f64 + measured as f64).max(1.0);
     (skipped > 0).then(|| {
-        let message = format!("{} skipped, {} of those due",
-            format_count(skipped, "transaction"), percent(share));
-        let hint = "They were later than the latency limit before they could start, and count as misses: lower the rate.";
-        Finding::new("skipped_transactions", Severity::Warning, message, hint)
+        Finding::new(
+            Severity::Warning,
+            text::skipped_transactions(skipped, share),
+        )
     })
 }
 
@@ -78,15 +67,9 @@ pub fn stalls(facts: &RunFacts) -> Option<Finding> {
     let stalls = series::stalls(seconds);
     let by_chance = facts.rate.is_some_and(|rate| rate < LOWEST_RATE_FOR_STALLS);
     (stalls.stall_seconds > 0 && !by_chance).then(|| {
-        let message = format!(
-            "throughput stalled in {} of {} seconds, {} of them without a transaction; the median is {:.0} tps",
-            stalls.stall_seconds,
-            seconds.len(),
-            stalls.zero_seconds,
-            stalls.median
-        );
-        let hint = "The mean hides them: look at the samples of these seconds, and at checkpoints and other load then.";
-        Finding::new("stalls", Severity::Warning, message, hint)
+        let (stalled, empty) = (stalls.stall_seconds, stalls.zero_seconds);
+        let text = text::stalls(stalled, empty, seconds.len(), stalls.median);
+        Finding::new(Severity::Warning, text)
     })
 }
 
@@ -97,15 +80,8 @@ pub fn drift(facts: &RunFacts) -> Option<Finding> {
         .rate
         .is_some_and(|rate| rate * (seconds.len() / 3) as f64 <= FEWEST_IN_THIRD);
     ((drift.ratio - 1.0).abs() > series::DRIFT_SHARE && !by_chance).then(|| {
-        let change = if drift.ratio < 1.0 { "less" } else { "more" };
-        let message = format!(
-            "the last third of the window did {} {change} than the first ({:.0} against {:.0} tps)",
-            percent((drift.ratio - 1.0).abs()),
-            drift.last_third,
-            drift.first_third
-        );
-        let hint = "The run was not steady: use a longer warm-up and a longer duration.";
-        Finding::new("drift", Severity::Warning, message, hint)
+        let text = text::drift(drift.first_third, drift.last_third, drift.ratio);
+        Finding::new(Severity::Warning, text)
     })
 }
 
@@ -121,12 +97,8 @@ pub fn warming_up(facts: &RunFacts) -> Option<Finding> {
     let after = series::mean(&seconds[cut..])?;
     let is_cold = (before / after - 1.0).abs() > COLD;
     (cut as f64 > WARMING_UP * seconds.len() as f64 && is_cold).then(|| {
-        let message = format!(
-            "the first {cut} of {} seconds were not like the rest ({before:.0} against {after:.0} tps)",
-            seconds.len()
-        );
-        let hint = "It was still warming up: use a longer warm-up.";
-        Finding::new("warming_up", Severity::Warning, message, hint)
+        let text = text::warming_up(cut, seconds.len(), before, after);
+        Finding::new(Severity::Warning, text)
     })
 }
 
@@ -137,14 +109,13 @@ pub fn checkpoints_requested(facts: &RunFacts) -> Option<Finding> {
         facts.checkpoints_seen.requested?,
     );
     (requested > 0).then(|| {
-        let distance = facts.checkpoints_seen.distance_bytes.map(|bytes| bytes as u64);
-        let message = format!(
-            "{requested} of {} in the window came before checkpoint_timeout was over{}",
-            format_count((timed + requested).into(), "checkpoint"),
-            distance.map_or(String::new(), |bytes| format!(", {} of WAL apart", format_bytes(bytes)))
-        );
-        let hint = "Raise max_wal_size, and have nobody call CHECKPOINT; or compare only with runs whose checkpoints came for the same reason.";
-        Finding::new("checkpoints_requested", Severity::Warning, message, hint)
+        let distance = facts
+            .checkpoints_seen
+            .distance_bytes
+            .map(|bytes| bytes as u64);
+        let all = (timed + requested).into();
+        let text = text::checkpoints_requested(requested, all, distance);
+        Finding::new(Severity::Warning, text)
     })
 }
 
@@ -153,12 +124,6 @@ pub fn behind_schedule(facts: &RunFacts) -> Option<Finding> {
     let (latency, service) = (facts.latency_ms?, facts.service_ms?);
     let lag = latency - service;
     facts.rate?;
-    (service > 0.0 && lag > BEHIND * service).then(|| {
-        let message = format!(
-            "transactions started {lag:.1} ms after they were due, and took {service:.1} ms (means)"
-        );
-        let hint =
-            "The rate is beyond what the clients can do here: lower it, or use more clients.";
-        Finding::new("behind_schedule", Severity::Warning, message, hint)
-    })
+    (service > 0.0 && lag > BEHIND * service)
+        .then(|| Finding::new(Severity::Warning, text::behind_schedule(lag, service)))
 }

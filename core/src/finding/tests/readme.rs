@@ -4,20 +4,20 @@ use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/findings.md");
 const SOURCES: [&str; 14] = [
-    include_str!("../rules/data.rs"),
-    include_str!("../rules/filesystem.rs"),
-    include_str!("../rules/flush.rs"),
-    include_str!("../rules/limits.rs"),
-    include_str!("../rules/machine.rs"),
-    include_str!("../rules/server.rs"),
-    include_str!("../rules/settings.rs"),
-    include_str!("../rules/window.rs"),
-    include_str!("../crash.rs"),
-    include_str!("../../workload/scan/findings.rs"),
-    include_str!("../storage.rs"),
-    include_str!("../../workload/tpcc_like/finding.rs"),
-    include_str!("../../workload/syncs_and_commits.rs"),
-    include_str!("../../workload/power_cut/finding.rs"),
+    include_str!("../../texts/finding/crash.rs"),
+    include_str!("../../texts/finding/data.rs"),
+    include_str!("../../texts/finding/filesystem.rs"),
+    include_str!("../../texts/finding/flush.rs"),
+    include_str!("../../texts/finding/limits.rs"),
+    include_str!("../../texts/finding/machine.rs"),
+    include_str!("../../texts/finding/power_cut.rs"),
+    include_str!("../../texts/finding/scan.rs"),
+    include_str!("../../texts/finding/server.rs"),
+    include_str!("../../texts/finding/settings.rs"),
+    include_str!("../../texts/finding/storage.rs"),
+    include_str!("../../texts/finding/syncs_and_commits.rs"),
+    include_str!("../../texts/finding/tpcc_like.rs"),
+    include_str!("../../texts/finding/window.rs"),
 ];
 /// Codes that are chosen before the finding is made.
 const CHOSEN: [&str; 7] = [
@@ -33,7 +33,7 @@ const CHOSEN: [&str; 7] = [
 fn codes() -> Vec<String> {
     let mut codes: Vec<String> = CHOSEN.map(str::to_owned).to_vec();
     for source in SOURCES {
-        for made in source.split("Finding::new(").skip(1) {
+        for made in source.split("Text::new(").skip(1) {
             let Some(code) = made.trim_start().strip_prefix('"') else {
                 continue;
             };

@@ -298,7 +298,14 @@ fn ranges_and_knees_decide_nothing_that_the_experiment_withholds() {
         };
         let evidence = BTreeMap::from([("cycles".to_owned(), found)]);
         for claim in [&ranges, &of_knee] {
+            let coded = wording::without(|| outcome(&here, claim, &evidence));
             let outcome = outcome(&here, claim, &evidence);
+            assert_eq!(
+                (coded.here, coded.figures),
+                (outcome.here, outcome.figures),
+                "nothing reads a sentence"
+            );
+            assert_eq!(coded.why, coded.here);
             assert_eq!(outcome.here == HOLDS, decides, "{status} {reason:?}");
             assert!(decides || outcome.here == INCONCLUSIVE, "{}", outcome.here);
             assert!(outcome.why.starts_with(why), "{}", outcome.why);
@@ -324,16 +331,16 @@ fn without_runs_nothing_holds() {
             part: Some("all".into()),
             ..StudyArguments::default()
         };
-        let judged = judge(
-            &StudyContext {
-                study: &study,
-                arguments: &arguments,
-                facts: &facts,
-            },
-            &BTreeMap::new(),
-        );
+        let here = StudyContext {
+            study: &study,
+            arguments: &arguments,
+            facts: &facts,
+        };
+        let decide = || judge(&here, &BTreeMap::new());
+        let (judged, coded) = (decide(), wording::without(decide));
         assert_eq!(judged.len(), study.claims.len());
-        for claim in judged {
+        for (claim, coded) in judged.into_iter().zip(coded) {
+            assert_eq!((coded.here, coded.why.as_str()), (NOT_TESTED, NOT_TESTED));
             assert_eq!(claim.here, NOT_TESTED, "{}", claim.claim);
             assert!(!claim.why.is_empty() && !claim.decided_by.is_empty());
         }

@@ -2,7 +2,10 @@ use super::*;
 use crate::study::builtin;
 
 fn facts() -> Facts {
-    let missing = |why: &str| SkipReason::of(why).brought_by("make lab");
+    let missing = |why: &str| SkipReason {
+        why: why.into(),
+        brings: Some("make lab".into()),
+    };
     Facts {
         kernel: "6.18.4".into(),
         server_version_num: 150_019,
@@ -370,7 +373,10 @@ fn without_fio_its_questions_are_left_out_and_no_others() {
     let [atime, read_ahead, others @ .., raid] = why(&facts());
     assert_eq!((atime, read_ahead, others), (None, None, [None, None]));
     assert!(raid.unwrap().starts_with("arrays of disks"));
-    let missing = SkipReason::of("fio is not installed").brought_by("install it");
+    let missing = SkipReason {
+        why: "fio is not installed".into(),
+        brings: Some("install it".into()),
+    };
     let [atime, read_ahead, others @ .., _] = why(&Facts {
         without_fio: Some(missing),
         ..facts()

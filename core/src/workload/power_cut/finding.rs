@@ -2,7 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::finding_row::{Finding, Severity};
+use crate::{
+    finding_row::{Finding, Severity},
+    texts::finding::power_cut as text,
+};
 
 /// A part of a batch, as `facts.sql` reads it from the table of results.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -21,35 +24,23 @@ pub fn judge(parts: &[Facts]) -> Vec<Finding> {
     [failed(parts), void(parts)].into_iter().flatten().collect()
 }
 
-/// The tests of a batch with this outcome, each with its sentence.
-fn tests_that(parts: &[Facts], outcome: &str) -> Option<String> {
-    let those = parts
-        .iter()
-        .filter(|part| !part.control && part.outcome == outcome);
-    let says: Vec<String> = those
-        .map(|part| format!("{}: {}", part.part, part.says))
+/// The tests of a batch with this outcome, each with its sentence; None where there are none.
+fn tests_that<'a>(parts: &'a [Facts], outcome: &str) -> Option<Vec<(&'a str, &'a str)>> {
+    let tests: Vec<_> = (parts.iter())
+        .filter(|part| !part.control && part.outcome == outcome)
+        .map(|part| (part.part.as_str(), part.says.as_str()))
         .collect();
-    (!says.is_empty()).then(|| says.join("; "))
+    (!tests.is_empty()).then_some(tests)
 }
 
 fn failed(parts: &[Facts]) -> Option<Finding> {
-    let says = tests_that(parts, "failed")?;
-    Some(Finding::new(
-        "power_cut_failed",
-        Severity::Invalid,
-        format!("power cuts have failed: {says}"),
-        "With these options a power cut loses or damages data. Do not use them for data that you want to keep. See fsbench.power_cut_point.",
-    ))
+    let tests = tests_that(parts, "failed")?;
+    Some(Finding::new(Severity::Invalid, text::failed(&tests)))
 }
 
 fn void(parts: &[Facts]) -> Option<Finding> {
-    let says = tests_that(parts, "void")?;
-    Some(Finding::new(
-        "power_cuts_void",
-        Severity::Invalid,
-        format!("the power cuts show nothing: {says}"),
-        "A control without fsync or full_page_writes has to fail. This one has not, so the cuts are too gentle. Give more cuts, or a longer duration.",
-    ))
+    let tests = tests_that(parts, "void")?;
+    Some(Finding::new(Severity::Invalid, text::void(&tests)))
 }
 
 #[cfg(test)]

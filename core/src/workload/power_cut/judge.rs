@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::{history::History, part::PAGES};
+use crate::texts::power_cut as text;
 
 /// Words of a server about a page that was written in part.
 const TORN: [&str; 2] = ["invalid page", "page verification failed"];
@@ -125,12 +126,8 @@ pub fn judge(history: &History, at_ns: u64, survivors: &[Survivors]) -> Judged {
         }
     }
     judged.problem = match first {
-        Some((_, client, number)) => Some(format!(
-            "commit {number} of client {client} was acknowledged, and is missing"
-        )),
-        None if judged.holes > 0 => {
-            Some("a commit is missing or there twice, and a later one is there".into())
-        }
+        Some((_, client, number)) => Some(text::missing_commit(number, client)),
+        None if judged.holes > 0 => Some(text::hole()),
         None => None,
     };
     judged
@@ -142,14 +139,11 @@ pub fn judge_pages(history: &History, at_ns: u64, found: Pages) -> Judged {
     let is_in_part = found.rows != PAGES || found.lowest != found.highest;
     let lost = acknowledged.saturating_sub(found.lowest);
     let problem = match (is_in_part, lost) {
-        (true, _) => Some(format!(
-            "{} of {PAGES} rows are there, written by transactions {} to {}",
-            found.rows, found.lowest, found.highest
-        )),
-        (false, 1..) => Some(format!(
-            "transaction {acknowledged} was acknowledged, and the rows are those of transaction {}",
-            found.lowest
-        )),
+        (true, _) => {
+            let written_by = [found.lowest, found.highest];
+            Some(text::pages_in_part(found.rows, PAGES, written_by))
+        }
+        (false, 1..) => Some(text::older_pages(acknowledged, found.lowest)),
         (false, 0) => None,
     };
     Judged {

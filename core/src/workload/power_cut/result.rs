@@ -1,4 +1,4 @@
-//! Results of a batch: a row for each power cut, a row for each part, and the sentences about them.
+//! Results of a batch: a row for each power cut, and a row for each part with its sentence.
 
 use serde::Serialize;
 
@@ -6,7 +6,10 @@ use super::{
     judge::{Judged, Outcome},
     part::Part,
 };
-use crate::rows::Row;
+use crate::{
+    rows::Row,
+    texts::power_cut::{self as text, Failed, Failure},
+};
 
 /// A power cut, a row of `fsbench.power_cut_point`; its columns say what they are.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -71,17 +74,6 @@ pub fn loss_below(cuts: u64) -> Option<f64> {
     (cuts > 0).then(|| 1.0 - 0.05f64.powf(1.0 / cuts as f64))
 }
 
-/// A share in percent, rounded up: to a tenth below 10 %.
-fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    // A figure like 3.0000000004 is 3.
-    let up = |x: f64| (x - 1e-9).ceil();
-    match percent < 10.0 {
-        true => format!("{} %", up(percent * 10.0) / 10.0),
-        false => format!("{} %", up(percent)),
-    }
-}
-
 /// All cuts of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
@@ -100,13 +92,12 @@ impl Batch {
             .filter(|(part, summary)| part.must_fail(filesystem) && !has_failed(*part, summary))
             .map(|(part, _)| part.as_str())
             .collect();
-        let idle = idle.join(", ");
         for (part, summary) in &mut parts {
             let is_void = !part.is_control() && summary.failed == 0 && !idle.is_empty();
             if is_void {
                 summary.outcome = "void";
                 summary.loss_below = None;
-                summary.says = format!("void: nothing has failed in the control {idle}");
+                summary.says = text::void(&idle);
             }
         }
         let has_cuts = |summary: &Summary| summary.cuts > 0;
@@ -161,44 +152,32 @@ fn has_failed(part: Part, summary: &Summary) -> bool {
 }
 
 fn says(part: Part, summary: &Summary, first: Option<&Point>) -> String {
-    let Summary { cuts, failed, .. } = summary;
-    let verb = match part.writes_pages() {
-        true => "torn",
-        false => "lost",
-    };
+    let is_control = part.is_control();
     let Some(first) = first else {
-        let below = summary.loss_below.map(percent).unwrap_or_default();
-        return match part.is_control() {
-            true => format!("0 of {cuts} {verb}: this control shows nothing"),
-            false => format!("0 of {cuts} {verb}: less than {below} at 95 %"),
-        };
+        let loss_below = summary.loss_below.filter(|_| !is_control);
+        return text::none_failed(summary.cuts, part.writes_pages(), loss_below);
     };
-    let counts = [
-        (summary.lost, "lost commits"),
-        (summary.holes, "left a hole"),
-        (summary.torn, "tore a page"),
-        (summary.unbootable, "left no server that starts"),
-    ];
-    let counts: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    let how = match part.is_control() {
-        true => ", as a control must",
-        false => "",
-    };
-    let problem = first.problem.as_deref().unwrap_or(first.outcome);
-    format!(
-        "{failed} of {cuts} failed{how}: {}; cut {}: {problem}",
-        counts.join(", "),
-        first.number
-    )
+    text::failed(&Failed {
+        failed: summary.failed,
+        cuts: summary.cuts,
+        is_control,
+        kinds: [
+            (summary.lost, Failure::LostCommits),
+            (summary.holes, Failure::Hole),
+            (summary.torn, Failure::TornPage),
+            (summary.unbootable, Failure::Unbootable),
+        ],
+        first: (
+            first.number,
+            first.problem.as_deref().unwrap_or(first.outcome),
+        ),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wording;
 
     fn point(part: Part, number: u32, outcome: Outcome) -> Point {
         let mut point = Point {
@@ -252,11 +231,38 @@ mod tests {
         let close = |cuts, share: f64| (loss_below(cuts).unwrap() - share).abs() < 1e-4;
         assert!(close(300, 0.009_936) && close(1, 0.95) && close(20, 0.139_1));
         assert_eq!(loss_below(0), None);
-        let shown = |cuts| percent(loss_below(cuts).unwrap());
-        assert_eq!(
-            [300, 299, 20, 58, 3000].map(shown),
-            ["1 %", "1 %", "14 %", "5.1 %", "0.1 %"]
-        );
+        let shown = |cuts| {
+            let rows = batch(&[(Part::Commits, cuts, Outcome::Survived)]);
+            rows.of_part(Part::Commits).says
+        };
+        for (cuts, below) in [
+            (300, "1 %"),
+            (299, "1 %"),
+            (20, "14 %"),
+            (58, "5.1 %"),
+            (3000, "0.1 %"),
+        ] {
+            assert_eq!(
+                shown(cuts),
+                format!("0 of {cuts} lost: less than {below} at 95 %")
+            );
+        }
+    }
+
+    #[test]
+    fn outcomes_are_the_same_where_each_text_is_its_code() {
+        let calm = with_controls(Outcome::Survived, Outcome::Torn);
+        let lost = with_controls(Outcome::Lost, Outcome::Lost);
+        for batch in [calm, lost] {
+            let decide = || batch.summaries("ext4");
+            let (rows, coded) = (decide(), wording::without(decide));
+            assert_eq!(rows.len(), coded.len());
+            for (row, coded) in rows.into_iter().zip(coded) {
+                assert!(!coded.says.contains(' '), "{coded:?}");
+                let says = coded.says.clone();
+                assert_eq!(coded, Summary { says, ..row });
+            }
+        }
     }
 
     #[test]

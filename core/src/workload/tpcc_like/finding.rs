@@ -3,7 +3,10 @@
 use serde::Deserialize;
 
 use super::{MOST_NOTPM_PER_WAREHOUSE, options::Own};
-use crate::finding_row::{Finding, Severity};
+use crate::{
+    finding_row::{Finding, Severity},
+    texts::finding::tpcc_like::{self as text, Input, Missed},
+};
 
 /// An input outside its range is a finding if chance makes it less often than once in so many runs.
 const RARE: f64 = 1e9;
@@ -43,56 +46,28 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
         .collect()
 }
 
-/// Three digits, or all of a whole number.
-fn number(value: f64) -> String {
-    let whole_digits = value.abs().max(1.0).log10() as usize + 1;
-    let factor = 10f64.powi(3usize.saturating_sub(whole_digits) as i32);
-    ((value * factor).round() / factor).to_string()
-}
-
 /// Clause 5.2.5.3.
 fn slow(facts: &Facts) -> Option<Finding> {
-    let over: Vec<String> = (facts.types.iter())
+    let over: Vec<_> = (facts.types.iter())
         .filter(|of| of.p90_ms > of.limit_ms)
-        .map(|of| {
-            format!(
-                "{} {} s (at most {} s)",
-                of.transaction,
-                number(of.p90_ms / 1000.0),
-                number(of.limit_ms / 1000.0)
-            )
-        })
+        .map(|of| (of.transaction.as_str(), of.p90_ms, of.limit_ms))
         .collect();
-    (!over.is_empty()).then(|| Finding::new(
-        "response_time_limit",
-        Severity::Warning,
-        format!(
-            "the 90th percentile of the response time is over its limit: {}",
-            over.join(", ")
-        ),
-        "Clause 5.2.5.3 of TPC-C allows no more: do not take NOTPM for the rate that this storage sustains. Use fewer clients or a lower rate.",
-    ))
+    (!over.is_empty()).then(|| Finding::new(Severity::Warning, text::response_time_limit(&over)))
 }
 
 /// Ten terminals of a warehouse that wait cannot do more.
 fn not_paced(facts: &Facts) -> Option<Finding> {
     let per_warehouse = facts.notpm? / f64::from(facts.warehouses.filter(|count| *count > 0)?);
     let is_over = !facts.options.waits && per_warehouse > MOST_NOTPM_PER_WAREHOUSE;
-    is_over.then(|| Finding::new(
-        "not_paced",
-        Severity::Info,
-        format!(
-            "{} New-Orders a minute for each warehouse; terminals with keying and thinking times make at most {MOST_NOTPM_PER_WAREHOUSE}",
-            number(per_warehouse)
-        ),
-        "Compare NOTPM only with runs of as many warehouses and clients without these times. The option \"waits\" has them.",
-    ))
+    is_over.then(|| {
+        let text = text::not_paced(per_warehouse, MOST_NOTPM_PER_WAREHOUSE);
+        Finding::new(Severity::Info, text)
+    })
 }
 
 /// An input that clause 9.2.2.5 has a range for.
 struct Range {
-    name: &'static str,
-    unit: &'static str,
+    input: Input,
     low: f64,
     high: f64,
     /// The range of one draw: 0 and 100 for a share in percent.
@@ -101,10 +76,9 @@ struct Range {
     mean: f64,
 }
 
-const fn share(name: &'static str, low: f64, mean: f64, high: f64) -> Range {
+const fn share(input: Input, low: f64, mean: f64, high: f64) -> Range {
     Range {
-        name,
-        unit: " %",
+        input,
         low,
         high,
         draw: (0.0, 100.0),
@@ -112,22 +86,21 @@ const fn share(name: &'static str, low: f64, mean: f64, high: f64) -> Range {
     }
 }
 
-const ROLLBACKS: Range = share("rollbacks", 0.9, 1.0, 1.1);
+const ROLLBACKS: Range = share(Input::Rollbacks, 0.9, 1.0, 1.1);
 const LINES: Range = Range {
-    name: "lines of an order",
-    unit: "",
+    input: Input::Lines,
     low: 9.5,
     high: 10.5,
     draw: (5.0, 15.0),
     mean: 10.0,
 };
-const REMOTE_LINES: Range = share("remote lines", 0.95, 1.0, 1.05);
-const REMOTE_PAYMENTS: Range = share("remote payments", 14.0, 15.0, 16.0);
-const BY_NAME: Range = share("payments by last name", 57.0, 60.0, 63.0);
+const REMOTE_LINES: Range = share(Input::RemoteLines, 0.95, 1.0, 1.05);
+const REMOTE_PAYMENTS: Range = share(Input::RemotePayments, 14.0, 15.0, 16.0);
+const BY_NAME: Range = share(Input::ByName, 57.0, 60.0, 63.0);
 
 impl Range {
     /// The value and the range, if the value is outside and chance does not explain that. `sum` is that of `count` draws.
-    fn missed(&self, sum: f64, count: u64) -> Option<String> {
+    fn missed(&self, sum: f64, count: u64) -> Option<Missed> {
         if count == 0 {
             return None;
         }
@@ -136,15 +109,11 @@ impl Range {
         let part = |value: f64| ((value - least) / (most - least)).clamp(0.0, 1.0);
         let is_missed = !(self.low..=self.high).contains(&value)
             && exponent(part(value), part(self.mean)) * count as f64 > (2.0 * RARE).ln();
-        is_missed.then(|| {
-            format!(
-                "{} {}{} ({} to {})",
-                self.name,
-                number(value),
-                self.unit,
-                self.low,
-                self.high
-            )
+        is_missed.then_some(Missed {
+            input: self.input,
+            value,
+            low: self.low,
+            high: self.high,
         })
     }
 }
@@ -171,25 +140,10 @@ fn unlike(facts: &Facts) -> Option<Finding> {
         missed.push(REMOTE_LINES.missed(percent(facts.remote_lines), facts.lines));
         missed.push(REMOTE_PAYMENTS.missed(percent(facts.remote_payments), facts.payments));
     }
-    let missed: Vec<String> = missed.into_iter().flatten().collect();
-    let hint = match facts.options.remote {
-        true => {
-            "The figures are of another mix of inputs than those of other runs: report a bug in pgfsbench."
-        }
-        false => {
-            "Without remote inputs clients of different warehouses meet less often: compare only with runs with {\"remote\": false}."
-        }
-    };
+    let missed: Vec<Missed> = missed.into_iter().flatten().collect();
     (!missed.is_empty()).then(|| {
-        Finding::new(
-            "inputs_out_of_range",
-            Severity::Warning,
-            format!(
-                "inputs are outside the ranges of the specification: {}",
-                missed.join(", ")
-            ),
-            hint,
-        )
+        let text = text::inputs_out_of_range(&missed, facts.options.remote);
+        Finding::new(Severity::Warning, text)
     })
 }
 

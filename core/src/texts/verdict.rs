@@ -1,9 +1,14 @@
 //! Verdicts in words.
 
-use super::Estimate;
-use super::best::{Ranked, Standing};
-use super::compare::{Compared, Verdict};
-use crate::texts;
+use crate::{
+    units::format_tenths,
+    verdict::{
+        Estimate,
+        best::{Ranked, Standing},
+        compare::{Compared, Verdict},
+    },
+    wording,
+};
 
 /// First words of the nouns of things that are counted.
 const COUNTED: [&str; 8] = [
@@ -35,7 +40,7 @@ pub struct Metric<'a> {
 
 /// A target against the baseline of that name.
 pub fn compared(compared: &Compared, baseline: &str, metric: Metric<'_>) -> String {
-    texts::say(compared.verdict.as_str(), || {
+    wording::say(compared.verdict.as_str(), || {
         of_compared(compared, baseline, metric)
     })
 }
@@ -78,7 +83,7 @@ fn of_compared(compared: &Compared, baseline: &str, metric: Metric<'_>) -> Strin
 
 /// A target of the goal `best`; `against` is the name of the one that it is compared with.
 pub fn ranked(ranked: &Ranked, against: &str, metric: Metric<'_>) -> String {
-    texts::say(ranked.standing.as_str(), || {
+    wording::say(ranked.standing.as_str(), || {
         of_ranked(ranked, against, metric)
     })
 }
@@ -114,7 +119,7 @@ fn of_ranked(ranked: &Ranked, against: &str, metric: Metric<'_>) -> String {
 pub fn share_or_factor(share: f64) -> String {
     match 1.0 + share > TIMES_FROM {
         true => format!("a factor of {}", times(1.0 + share)),
-        false => format!("{} %", tenths(share * 100.0)),
+        false => format!("{} %", format_tenths(share * 100.0)),
     }
 }
 
@@ -270,12 +275,6 @@ impl std::fmt::Display for Size {
     }
 }
 
-/// One digit behind the point, and none where it is zero.
-fn tenths(percent: f64) -> String {
-    let text = format!("{percent:.1}");
-    text.strip_suffix(".0").unwrap_or(&text).to_owned()
-}
-
 /// A ratio with two digits.
 fn times(ratio: f64) -> String {
     let digits = match ratio {
@@ -307,3 +306,6 @@ fn end(percent: f64) -> String {
         rounded(percent)
     }
 }
+
+#[cfg(test)]
+mod tests;

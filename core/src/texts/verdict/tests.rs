@@ -1,6 +1,6 @@
+use super::{Metric, compared, ranked, share_or_factor};
 use crate::verdict::best::{Ranked, Standing};
 use crate::verdict::compare::{Compared, Verdict};
-use crate::verdict::words::{Metric, compared, ranked, share_or_factor};
 use crate::verdict::{Estimate, Reason};
 
 const TPS: Metric = Metric {

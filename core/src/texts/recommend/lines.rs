@@ -1,0 +1,81 @@
+//! Lines to be pasted, and the comments between them.
+
+use crate::quoting;
+
+pub fn device_is_erased(device: &str) -> String {
+    format!("# what {device} holds is lost")
+}
+
+/// A rule of udev for a queue setting of a disk.
+pub fn udev(disk: &str, name: &str, value: &str) -> String {
+    format!(
+        "ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{{DEVTYPE}}==\"disk\", ENV{{DEVLINKS}}==\"*{disk}*\", ATTR{{queue/{name}}}=\"{value}\""
+    )
+}
+
+pub fn sysctl(name: &str, value: &str) -> String {
+    format!("vm.{name} = {value}")
+}
+
+/// A refusal of the kernel that runs now, as a comment.
+pub fn not_on_this_kernel(message: &str, detail: &str) -> String {
+    format!("# {message}: {detail}")
+}
+
+pub fn measured_on(kernel: &str, here: &str) -> String {
+    format!("# measured on Linux {kernel}, and this is {here}")
+}
+
+pub fn directory_stands_for_yours(directory: &str) -> String {
+    format!(
+        "# {directory} stands for where your data are; what is there now is hidden by the mount: stop the server first, and copy its data to the new filesystem"
+    )
+}
+
+/// The fields of a line of fstab.
+#[derive(Clone, Copy, Debug)]
+pub struct Fstab<'a> {
+    pub device: &'a str,
+    pub directory: &'a str,
+    pub filesystem: &'a str,
+    pub options: &'a str,
+    pub pass: u8,
+}
+
+/// The command that adds the line, with the UUID that mkfs will have chosen.
+pub fn fstab(line: Fstab<'_>) -> String {
+    let Fstab {
+        device,
+        directory,
+        filesystem,
+        options,
+        pass,
+    } = line;
+    format!(
+        "echo \"UUID=$(blkid -s UUID -o value {device}) {directory} {filesystem} {options} 0 {pass}\" >> /etc/fstab"
+    )
+}
+
+pub fn mount(directory: &str, has_systemd: bool) -> String {
+    match has_systemd {
+        true => format!("systemctl daemon-reload && mount {directory}"),
+        false => format!("mount {directory}"),
+    }
+}
+
+pub fn no_such_setting(name: &str, value: &str) -> String {
+    format!(
+        "-- this server has no setting {name}, which was {value} in the server that was measured"
+    )
+}
+
+pub fn setting_of_cluster(name: &str, value: &str) -> String {
+    format!("-- {name} was {value}, which is chosen when a cluster is made")
+}
+
+pub fn alter_system(name: &str, value: &str) -> String {
+    format!("ALTER SYSTEM SET {name} = {};", quoting::sql_literal(value))
+}
+
+pub const RELOAD: &str = "SELECT pg_reload_conf();";
+pub const RESTART: &str = "-- then restart the server";
