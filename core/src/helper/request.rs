@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Asked, InitialSync, Layout, LayoutOptions, Maker};
+use super::layout::{InitialSync, Layout, LayoutOptions, Maker, RunArguments};
 use super::options::{dataset_properties, mkfs_arguments, mount_options, pool_properties};
 use super::record::{Cut, CutStop, Fault, Record};
 use super::{BlockSettings, Filesystem, KernelSettings, Marks, SsdState};
@@ -310,7 +310,7 @@ impl Prepare {
             .detail("Each device of a target is another one.")
             .hint("Leave one of the two out."));
         }
-        Asked {
+        RunArguments {
             layout: self.layout,
             options: self.layout_options.as_ref(),
             initial_sync: self.initial_sync,

@@ -39,7 +39,7 @@ pub fn log(
             };
             image::image(config, &wanted, facts, members)?
         }
-        Log::Device(asked) => device::device(config, asked, facts, Part::Log)?,
+        Log::Device(requested) => device::device(config, requested, facts, Part::Log)?,
     };
     let (mkfs_options, uuid) = match request.filesystem {
         Filesystem::Xfs => {
