@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::layout::{InitialSync, Layout, LayoutOptions, Maker, RunArguments};
+use super::layout::{InitialSync, Layout, LayoutOptions, Maker, RequestedLayout};
 use super::options::{dataset_properties, mkfs_arguments, mount_options, pool_properties};
 use super::record::{Cut, CutStop, Fault, Record};
 use super::{BlockSettings, Filesystem, KernelSettings, Marks, SsdState};
@@ -310,7 +310,7 @@ impl Prepare {
             .detail("Each device of a target is another one.")
             .hint("Leave one of the two out."));
         }
-        RunArguments {
+        RequestedLayout {
             layout: self.layout,
             options: self.layout_options.as_ref(),
             initial_sync: self.initial_sync,
