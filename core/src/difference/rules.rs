@@ -95,7 +95,8 @@ const PARAMETERS: &[Rule] = &[
          options.leader options.methods options.writers options.script.sha256 options.script.has_init \
          options.pattern options.block_size options.jobs options.io_depth options.direct options.engine \
          options.fsync_every options.fdatasync_every options.size options.rate options.job_file options.mix \
-         options.steady_state options.steady_state_seconds options.mix.* options.waits options.remote options.foreign_keys options.conditions",
+         options.steady_state options.steady_state_seconds options.mix.* options.waits options.remote options.foreign_keys \
+         options.conditions options.cuts",
     ),
     rule(Much, "what is cached decides what is read", "options.cache"),
     rule(
