@@ -177,7 +177,7 @@ fn storage(
     for n in 0..request.storage.members() {
         let part = Part::Member(n);
         let (on, further) = match (request.storage.images(), request.storage.devices().get(n)) {
-            (_, Some(asked)) => layer::device(config, asked, facts, part)?,
+            (_, Some(requested)) => layer::device(config, requested, facts, part)?,
             (Some((bytes, sparse)), None) => {
                 let new_image = NewImage {
                     part,

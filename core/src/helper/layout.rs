@@ -309,8 +309,8 @@ pub enum InitialSync {
     Skip,
 }
 
-/// The layout of a request, with all that is said of it.
-pub struct Asked<'a> {
+/// The layout that a request or a target asks for, with its options.
+pub struct LayoutRequest<'a> {
     pub layout: Option<Layout>,
     pub options: Option<&'a LayoutOptions>,
     pub initial_sync: Option<InitialSync>,
@@ -321,7 +321,7 @@ pub struct Asked<'a> {
     pub are_zeroed: bool,
 }
 
-impl Asked<'_> {
+impl LayoutRequest<'_> {
     /// Refuses what does not go together.
     pub fn check(&self) -> Result<(), Refusal> {
         if self.members > MOST_MEMBERS {
@@ -408,8 +408,12 @@ mod tests {
         assert_eq!(Layout::Raid5.word(), "raid5");
     }
 
-    fn asked(layout: Option<Layout>, filesystem: Filesystem, members: usize) -> Asked<'static> {
-        Asked {
+    fn requested(
+        layout: Option<Layout>,
+        filesystem: Filesystem,
+        members: usize,
+    ) -> LayoutRequest<'static> {
+        LayoutRequest {
             layout,
             options: None,
             initial_sync: None,
@@ -440,7 +444,7 @@ mod tests {
                 "zfs takes no layout",
             ),
         ] {
-            let outcome = asked(layout, filesystem, members).check();
+            let outcome = requested(layout, filesystem, members).check();
             match (words, outcome) {
                 ("", outcome) => assert_eq!(outcome, Ok(())),
                 (words, outcome) => {
@@ -508,12 +512,12 @@ mod tests {
     #[test]
     fn a_sync_is_skipped_only_where_nothing_is_wrong_without() {
         let outcome = |layout, are_zeroed| {
-            let asked = Asked {
+            let requested = LayoutRequest {
                 initial_sync: Some(InitialSync::Skip),
                 are_zeroed,
-                ..asked(Some(layout), Filesystem::Xfs, 4)
+                ..requested(Some(layout), Filesystem::Xfs, 4)
             };
-            asked.check()
+            requested.check()
         };
         for layout in [Layout::Raid1, Layout::Raid10] {
             assert_eq!(outcome(layout, false), Ok(()));
@@ -522,9 +526,9 @@ mod tests {
         for layout in [Layout::Raid5, Layout::Raid6, Layout::Raid0] {
             style(&outcome(layout, false).unwrap_err());
         }
-        let alone = Asked {
+        let alone = LayoutRequest {
             initial_sync: Some(InitialSync::Wait),
-            ..asked(None, Filesystem::Xfs, 1)
+            ..requested(None, Filesystem::Xfs, 1)
         };
         style(&alone.check().unwrap_err());
     }

@@ -121,21 +121,21 @@ impl Work<'_> {
         entry: &mut Entry,
     ) -> Result<(), Refusal> {
         let is_of_queue = |changed: &Changed| matches!(changed.of, Of::Queue(_));
-        let asked = |changed: &Changed| {
+        let requested = |changed: &Changed| {
             let value = values
                 .iter()
                 .find(|value| value.file == changed.before.file);
             value.filter(|_| is_of_queue(changed))
         };
         for changed in &entry.settings {
-            if let Some(value) = asked(changed)
+            if let Some(value) = requested(changed)
                 && changed.now().as_ref() != Some(value)
             {
                 settings::write(&changed.of, value)?;
             }
         }
         for changed in &entry.settings {
-            if let Some(value) = asked(changed) {
+            if let Some(value) = requested(changed) {
                 let now: Vec<Value> = changed.now().into_iter().collect();
                 check_taken(std::slice::from_ref(value), &now)?;
             }

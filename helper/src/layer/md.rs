@@ -98,9 +98,9 @@ pub fn add_geometry(
             }
         }
         Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4 => {
-            let asked: Option<u64> = value("-b").and_then(|block| block.parse().ok());
+            let requested: Option<u64> = value("-b").and_then(|block| block.parse().ok());
             let is_large = bytes.saturating_mul(data as u64) >= BLOCKS_OF_EXT_FROM;
-            let block = asked
+            let block = requested
                 .or(is_large.then_some(4096))
                 .filter(|block| *block > 0);
             if let Some(stride) = block.map(|block| chunk / block)

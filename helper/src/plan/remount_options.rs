@@ -29,9 +29,9 @@ pub fn mount_options_again(
         let detail = "The helper's configuration does not allow its filesystem.";
         return Err(no(Kind::NotAllowed, detail));
     }
-    let asked = options.strip_suffix(&layer::mount_options(filesystem, has_log, joined)[..]);
-    let is_accepted = asked.is_some_and(|asked| {
-        mount_options(filesystem, &asked.join(",")).is_ok_and(|accepted| accepted == asked)
+    let requested = options.strip_suffix(&layer::mount_options(filesystem, has_log, joined)[..]);
+    let is_accepted = requested.is_some_and(|requested| {
+        mount_options(filesystem, &requested.join(",")).is_ok_and(|accepted| accepted == requested)
     });
     match is_accepted {
         true => Ok(options.to_vec()),
