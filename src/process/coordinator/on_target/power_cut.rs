@@ -71,7 +71,7 @@ impl PowerCuts {
     }
 }
 
-/// What is recorded of a target whose power is cut.
+/// The record of a target whose power is cut.
 pub(super) fn record_of(spec: &Spec) -> Option<record::Record> {
     spec.workload.cuts_power().then_some(record::Record {
         log_bytes: RECORD_BYTES,
