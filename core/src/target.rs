@@ -228,7 +228,7 @@ impl Row {
                     .hint("Give an object with chunk, bitmap, consistency_policy and copies, such as {\"chunk\": \"256k\"}.")
             })?),
         };
-        layout::RequestedLayout {
+        layout::LayoutRequest {
             layout: self.layout.as_deref().map(Layout::of_name).transpose()?,
             options: options.as_ref(),
             initial_sync,

@@ -197,6 +197,15 @@ impl Entry {
         self.leaves().any(|(part, _)| part == Part::Log)
     }
 
+    /// True if it is an image with nothing between the image and the filesystem.
+    fn is_one_image(&self) -> bool {
+        let is_image = |layer: &Layer| match layer {
+            Layer::Leaf { part, on } => *part != Part::Log && matches!(on, Kept::Image { .. }),
+            Layer::Md { .. } | Layer::Pool(_) => false,
+        };
+        self.layers.len() == 1 && self.layers.iter().all(is_image)
+    }
+
     /// The zfs pool that is on it, or was about to be.
     pub fn pool(&self) -> Option<&KeptPool> {
         self.layers.iter().find_map(|layer| match layer {
@@ -291,6 +300,9 @@ impl Entry {
         };
         if !self.recorder.as_ref().is_none_or(is_of_place) {
             return Err("its recorder is not that of its place");
+        }
+        if self.recorder.is_some() && !self.is_one_image() {
+            return Err("its recorder is not below a single image");
         }
         match is_allowed {
             true => Ok(()),
@@ -533,6 +545,22 @@ mod tests {
             change(&mut entry);
             entry
         };
+        let recorded = |layers: &[Layer], record: &str| {
+            let mut entry = with(layers.to_vec());
+            entry.recorder = Some(Recorder {
+                mount_point: place.recorder_mount_point(&config),
+                record: record.into(),
+                bytes: 1,
+            });
+            entry
+        };
+        let of_image = recorded(&good.layers, "/srv/i/bench@t@record.img");
+        assert_eq!(of_image.check(&place, &config), Ok(()));
+        assert!(
+            of_image
+                .images()
+                .any(|(path, _)| path.ends_with("bench@t@record.img"))
+        );
         let several = with(vec![
             leaf(Part::Member(0), image("/srv/i/bench@t.img")),
             leaf(Part::Member(1), image("/srv/i/bench@t@2.img")),
@@ -549,6 +577,14 @@ mod tests {
             other(|e| e.mount_point = "/".into()),
             other(|e| e.version = 3),
             other(|e| e.place = "bench@u".into()),
+            recorded(
+                &[
+                    leaf(Part::Member(0), image("/srv/i/bench@t.img")),
+                    leaf(Part::Log, image("/srv/i/bench@t@log.img")),
+                ],
+                "/srv/i/bench@t@record.img",
+            ),
+            recorded(&good.layers, "/srv/i/bench@t@2.img"),
             with(vec![]),
             with(vec![leaf(Part::Log, image("/srv/i/bench@t@log.img"))]),
             with(vec![leaf(Part::Member(1), image("/srv/i/bench@t.img"))]),

@@ -309,8 +309,8 @@ pub enum InitialSync {
     Skip,
 }
 
-/// The layout of a request, with all that is said of it.
-pub struct RequestedLayout<'a> {
+/// The layout that a request or a target asks for, with its options.
+pub struct LayoutRequest<'a> {
     pub layout: Option<Layout>,
     pub options: Option<&'a LayoutOptions>,
     pub initial_sync: Option<InitialSync>,
@@ -321,7 +321,7 @@ pub struct RequestedLayout<'a> {
     pub are_zeroed: bool,
 }
 
-impl RequestedLayout<'_> {
+impl LayoutRequest<'_> {
     /// Refuses what does not go together.
     pub fn check(&self) -> Result<(), Refusal> {
         if self.members > MOST_MEMBERS {
@@ -412,8 +412,8 @@ mod tests {
         layout: Option<Layout>,
         filesystem: Filesystem,
         members: usize,
-    ) -> RequestedLayout<'static> {
-        RequestedLayout {
+    ) -> LayoutRequest<'static> {
+        LayoutRequest {
             layout,
             options: None,
             initial_sync: None,
@@ -512,7 +512,7 @@ mod tests {
     #[test]
     fn a_sync_is_skipped_only_where_nothing_is_wrong_without() {
         let outcome = |layout, are_zeroed| {
-            let requested = RequestedLayout {
+            let requested = LayoutRequest {
                 initial_sync: Some(InitialSync::Skip),
                 are_zeroed,
                 ..requested(Some(layout), Filesystem::Xfs, 4)
@@ -526,7 +526,7 @@ mod tests {
         for layout in [Layout::Raid5, Layout::Raid6, Layout::Raid0] {
             style(&outcome(layout, false).unwrap_err());
         }
-        let alone = RequestedLayout {
+        let alone = LayoutRequest {
             initial_sync: Some(InitialSync::Wait),
             ..requested(None, Filesystem::Xfs, 1)
         };

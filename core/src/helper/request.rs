@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::layout::{InitialSync, Layout, LayoutOptions, Maker, RequestedLayout};
+use super::layout::{InitialSync, Layout, LayoutOptions, LayoutRequest, Maker};
 use super::options::{dataset_properties, mkfs_arguments, mount_options, pool_properties};
 use super::record::{Cut, CutStop, Fault, Record};
 use super::{BlockSettings, Filesystem, KernelSettings, Marks, SsdState};
@@ -310,7 +310,7 @@ impl Prepare {
             .detail("Each device of a target is another one.")
             .hint("Leave one of the two out."));
         }
-        RequestedLayout {
+        LayoutRequest {
             layout: self.layout,
             options: self.layout_options.as_ref(),
             initial_sync: self.initial_sync,
@@ -394,7 +394,7 @@ impl Prepare {
         }
     }
 
-    /// One record is of one device, which must be an image.
+    /// One record is of one image.
     fn check_record(&self) -> Result<(), Refusal> {
         let Some(record) = &self.record else {
             return Ok(());
@@ -403,14 +403,16 @@ impl Prepare {
             (Storage::Device(_) | Storage::Devices(_), ..) => {
                 "Writes to a device cannot be recorded, only those to an image."
             }
-            (Storage::Images { .. }, ..) => "A record is of one image.",
+            (Storage::Images { .. }, ..) => "Writes to several images cannot be recorded.",
             (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
             _ => return check_image_size(record.log_bytes, SMALLEST_RECORD, "a record"),
         };
         Err(Refusal::argument("this target cannot be recorded")
             .detail(why_not)
-            .hint("Give image_size, a filesystem other than zfs, and no log elsewhere."))
+            .hint(
+                "Give one image by image_size, a filesystem other than zfs, and no log elsewhere.",
+            ))
     }
 
     /// Discarding gives the blocks of an image back to its filesystem.

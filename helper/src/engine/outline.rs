@@ -9,7 +9,6 @@ use crate::settings;
 use pgfsbench_core::helper::Prepare;
 use pgfsbench_core::refusal::Refusal;
 use serde_json::{Value, json};
-use std::{iter, path::Path};
 
 impl Engine {
     /// The steps of `prepare` and those of `release`: what each is called, and its command line or, without a program, words.
@@ -27,78 +26,76 @@ impl Engine {
                 line(step.name(), command)
             })
             .collect();
-        let program = |name: &str| -> Result<String, Refusal> {
-            Ok(exec::require(name, "mount")?.display().to_string())
-        };
-        let mount_point = plan.mount_point.display();
-        let mut release = vec![
-            line(
-                "unmount",
-                format!("{} -i {mount_point}", program("umount")?),
-            ),
-            line("remove_mount_point", format!("remove {mount_point}")),
-        ];
-        for step in &plan.steps {
-            let back = |values: &[settings::Value]| {
-                let files: Vec<&str> = values.iter().map(|v| v.file.as_str()).collect();
-                format!("write back what was in {}", files.join(", "))
-            };
-            match step {
-                Step::CreatePool { program, pool, .. } => {
-                    let destroy = format!("{} destroy {pool}", program.display());
-                    release.insert(2, line("destroy_pool", destroy));
-                }
-                Step::CreateArray { program, uuid, .. } => {
-                    let remove = remove_array(program, uuid, &plan, &devices);
-                    release.splice(2..2, remove);
-                }
-                Step::SetQueue { values } | Step::SetKernel { values } => {
-                    release.push(line("put_back", back(values)));
-                }
-                _ => {}
-            }
-        }
-        let record = plan.recorder.as_ref().map(|recorder| &recorder.record);
-        let leaves: Vec<_> = plan.leaves().collect();
-        for (part, on) in leaves.into_iter().rev() {
-            let On::Image { path, .. } = on else {
-                continue;
-            };
-            let device = devices.of(part);
-            let detach = format!("{} -d {}", program("losetup")?, device.display());
-            release.push(line("detach", detach));
-            if let Some(recorder) = &plan.recorder {
-                let mount_point = recorder.mount_point.display();
-                release.push(line("unmount_recorder", format!("unmount {mount_point}")));
-                release.push(line("remove_recorder", format!("remove {mount_point}")));
-            }
-            for path in [Some(path), record].into_iter().flatten() {
-                release.push(line("remove_image", format!("remove {}", path.display())));
-            }
-        }
         Ok(json!({
             "directory": plan.mount_point.join(DIRECTORY),
             "prepare": prepare,
-            "release": release,
+            "release": release(&plan, &devices)?,
         }))
     }
 }
 
-/// Stops the array, and takes its superblock from each member that is a device.
-fn remove_array(program: &Path, uuid: &str, plan: &Plan, devices: &Devices) -> Vec<Value> {
-    let (program, node) = (program.display(), layer::node_of_array(uuid));
-    let stop = line("stop_array", format!("{program} --stop {}", node.display()));
-    let zero = plan.leaves().filter_map(|(part, on)| {
-        let is_member = matches!((part, on), (Part::Member(_), On::Device { .. }));
-        is_member.then(|| {
-            let device = devices.of(part).display();
-            line(
-                "zero_superblock",
-                format!("{program} --zero-superblock {device}"),
-            )
-        })
-    });
-    iter::once(stop).chain(zero).collect()
+/// The steps of `release`.
+fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
+    let program = |name: &str| -> Result<String, Refusal> {
+        Ok(exec::require(name, "mount")?.display().to_string())
+    };
+    let mount_point = plan.mount_point.display();
+    let mut release = vec![
+        line(
+            "unmount",
+            format!("{} -i {mount_point}", program("umount")?),
+        ),
+        line("remove_mount_point", format!("remove {mount_point}")),
+    ];
+    for step in &plan.steps {
+        let back = |values: &[settings::Value]| {
+            let files: Vec<&str> = values.iter().map(|v| v.file.as_str()).collect();
+            format!("write back what was in {}", files.join(", "))
+        };
+        match step {
+            Step::CreatePool { program, pool, .. } => {
+                let destroy = format!("{} destroy {pool}", program.display());
+                release.insert(2, line("destroy_pool", destroy));
+            }
+            Step::CreateArray { program, uuid, .. } => {
+                let node = layer::node_of_array(uuid);
+                let stop = format!("{} --stop {}", program.display(), node.display());
+                release.insert(2, line("stop_array", stop));
+                let mut at = 3;
+                for (part, on) in plan.leaves() {
+                    if let (Part::Member(_), On::Device { .. }) = (part, on) {
+                        let device = devices.of(part).display();
+                        let zero = format!("{} --zero-superblock {device}", program.display());
+                        release.insert(at, line("zero_superblock", zero));
+                        at += 1;
+                    }
+                }
+            }
+            Step::SetQueue { values } | Step::SetKernel { values } => {
+                release.push(line("put_back", back(values)));
+            }
+            _ => {}
+        }
+    }
+    let leaves: Vec<_> = plan.leaves().collect();
+    for (part, on) in leaves.into_iter().rev() {
+        let On::Image { path, .. } = on else {
+            continue;
+        };
+        let device = devices.of(part);
+        let detach = format!("{} -d {}", program("losetup")?, device.display());
+        release.push(line("detach", detach));
+        if let Some(recorder) = &plan.recorder {
+            let mount_point = recorder.mount_point.display();
+            release.push(line("unmount_recorder", format!("unmount {mount_point}")));
+            release.push(line("remove_recorder", format!("remove {mount_point}")));
+        }
+        let record = plan.recorder.as_ref().map(|recorder| &recorder.record);
+        for path in record.into_iter().chain([path]) {
+            release.push(line("remove_image", format!("remove {}", path.display())));
+        }
+    }
+    Ok(release)
 }
 
 fn line(step: &str, command: String) -> Value {

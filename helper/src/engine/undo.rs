@@ -12,7 +12,7 @@ use crate::probe;
 use crate::secure;
 use pgfsbench_core::proc::Mount;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
-use rustix::fs::{AtFlags, CWD, unlinkat};
+use rustix::fs::{AtFlags, unlinkat};
 use std::fs::File;
 use std::path::Path;
 
@@ -99,25 +99,11 @@ impl Undoing<'_> {
         Ok(())
     }
 
-    /// The recorder ends when its filesystem is unmounted. No program may use that then.
-    fn end_recorder(&mut self, entry: &Entry) -> Result<(), Refusal> {
-        let Some(recorder) = &entry.recorder else {
-            return Ok(());
-        };
-        self.detach(&recorder.disk())?;
-        let path = &recorder.mount_point;
-        self.own("unmount_recorder", "unmount", path, || recorder.unmount())?;
-        recorder.wait_for_end()?;
-        self.own("remove_recorder", "remove", path, || {
-            unlinkat(CWD, path, AtFlags::REMOVEDIR)
-        })
-    }
-
-    /// Tries each image, from the end of the list, and the file of the record; the first failure is the error.
+    /// Tries each image, from the end of the list, after the file of the record; the first failure is the error.
     fn free_images(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        let images: Vec<_> = entry.images().collect();
         let mut all = Ok(());
-        let images: Vec<_> = entry.images().map(|(path, _)| path.to_owned()).collect();
-        for path in images.iter().rev() {
+        for (path, _) in images.into_iter().rev() {
             all = all.and(self.free_image(path));
         }
         all

@@ -199,7 +199,7 @@ impl Undoing<'_> {
                         quoting::shell(&mount.mount_point)
                     )));
             }
-            // While it is open here its number becomes nobody else's.
+            // While the device is open here, no other device gets its number.
             let held = File::open(&device);
             if held.is_err() || !loops::of_image(image)?.contains(&device) {
                 continue;
@@ -213,7 +213,7 @@ impl Undoing<'_> {
                 detached?;
             }
         }
-        // A loop device that somebody has open goes only when it is closed; blkid of udev's opens it for a moment.
+        // An open loop device disappears only when it is closed; udev's blkid opens it for a moment.
         let began = Instant::now();
         while let Some(device) = loops::of_image(image)?.first() {
             if began.elapsed() > Duration::from_secs(60) {

@@ -1,7 +1,7 @@
 //! A log of xfs, or journal of ext3 and ext4, that is not in the filesystem: an image or a device of its own.
 
 use super::step::{LOG, LOG_SECTOR};
-use super::{Facts, On, Part, Step, device, discard, image};
+use super::{Facts, NewImage, On, Part, Step, device, discard, image};
 use crate::config::Config;
 use crate::place::Place;
 use pgfsbench_core::helper::options::mkfs_arguments;
@@ -30,14 +30,14 @@ pub fn log(
     };
     let (on, mut steps) = match log {
         Log::Image { bytes } => {
-            let wanted = image::NewImage {
+            let new_image = NewImage {
                 part: Part::Log,
                 name: Part::Log.image_name(place),
                 bytes: *bytes,
                 partitions: false,
                 sparse: !request.storage.is_allocated(),
             };
-            image::image(config, &wanted, facts, members)?
+            image::image(config, &new_image, facts, members)?
         }
         Log::Device(requested) => device::device(config, requested, facts, Part::Log)?,
     };

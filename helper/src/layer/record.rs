@@ -1,11 +1,14 @@
-//! A recorder between the image of a target and its loop device.
+//! A recorder between the image of a target and its loop device. A release detaches its disk and ends its process before the image is removed.
 
-use super::{Facts, On, Step, image};
+use super::image::room;
+use super::{Facts, On, Step, Undoing};
 use crate::config::Config;
+use crate::journal::Entry;
 use crate::place::Place;
 use crate::recorder::Recorder;
 use pgfsbench_core::helper::Prepare;
 use pgfsbench_core::refusal::{Kind, Refusal};
+use rustix::fs::{AtFlags, CWD, unlinkat};
 
 /// The recorder of a target that is to be recorded. Its steps go between those that make the image and the one that attaches it, which then attaches
 /// the disk of the recorder.
@@ -17,7 +20,7 @@ pub fn record(
     members: &[On],
     steps: &mut Vec<Step>,
 ) -> Result<Option<Recorder>, Refusal> {
-    let (Some(requested), [On::Image { path, .. }]) = (&request.record, members) else {
+    let (Some(requested), [On::Image { path: image, .. }]) = (&request.record, members) else {
         return Ok(None);
     };
     if let Some(why_not) = facts.no_recorder {
@@ -27,7 +30,7 @@ pub fn record(
                 .hint("Run pgfsbench-helper doctor when that is put right."),
         );
     }
-    let (record, bytes) = image::room(
+    let (record, bytes) = room(
         config,
         &place.record_name(),
         requested.log_bytes,
@@ -54,9 +57,25 @@ pub fn record(
     };
     let start = Step::Record {
         recorder: recorder.clone(),
-        image: path.clone(),
+        image: image.clone(),
     };
     let at = attach.unwrap_or(steps.len());
     steps.splice(at..at, [create, start]);
     Ok(Some(recorder))
+}
+
+impl Undoing<'_> {
+    /// The recorder ends when its filesystem is unmounted, which no program may use by then.
+    pub fn end_recorder(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        let Some(recorder) = &entry.recorder else {
+            return Ok(());
+        };
+        self.detach(&recorder.disk())?;
+        let path = &recorder.mount_point;
+        self.own("unmount_recorder", "unmount", path, || recorder.unmount())?;
+        recorder.wait_for_end()?;
+        self.own("remove_recorder", "remove", path, || {
+            unlinkat(CWD, path, AtFlags::REMOVEDIR)
+        })
+    }
 }

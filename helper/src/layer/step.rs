@@ -440,34 +440,13 @@ impl Step {
             Step::CheckDevice { path, .. } => {
                 format!("check again that {path} is the same device, not in use, and may be erased")
             }
-            Step::SetQueue { values } => {
-                format!(
-                    "write {} of the queue of the disk; what is there now is kept, and put back at release",
-                    settings::words(values)
-                )
-            }
-            Step::SetArrayQueue { values } => {
-                format!(
-                    "write {} of the queue of the array",
-                    settings::words(values)
-                )
-            }
+            Step::SetQueue { values }
+            | Step::SetArrayQueue { values }
+            | Step::KeepQueue { values }
+            | Step::SetKernel { values } => self.words_of_settings(values),
             Step::AwaitSync => {
                 "read sync_action, sync_completed and degraded of the array until it is in sync"
                     .into()
-            }
-            Step::KeepQueue { values } => {
-                format!(
-                    "read {} of the queue of the disk, and write again what the kernel has changed meanwhile",
-                    settings::files(values)
-                )
-            }
-            Step::SetKernel { values } => {
-                format!(
-                    "write {} of {}; what is there now is kept, and put back at release",
-                    settings::words(values),
-                    settings::VM
-                )
             }
             Step::MakeMountPoint { path } => {
                 format!("make directory {}, mode 0700", path.display())
@@ -481,6 +460,38 @@ impl Step {
                 path.display()
             ),
             // The others have a program.
+            _ => String::new(),
+        }
+    }
+
+    /// A step that changes these settings, in words.
+    fn words_of_settings(&self, values: &[Value]) -> String {
+        match self {
+            Step::SetQueue { .. } => {
+                format!(
+                    "write {} of the queue of the disk; what is there now is kept, and put back at release",
+                    settings::words(values)
+                )
+            }
+            Step::SetArrayQueue { .. } => {
+                format!(
+                    "write {} of the queue of the array",
+                    settings::words(values)
+                )
+            }
+            Step::KeepQueue { .. } => {
+                format!(
+                    "read {} of the queue of the disk, and write again what the kernel has changed meanwhile",
+                    settings::files(values)
+                )
+            }
+            Step::SetKernel { .. } => {
+                format!(
+                    "write {} of {}; what is there now is kept, and put back at release",
+                    settings::words(values),
+                    settings::VM
+                )
+            }
             _ => String::new(),
         }
     }

@@ -143,11 +143,20 @@ impl Lab {
             .expect("the helper runs");
         wait_until_held(&held);
         happens();
-        go_on(&held);
-        let mut said = String::new();
         let mut stderr = held.stderr.take().expect("a pipe");
-        stderr.read_to_string(&mut said).expect("UTF-8");
-        (held.wait().expect("it ends").code(), said)
+        let reader = std::thread::spawn(move || {
+            let mut said = String::new();
+            stderr.read_to_string(&mut said).map(|_| said)
+        });
+        // A step that is taken for each device holds the helper each time.
+        let status = wait_until("the helper ends", LONG, || {
+            if is_held(&held) {
+                go_on(&held);
+            }
+            held.try_wait().expect("a child")
+        });
+        let said = reader.join().expect("a thread").expect("UTF-8");
+        (status.code(), said)
     }
 
     /// Runs it until it kills itself right before or after this step, as `when` says.
@@ -264,10 +273,12 @@ impl Leaves for Lab {
 
 /// Waits until a helper has stopped itself before a step, as `--pause-before` says.
 pub fn wait_until_held(helper: &Child) {
-    wait_until("the helper is held", LONG, || {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", helper.id())).ok()?;
-        stat.contains(") T ").then_some(())
-    });
+    wait_until("the helper is held", LONG, || is_held(helper).then_some(()));
+}
+
+fn is_held(helper: &Child) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", helper.id()));
+    stat.is_ok_and(|stat| stat.contains(") T "))
 }
 
 /// Lets it go on.

@@ -341,7 +341,10 @@ fn a_pool_that_cannot_be_destroyed_does_not_keep_settings_from_being_put_back() 
     let entry = lab.path("state/journal/bench@t.json");
     let written = fs::read_to_string(&entry).expect("an entry");
     let mut with_pool: Value = serde_json::from_str(&written).expect("JSON");
-    with_pool["pool"] = json!({"name": "pgfsbench-bench:t", "guid": "1"});
+    with_pool["layers"]
+        .as_array_mut()
+        .expect("layers")
+        .push(json!({"pool": {"name": "pgfsbench-bench:t", "guid": "1"}}));
     fs::write(&entry, with_pool.to_string()).expect("written");
     super::lab::system("umount", &[&lab.path("mnt/bench@t").display().to_string()]);
     lab.refused(&["cleanup"], &["there is no program zpool"]);
@@ -353,10 +356,7 @@ fn a_pool_that_cannot_be_destroyed_does_not_keep_settings_from_being_put_back() 
     let left: Value =
         serde_json::from_str(&fs::read_to_string(&entry).expect("it stays")).expect("JSON");
     let mut without_pool = left.clone();
-    without_pool
-        .as_object_mut()
-        .expect("an object")
-        .remove("pool");
+    without_pool["layers"].as_array_mut().expect("layers").pop();
     fs::write(&entry, without_pool.to_string()).expect("written");
     lab.ok(&["cleanup"]);
     lab.nothing_is_left_at_once();

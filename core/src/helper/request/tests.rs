@@ -126,6 +126,7 @@ fn everything_that_a_target_may_ask_for() {
 fn what_does_not_go_together_is_refused() {
     let image = r#""storage": {"image": {"bytes": 1073741824, "sparse": false}}"#;
     let device = r#""storage": {"device": {"path": "/dev/sdb"}}"#;
+    let images = r#""storage": {"images": {"count": 2, "bytes": 1073741824}}"#;
     for (storage, rest, words) in [
         (
             image,
@@ -170,6 +171,11 @@ fn what_does_not_go_together_is_refused() {
         (
             device,
             r#""filesystem": "xfs", "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
+        ),
+        (
+            images,
+            r#""filesystem": "btrfs", "layout": "btrfs-raid1", "record": {"log_bytes": 67108864}"#,
             "cannot be recorded",
         ),
         (
