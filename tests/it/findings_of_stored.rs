@@ -9,7 +9,7 @@ use serde_json::Value;
 const FINDINGS: &str = include_str!("../../docs/findings.md");
 
 /// Found only while something goes on, or in tables of their own; each is brought about where runs of its kind are tested.
-const BROUGHT_ABOUT: [&str; 10] = [
+const BROUGHT_ABOUT: [&str; 12] = [
     "commits_unlike_syncs",
     "not_released",
     "workers_not_launched",
@@ -20,6 +20,8 @@ const BROUGHT_ABOUT: [&str; 10] = [
     "recovery_failed",
     "imported",
     "not_positive",
+    "power_cut_failed",
+    "power_cuts_void",
 ];
 
 /// Findings by facts without a column alone. A run stores these as the rules of core read them, and the rules have their tests there.
