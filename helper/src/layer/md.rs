@@ -11,8 +11,18 @@ use pgfsbench_core::helper::{Filesystem, InitialSync, Layout, Prepare};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::Path;
 
-/// Refuses an array where the kernel has none. Where it has a module, that is loaded first.
-pub fn module(facts: &Facts) -> Result<Option<Step>, Refusal> {
+/// Refuses an array that the kernel cannot make. The module of software RAID is loaded first; the kernel itself loads that of the level.
+pub fn module(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
+    if facts.md != Support::Missing && facts.level == Support::Missing {
+        let level = layout.word();
+        let message = format!("this kernel has no software RAID of level {level}");
+        return Err(Refusal::new(Kind::NotInThisState, message)
+            .detail(format!(
+                "/proc/mdstat of kernel {} does not list {level}, and modprobe finds no module md-{level}.",
+                facts.kernel
+            ))
+            .hint("Give another layout."));
+    }
     match facts.md {
         Support::Present => Ok(None),
         Support::Module => Ok(Some(Step::LoadModule {
