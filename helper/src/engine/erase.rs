@@ -111,7 +111,6 @@ impl Work<'_> {
         let Some(planned) = self.planned(part) else {
             return Ok(());
         };
-        // A member of an array has no signature after a release: what was said here is by what it is known then.
         let (kind, uuid) = match (part, self.plan.filesystem) {
             (Part::Log, _) => (Some(self.kind_of_log()), &self.plan.log_uuid),
             (Part::Member(_), _) if self.makes_array() => (Some(PART_OF_MD), &self.plan.array_uuid),
@@ -127,7 +126,7 @@ impl Work<'_> {
             held: planned.facts.contents.signatures().to_vec(),
         };
         let journal = &self.engine.journal;
-        journal.begin_erasing(&self.key(), part, &erasing)?;
+        journal.begin_erasing(&self.key(), &erasing)?;
         self.engine.hook.before("erase");
         self.run(step, tell).map(|_| ())
     }

@@ -84,7 +84,7 @@ impl Engine {
     }
 }
 
-/// Stops the array, and takes its superblock from each member that is a device.
+/// Stops the array, and empties each member that is a device.
 fn remove_array(program: &Path, uuid: &str, plan: &Plan, devices: &Devices) -> Vec<Value> {
     let (program, node) = (program.display(), layer::node_of_array(uuid));
     let stop = line("stop_array", format!("{program} --stop {}", node.display()));

@@ -453,7 +453,7 @@ impl Step {
                 )
             }
             Step::AwaitSync => {
-                "read sync_action, sync_completed and degraded of the array until it is in sync"
+                "read sync_action, sync_completed, degraded and resync_start of the array until it is in sync"
                     .into()
             }
             Step::KeepQueue { values } => {
