@@ -34,6 +34,7 @@ pub use zfs::{module, partition, partition_of, steps as steps_of_pool};
 
 use crate::journal::{Entry, Kept};
 use crate::probe::device::DeviceFacts;
+use crate::probe::identity::sequence_of;
 use crate::probe::{self, loops};
 use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::options::mkfs_arguments;
@@ -155,9 +156,15 @@ pub fn numbers_of(kept: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal
             let number = |device: &PathBuf| probe::device_number(device);
             Ok(devices.iter().filter_map(number).collect())
         }
-        Kept::Device { identity, .. } => match probe::boot_id()? == entry.boot {
-            true => Ok(vec![(identity.major, identity.minor)]),
-            false => Ok(Vec::new()),
-        },
+        Kept::Device { identity, .. } => {
+            let number = (identity.major, identity.minor);
+            // Another device may have got the number since. One that is gone keeps it while it is mounted.
+            let is_exchanged = identity.sequence.is_some()
+                && sequence_of(number).is_some_and(|now| identity.sequence != Some(now));
+            match probe::boot_id()? == entry.boot && !is_exchanged {
+                true => Ok(vec![number]),
+                false => Ok(Vec::new()),
+            }
+        }
     }
 }

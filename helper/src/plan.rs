@@ -259,8 +259,8 @@ fn before_mkfs(
         .into_iter()
         .partition(|step| matches!(step, Step::Wipe { .. }));
     steps.extend(layer::module(request.filesystem, facts)?);
-    if of_md(request).is_some() {
-        steps.extend(layer::module_of_md(facts)?);
+    if let Some(layout) = of_md(request) {
+        steps.extend(layer::module_of_md(layout, facts)?);
     }
     steps.extend(wiping);
     steps.extend(layer::discards(request, facts)?);

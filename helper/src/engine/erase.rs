@@ -46,7 +46,7 @@ impl Work<'_> {
 
     /// The path may lead to another device by now, or another program may use the device or have written to it.
     pub(super) fn check_device(&mut self, part: Part) -> Result<(), Refusal> {
-        self.look_again(part, |work, planned, now| {
+        self.look_again(part, Access::Claim, |work, planned, now| {
             let config = work.engine.config();
             let allowed = config.device(planned.path).ok_or_else(|| {
                 Refusal::new(Kind::Internal, "the device is not in the configuration")
@@ -58,16 +58,17 @@ impl Work<'_> {
         .map(|_| ())
     }
 
-    /// Looks at the device while it is claimed, and holds it from then on. None if it is made on no device.
+    /// Looks at the device while it is claimed, or at a glance, and holds it from then on. None if it is made on no device.
     fn look_again(
         &mut self,
         part: Part,
+        access: Access,
         judge: impl FnOnce(&Self, &Planned, &DeviceFacts) -> Result<(), Refusal>,
     ) -> Result<Option<DeviceFacts>, Refusal> {
         let Some(planned) = self.planned(part) else {
             return Ok(None);
         };
-        let claimed = device::open(planned.path, Access::Claim)?;
+        let claimed = device::open(planned.path, access)?;
         let now = claimed.facts()?;
         let was = planned.facts;
         let exchanged = |number: (u32, u32)| {
@@ -110,7 +111,6 @@ impl Work<'_> {
         let Some(planned) = self.planned(part) else {
             return Ok(());
         };
-        // A member of an array has no signature after a release: what was said here is by what it is known then.
         let (kind, uuid) = match (part, self.plan.filesystem) {
             (Part::Log, _) => (Some(self.kind_of_log()), &self.plan.log_uuid),
             (Part::Member(_), _) if self.makes_array() => (Some(PART_OF_MD), &self.plan.array_uuid),
@@ -126,7 +126,7 @@ impl Work<'_> {
             held: planned.facts.contents.signatures().to_vec(),
         };
         let journal = &self.engine.journal;
-        journal.begin_erasing(&self.key(), part, &erasing)?;
+        journal.begin_erasing(&self.key(), &erasing)?;
         self.engine.hook.before("erase");
         self.run(step, tell).map(|_| ())
     }
@@ -156,7 +156,15 @@ impl Work<'_> {
 
     /// A wiped device may be written to if it is still the same one and has no signature.
     pub(super) fn look_at_wiped(&mut self, part: Part) -> Result<Option<DeviceFacts>, Refusal> {
-        self.look_again(part, |_, planned, now| {
+        self.look_at_wiped_by(part, Access::Claim)
+    }
+
+    fn look_at_wiped_by(
+        &mut self,
+        part: Part,
+        access: Access,
+    ) -> Result<Option<DeviceFacts>, Refusal> {
+        self.look_again(part, access, |_, planned, now| {
             check_device(planned.path, false, true, now)?;
             match &now.contents {
                 Contents::Empty | Contents::Unknown(_) => Ok(()),
@@ -177,12 +185,18 @@ impl Work<'_> {
         self.claim_log(now)
     }
 
-    /// A wiped member that is a device, each with its number among the members.
+    /// The wiped members that are devices, each with its number among the members.
     pub(super) fn look_at_wiped_members(&mut self) -> Result<Vec<(usize, DeviceFacts)>, Refusal> {
         let mut devices = Vec::new();
         for member in 0..self.plan.members.len() {
             let device = self.look_at_wiped(Part::Member(member))?;
             devices.extend(device.map(|device| (member, device)));
+        }
+        // A claim may have to wait for other processes: what was checked first is checked once more, without a wait.
+        if let [earlier @ .., _] = &devices[..] {
+            for (member, _) in earlier {
+                self.look_at_wiped_by(Part::Member(*member), Access::Glance)?;
+            }
         }
         Ok(devices)
     }
@@ -234,13 +248,13 @@ impl Work<'_> {
     fn look_at_targets_of_mkfs(
         &mut self,
     ) -> Result<(Vec<(usize, DeviceFacts)>, Option<DeviceFacts>), Refusal> {
-        let members = match self.devices.array {
-            Some(_) => self.check_array().map(|()| Vec::new())?,
-            None => self.look_at_wiped_members()?,
-        };
         let log = match self.plan.filesystem {
             Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
             _ => None,
+        };
+        let members = match self.devices.array {
+            Some(_) => self.check_array().map(|()| Vec::new())?,
+            None => self.look_at_wiped_members()?,
         };
         Ok((members, log))
     }

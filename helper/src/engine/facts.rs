@@ -7,7 +7,7 @@ use crate::layer::{Facts, Found, Holder, ImagesFacts, Part, ZfsFacts, check_imag
 use crate::place::Place;
 use crate::probe::device::{Access, DeviceFacts, Identity};
 use crate::probe::kernel::Support;
-use crate::probe::queue::{self, Queue};
+use crate::probe::queue::{self, Limits, Queue};
 use crate::probe::{self, device, kernel, pools};
 use crate::recorder;
 use crate::settings::Of;
@@ -43,16 +43,13 @@ pub fn gather(
         (Filesystem::Zfs, Support::Present | Support::Module) => zfs_facts(place, &devices)?,
         _ => ZfsFacts::default(),
     };
-    let queue = |device: &Found| Queue::of_device(&device.facts.node);
-    let queues: Vec<Queue> = devices.iter().flatten().filter_map(queue).collect();
-    let limits = match queues.first() {
-        Some(queue) => queue.limits(),
-        None => queue::limits_of_loops(),
-    };
+    let queue = |device: &Option<Found>| Queue::of_device(&device.as_ref()?.facts.node);
+    let queues: Vec<Option<Queue>> = devices.iter().map(queue).collect();
+    let limits = limits(&queues);
     let user = |of: Of| super::settings::user(config, journal, place, &of);
     let mut queue_user = None;
     if request.block_settings.is_some() {
-        for queue in queues {
+        for queue in queues.into_iter().flatten() {
             queue_user = queue_user.or(user(Of::Queue(queue))?);
         }
     }
@@ -60,13 +57,11 @@ pub fn gather(
         Some(_) => user(Of::Kernel)?,
         None => None,
     };
-    let md = match request.layout.map(Layout::maker) {
-        Some(Maker::Md) => kernel::support_of_md()?,
-        _ => Support::Missing,
-    };
+    let (md, level) = support_of_arrays(request)?;
     Ok(Facts {
         support,
         md,
+        level,
         kernel: kernel::release(),
         mkfs: exec::require(fs.mkfs_program(), fs.package()),
         losetup: exec::require("losetup", "mount"),
@@ -90,6 +85,26 @@ pub fn gather(
         queue_user,
         kernel_user,
     })
+}
+
+/// The limits of each queue; without devices, those of some loop device.
+fn limits(queues: &[Option<Queue>]) -> Vec<Option<Limits>> {
+    match queues.is_empty() {
+        false => queues.iter().map(|q| q.as_ref()?.limits()).collect(),
+        true => vec![queue::limits_of_loops()],
+    }
+}
+
+/// Whether the kernel has software RAID, and the level of the layout.
+fn support_of_arrays(request: &Prepare) -> Result<(Support, Support), Refusal> {
+    let is_of_md = |layout: &Layout| layout.maker() == Maker::Md;
+    match request.layout.filter(is_of_md) {
+        Some(layout) => Ok((
+            kernel::support_of_md()?,
+            kernel::support_of_level(layout.word())?,
+        )),
+        None => Ok((Support::Missing, Support::Missing)),
+    }
 }
 
 /// The facts of a device. None for one that the configuration does not allow: it is not even opened.

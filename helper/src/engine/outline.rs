@@ -9,6 +9,7 @@ use crate::settings;
 use pgfsbench_core::helper::Prepare;
 use pgfsbench_core::refusal::Refusal;
 use serde_json::{Value, json};
+use std::{iter, path::Path};
 
 impl Engine {
     /// The steps of `prepare` and those of `release`: what each is called, and its command line or, without a program, words.
@@ -58,18 +59,7 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
                 release.insert(2, line("destroy_pool", destroy));
             }
             Step::CreateArray { program, uuid, .. } => {
-                let node = layer::node_of_array(uuid);
-                let stop = format!("{} --stop {}", program.display(), node.display());
-                release.insert(2, line("stop_array", stop));
-                let mut at = 3;
-                for (part, on) in plan.leaves() {
-                    if let (Part::Member(_), On::Device { .. }) = (part, on) {
-                        let device = devices.of(part).display();
-                        let zero = format!("{} --zero-superblock {device}", program.display());
-                        release.insert(at, line("zero_superblock", zero));
-                        at += 1;
-                    }
-                }
+                release.splice(2..2, remove_array(program, uuid, plan, devices));
             }
             Step::SetQueue { values } | Step::SetKernel { values } => {
                 release.push(line("put_back", back(values)));
@@ -96,6 +86,23 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
         }
     }
     Ok(release)
+}
+
+/// Stops the array, and empties each member that is a device.
+fn remove_array(program: &Path, uuid: &str, plan: &Plan, devices: &Devices) -> Vec<Value> {
+    let (program, node) = (program.display(), layer::node_of_array(uuid));
+    let stop = line("stop_array", format!("{program} --stop {}", node.display()));
+    let zero = plan.leaves().filter_map(|(part, on)| {
+        let is_member = matches!((part, on), (Part::Member(_), On::Device { .. }));
+        is_member.then(|| {
+            let device = devices.of(part).display();
+            line(
+                "zero_superblock",
+                format!("{program} --zero-superblock {device}"),
+            )
+        })
+    });
+    iter::once(stop).chain(zero).collect()
 }
 
 fn line(step: &str, command: String) -> Value {

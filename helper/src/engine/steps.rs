@@ -171,7 +171,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn discard(&self, step: &Step, part: Part, tell: Tell) -> Result<(), Refusal> {
+    fn discard(&mut self, step: &Step, part: Part, tell: Tell) -> Result<(), Refusal> {
+        self.look_at_wiped(part)?;
         let device = self.devices.of(part);
         if let Some(limits) = Queue::of_device(device).and_then(|queue| queue.limits()) {
             check_discards(&limits, &device.display().to_string())?;

@@ -1,7 +1,7 @@
 //! Knows which contents of devices are the helper's own: filesystems that it has made, by their UUIDs, and contents that it was
 //! erasing when it was killed.
 
-use super::{Journal, LONGEST, Part};
+use super::{Journal, LONGEST};
 use crate::place::Place;
 use crate::probe::contents::{Contents, Signature};
 use crate::probe::identity::Identity;
@@ -12,6 +12,7 @@ use pgfsbench_core::refusal::Refusal;
 use rustix::fs::{AtFlags, Dir, fsync, unlinkat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
 
 /// A filesystem that the helper made on a device: the next run may erase it.
@@ -22,7 +23,8 @@ struct Made {
     identity: Identity,
 }
 
-/// A device that is being erased. It is written before the first byte is erased, and removed when the new filesystem is recorded.
+/// A device that is being erased. It is written before the first byte is erased, and removed when the new filesystem is recorded, or when
+/// a release has emptied a member of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Erasing {
@@ -39,6 +41,26 @@ pub struct Erasing {
 }
 
 impl Erasing {
+    /// One file for each device: a target whose devices have changed their order overwrites no record that another device still needs.
+    fn file_name(&self, place: &str) -> String {
+        let Identity {
+            major,
+            minor,
+            bytes,
+            sequence,
+            serial,
+            wwn,
+            partition_uuid,
+        } = &self.identity;
+        let mut hasher = DefaultHasher::new();
+        (bytes, serial, wwn, partition_uuid).hash(&mut hasher);
+        // A device without a mark is known by its number.
+        if self.identity.marks().is_anonymous() {
+            (major, minor, sequence).hash(&mut hasher);
+        }
+        format!("{place}@{:016x}.json", hasher.finish())
+    }
+
     /// True if a helper that was killed while it erased has left these contents: no signature, one of those to be erased, or the new filesystem.
     /// False for a filesystem that was made since.
     fn explains(&self, contents: &Contents, now: &Identity, boot: &str) -> bool {
@@ -143,12 +165,8 @@ impl Journal {
     }
 
     /// Say that this is going to be erased for this place.
-    pub fn begin_erasing(&self, place: &str, part: Part, erasing: &Erasing) -> Result<(), Refusal> {
-        let name = match part {
-            Part::Member(0) => format!("{place}.json"),
-            Part::Member(n) => format!("{place}@{}.json", n + 1),
-            Part::Log => format!("{place}@log.json"),
-        };
+    pub fn begin_erasing(&self, place: &str, erasing: &Erasing) -> Result<(), Refusal> {
+        let name = erasing.file_name(place);
         self.write_file(&self.erasing, &self.path.join("erasing"), &name, erasing)
     }
 
@@ -164,6 +182,19 @@ impl Journal {
             }
         }
         fsync(&self.erasing).map_err(|e| failed("sync", &path, e))
+    }
+
+    /// The signatures that were on the device before are not the helper's any more: it was erased.
+    pub fn forget_held(&self, identity: &Identity) -> Result<(), Refusal> {
+        let path = self.path.join("erasing");
+        for name in self.names(&self.erasing, "erasing")? {
+            let erasing = self.parsed::<Erasing>(&self.erasing, "erasing", &name);
+            if let Some(erasing) = erasing.filter(|e| e.identity.is_medium(identity)) {
+                let held = Vec::new();
+                self.write_file(&self.erasing, &path, &name, &Erasing { held, ..erasing })?;
+            }
+        }
+        Ok(())
     }
 
     /// Remember that a filesystem of this UUID on this device is ours.
@@ -244,6 +275,7 @@ fn made_name(uuid: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn members_of_one_filesystem_are_remembered_apart() {
@@ -326,6 +358,64 @@ mod tests {
             let says = erasing.explains(&contents, &identity(Some("S1")), "b2");
             assert_eq!(says, is_ours, "{contents}");
         }
+    }
+
+    /// A journal in a directory of the test.
+    fn journal(root: &Path) -> Journal {
+        let directory = |name: &str| -> OwnedFd {
+            let path = root.join(name);
+            std::fs::create_dir(&path).unwrap();
+            std::fs::File::open(path).unwrap().into()
+        };
+        Journal {
+            state: directory("state"),
+            entries: directory("journal"),
+            made: directory("made"),
+            erasing: directory("erasing"),
+            path: root.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_is_on_a_device_after_its_release_is_not_ours() {
+        let root = tempfile::tempdir().unwrap();
+        let journal = journal(root.path());
+        let marked = identity(Some("S1"));
+        let erasing = erasing(Some("S1"));
+        journal.begin_erasing("b@t", &erasing).unwrap();
+        // Only files of root are believed.
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let old = Contents::Signature(signature("xfs", "old"));
+        let data = Contents::Unknown("data".into());
+        assert_eq!(journal.is_ours(&old, &marked), Ok(true));
+        assert_eq!(journal.is_ours(&data, &marked), Ok(true));
+        journal.forget_held(&marked).unwrap();
+        assert_eq!(journal.is_ours(&old, &marked), Ok(false));
+        assert_eq!(journal.is_ours(&data, &marked), Ok(true));
+        journal.end_erasing(&identity(Some("S2"))).unwrap();
+        assert_eq!(journal.is_ours(&data, &marked), Ok(true));
+        journal.end_erasing(&marked).unwrap();
+        for contents in [old, data, Contents::Signature(signature(PART_OF_MD, "new"))] {
+            assert_eq!(journal.is_ours(&contents, &marked), Ok(false), "{contents}");
+        }
+    }
+
+    #[test]
+    fn each_device_of_a_target_has_a_record_of_its_own() {
+        let name = |erasing: &Erasing| erasing.file_name("b@t");
+        let (one, other) = (erasing(Some("S1")), erasing(Some("S2")));
+        assert_ne!(name(&one), name(&other));
+        assert_eq!(place_of_name(&name(&one)), Place::of_key("b@t"));
+        let renumbered = |mut erasing: Erasing| {
+            erasing.identity.minor += 1;
+            erasing
+        };
+        // A device with a mark keeps its record at another number.
+        assert_eq!(name(&one), name(&renumbered(one.clone())));
+        let anonymous = erasing(None);
+        assert_ne!(name(&anonymous), name(&renumbered(anonymous.clone())));
     }
 
     #[test]

@@ -11,8 +11,10 @@ pub fn steps(request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
         return Ok(Vec::new());
     }
     // The limits of an image's loop device are known when it is attached.
-    if let (Some(device), Some(limits)) = (request.storage.devices().first(), &facts.limits) {
-        check_discards(limits, &device.path)?;
+    for (device, limits) in request.storage.devices().iter().zip(&facts.limits) {
+        if let Some(limits) = limits {
+            check_discards(limits, &device.path)?;
+        }
     }
     let mut parts: Vec<Part> = (0..request.storage.members()).map(Part::Member).collect();
     parts.extend(request.log.as_ref().map(|_| Part::Log));

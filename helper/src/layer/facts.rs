@@ -13,6 +13,8 @@ pub struct Facts {
     pub support: Support,
     /// Whether the kernel has software RAID.
     pub md: Support,
+    /// Whether it has the level of the layout.
+    pub level: Support,
     pub kernel: String,
     pub mkfs: Result<PathBuf, Refusal>,
     pub losetup: Result<PathBuf, Refusal>,
@@ -39,8 +41,8 @@ pub struct Facts {
     pub devices: Vec<Option<Found>>,
     /// The log device, if one is asked for and allowed.
     pub log_device: Option<Found>,
-    /// Limits of the first disk's queue; for an image, those of some loop device.
-    pub limits: Option<Limits>,
+    /// Limits of each device's queue, in the order of the devices; for images, those of some loop device. None for what the kernel does not tell.
+    pub limits: Vec<Option<Limits>>,
     /// The other target that has changed settings of one of the queues.
     pub queue_user: Option<Place>,
     /// The other target that has changed the kernel's settings.

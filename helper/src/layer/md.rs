@@ -1,18 +1,30 @@
-//! An array of md over all members. The helper waits until it is in sync. A release stops it, and removes the superblock of each device.
+//! An array of md over all members. The helper waits until it is in sync. A release stops it, and leaves each device empty.
 
 use super::{Step, Undoing, extended, numbers_of};
 use crate::exec;
-use crate::journal::{Entry, Kept, PART_OF_MD};
+use crate::journal::{Entry, Kept, Layer, PART_OF_MD};
 use crate::layer::Facts;
 use crate::probe::arrays::{self, Array};
-use crate::probe::device::{self, Access};
+use crate::probe::contents::{self, Contents};
+use crate::probe::device::{self, Access, DeviceFacts, Identity, Opened};
 use crate::probe::kernel::{self, Support};
 use pgfsbench_core::helper::{Filesystem, InitialSync, Layout, Prepare};
 use pgfsbench_core::refusal::{Kind, Refusal};
+use std::ops::Range;
 use std::path::Path;
 
-/// Refuses an array where the kernel has none. Where it has a module, that is loaded first.
-pub fn module(facts: &Facts) -> Result<Option<Step>, Refusal> {
+/// Refuses an array that the kernel cannot make. The module of software RAID is loaded first; the kernel itself loads that of the level.
+pub fn module(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
+    if facts.md != Support::Missing && facts.level == Support::Missing {
+        let level = layout.word();
+        let message = format!("this kernel has no software RAID of level {level}");
+        return Err(Refusal::new(Kind::NotInThisState, message)
+            .detail(format!(
+                "/proc/mdstat of kernel {} does not list {level}, and modprobe finds no module md-{level}.",
+                facts.kernel
+            ))
+            .hint("Give another layout."));
+    }
     match facts.md {
         Support::Present => Ok(None),
         Support::Module => Ok(Some(Step::LoadModule {
@@ -114,16 +126,38 @@ pub fn add_geometry(
     }
 }
 
-/// The array over the members of an entry; None if there is none, or it has a device that is not one of them.
+/// The array of an entry. None if its members have none, or another one: its UUID is not that of the entry, or it has a device that
+/// is not one of them.
 pub fn array(entry: &Entry) -> Result<Option<Array>, Refusal> {
+    let uuids = entry.layers.iter().filter_map(|layer| match layer {
+        Layer::Md { uuid } => Some(uuid.as_str()),
+        _ => None,
+    });
+    let uuids: Vec<&str> = uuids.collect();
     let mut ours = Vec::new();
     for member in entry.members() {
         ours.extend(numbers_now(member, entry)?);
     }
     for member in &ours {
         if let Some(array) = arrays::over(*member)? {
-            let is_ours = array.members.iter().all(|number| ours.contains(number));
+            let is_ours = array.members.iter().all(|number| ours.contains(number))
+                && uuid_of(&array)?.is_some_and(|uuid| uuids.contains(&uuid.as_str()));
             return Ok(is_ours.then_some(array));
+        }
+    }
+    Ok(None)
+}
+
+/// The UUID of an array: from the kernel, or from the superblock of a member where the kernel does not tell it.
+fn uuid_of(array: &Array) -> Result<Option<String>, Refusal> {
+    if array.uuid.is_some() {
+        return Ok(array.uuid.clone());
+    }
+    for (major, minor) in &array.members {
+        let node = format!("/dev/block/{major}:{minor}");
+        let mut facts = contents::blkid(Path::new(&node))?.1;
+        if facts.get("TYPE").is_some_and(|kind| kind == PART_OF_MD) {
+            return Ok(facts.remove("UUID"));
         }
     }
     Ok(None)
@@ -143,7 +177,7 @@ fn numbers_now(member: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal>
 }
 
 impl Undoing<'_> {
-    /// Stops the array, and has the members' superblocks removed. Images need not be: their files go.
+    /// Stops the array, and empties the members. Images need not be: their files go.
     pub fn stop_array(&mut self, entry: &Entry, uuid: &str) -> Result<(), Refusal> {
         let mdadm = exec::require("mdadm", "mdadm")?.display().to_string();
         if let Some(array) = array(entry)? {
@@ -161,35 +195,31 @@ impl Undoing<'_> {
             if let Kept::Device { path, .. } = member
                 && Path::new(path).exists()
             {
-                self.zero_superblock(&mdadm, member, uuid)?;
+                self.empty_member(&mdadm, member, uuid)?;
             }
         }
         Ok(())
     }
 
-    /// Only the superblock of this array is removed, from the device that was erased for it.
-    fn zero_superblock(&mut self, mdadm: &str, member: &Kept, uuid: &str) -> Result<(), Refusal> {
+    /// Empties the device that was erased for this array, and ends its record in the journal: what comes on it later is not the helper's.
+    /// The superblock goes last, since the device is known by it when this is done again.
+    fn empty_member(&mut self, mdadm: &str, member: &Kept, uuid: &str) -> Result<(), Refusal> {
         let Kept::Device { path, identity } = member else {
             return Ok(());
         };
-        let claimed = device::open(path, Access::Claim)?;
-        let facts = claimed.facts()?;
-        if !facts.identity.is_medium(identity) {
+        let Some((claimed, facts)) = claim_member(path, identity)? else {
             return Ok(());
-        }
+        };
         let is_ours = facts.contents.signatures().iter().any(|signature| {
             signature.kind == PART_OF_MD && signature.uuid.as_deref() == Some(uuid)
         });
-        if !is_ours {
-            return Ok(());
+        match facts.contents {
+            Contents::Empty => return self.end_member(identity),
+            _ if !is_ours => return Ok(()),
+            _ => check_unused(path, facts.in_use)?,
         }
-        if let Some(user) = facts.in_use {
-            return Err(
-                Refusal::new(Kind::NotInThisState, format!("device {path} is in use"))
-                    .detail(user)
-                    .hint("Free it, and run pgfsbench-helper cleanup."),
-            );
-        }
+        self.make_blank(&claimed, identity, &SUPERBLOCK)?;
+        // mdadm claims the device itself.
         let held = claimed.without_claim()?;
         if !held.is_still(&facts.identity)? {
             return Err(Refusal::new(
@@ -202,7 +232,62 @@ impl Undoing<'_> {
         self.run(
             "zero_superblock",
             &[mdadm.to_owned(), "--zero-superblock".into(), node],
-        )
+        )?;
+        let number = held.number;
+        let claimed = claim_member(path, identity)?;
+        let Some((claimed, facts)) = claimed.filter(|(claimed, _)| claimed.number == number) else {
+            return self.journal.end_erasing(identity);
+        };
+        // mdadm leaves some bytes of the superblock.
+        if let Contents::Unknown(_) = facts.contents {
+            check_unused(path, facts.in_use)?;
+            self.make_blank(&claimed, identity, &(0..0))?;
+        }
+        self.end_member(identity)
+    }
+
+    /// Zeros a claimed member. If that fails, the record of the journal stays, without the signatures that were erased.
+    fn make_blank(
+        &mut self,
+        claimed: &Opened,
+        identity: &Identity,
+        kept: &Range<u64>,
+    ) -> Result<(), Refusal> {
+        let blanked = self.own("make_blank", "empty", &claimed.node, || {
+            claimed.make_blank(kept)
+        });
+        if blanked.is_err() {
+            self.journal.forget_held(identity)?;
+        }
+        blanked
+    }
+
+    /// An emptied device needs no record.
+    fn end_member(&self, identity: &Identity) -> Result<(), Refusal> {
+        self.journal.forget_older(&[], identity)?;
+        self.journal.end_erasing(identity)
+    }
+}
+
+/// The superblock of version 1.2.
+const SUPERBLOCK: Range<u64> = 4096..8192;
+
+/// A member, claimed, and its facts. None if it is not the device of the entry any more.
+fn claim_member(path: &str, identity: &Identity) -> Result<Option<(Opened, DeviceFacts)>, Refusal> {
+    let claimed = device::open(path, Access::Claim)?;
+    let facts = claimed.facts()?;
+    let is_it = facts.identity.is_medium(identity);
+    Ok(is_it.then_some((claimed, facts)))
+}
+
+fn check_unused(path: &str, user: Option<String>) -> Result<(), Refusal> {
+    match user {
+        None => Ok(()),
+        Some(user) => Err(
+            Refusal::new(Kind::NotInThisState, format!("device {path} is in use"))
+                .detail(user)
+                .hint("Free it, and run pgfsbench-helper cleanup."),
+        ),
     }
 }
 

@@ -445,7 +445,7 @@ impl Step {
             | Step::KeepQueue { values }
             | Step::SetKernel { values } => self.words_of_settings(values),
             Step::AwaitSync => {
-                "read sync_action, sync_completed and degraded of the array until it is in sync"
+                "read sync_action, sync_completed, degraded and resync_start of the array until it is in sync"
                     .into()
             }
             Step::MakeMountPoint { path } => {

@@ -14,7 +14,7 @@ pub fn steps(config: &Config, request: &Prepare, facts: &Facts) -> Result<Vec<St
         if let Some(user) = &facts.queue_user {
             return Err(changed_by(user, "settings of the same disk's queue"));
         }
-        if let Some(limits) = &facts.limits {
+        for limits in facts.limits.iter().flatten() {
             check_offered(requested, limits)?;
         }
         steps.push(Step::SetQueue {

@@ -50,6 +50,7 @@ fn facts() -> Facts {
     Facts {
         support: Support::Present,
         md: Support::Present,
+        level: Support::Present,
         kernel: "6.1".into(),
         mkfs: program("mkfs.x"),
         losetup: program("losetup"),
@@ -69,7 +70,7 @@ fn facts() -> Facts {
         no_recorder: None,
         devices: vec![],
         log_device: None,
-        limits: None,
+        limits: vec![],
         queue_user: None,
         kernel_user: None,
     }

@@ -11,6 +11,8 @@ pub struct Array {
     /// The kernel's name of it, below /dev.
     pub node: PathBuf,
     pub number: (u32, u32),
+    /// None where the kernel does not tell it.
+    pub uuid: Option<String>,
     /// The numbers of its members.
     pub members: Vec<(u32, u32)>,
 }
@@ -34,6 +36,7 @@ fn over_in(member: &Path) -> Result<Option<Array>, Refusal> {
         return Ok(Some(Array {
             node: Path::new("/dev").join(holder.file_name().unwrap_or_default()),
             number: number_of(&holder).ok_or_else(unreadable)?,
+            uuid: line(&holder.join("md/uuid")),
             members: members.ok_or_else(unreadable)?,
         }));
     }
@@ -51,7 +54,7 @@ pub enum Sync {
     Degraded(u64),
 }
 
-/// The state of an array. One without copies and parity has no such files, and is in sync.
+/// The state of an array with copies or parity.
 pub fn sync(array: &Path) -> Result<Sync, Refusal> {
     let name = array.file_name().unwrap_or_default();
     sync_in(&Path::new("/sys/block").join(name).join("md"))
@@ -63,13 +66,22 @@ fn sync_in(directory: &Path) -> Result<Sync, Refusal> {
         return Err(Refusal::new(Kind::System, message)
             .hint("The kernel's log (dmesg) may say why it has gone."));
     }
-    let Some(action) = line(&directory.join("sync_action")) else {
-        return Ok(Sync::Done);
+    let needed = |name: &str| {
+        let file = directory.join(name);
+        line(&file).ok_or_else(|| {
+            let message = format!("could not read {}", file.display());
+            Refusal::new(Kind::System, message)
+                .hint("The kernel's log (dmesg) may say why the array is not active.")
+        })
     };
+    let action = needed("sync_action")?;
+    // The sector from which on the members may differ. A sync that has not begun is told by nothing else.
+    let differs = needed("resync_start")? != "none";
     let completed = line(&directory.join("sync_completed")).unwrap_or_default();
     let degraded = line(&directory.join("degraded"));
     let degraded = degraded.and_then(|n| n.parse().ok()).unwrap_or(0);
     Ok(match (action.as_str(), completed.as_str(), degraded) {
+        ("idle", "none" | "", 0) if differs => Sync::Running(None),
         ("idle", "none" | "", 0) => Sync::Done,
         ("idle", "none" | "", missing) => Sync::Degraded(missing),
         (_, completed, _) => Sync::Running(progress(completed)),
@@ -125,6 +137,8 @@ mod tests {
         fs::create_dir_all(array.join("md")).unwrap();
         assert!(over_in(&member).is_err());
         fs::write(array.join("dev"), "9:127\n").unwrap();
+        let uuid = "12345678-0000-4000-8000-000000000000\n";
+        fs::write(array.join("md/uuid"), uuid).unwrap();
         for (slave, number) in [("loop1", "7:1\n"), ("loop2", "7:2\n")] {
             fs::create_dir_all(array.join("slaves").join(slave)).unwrap();
             fs::write(array.join("slaves").join(slave).join("dev"), number).unwrap();
@@ -134,6 +148,7 @@ mod tests {
         let wanted = Array {
             node: "/dev/md127".into(),
             number: (9, 127),
+            uuid: Some("12345678-0000-4000-8000-000000000000".into()),
             members: vec![(7, 1), (7, 2)],
         };
         assert_eq!(found, wanted);
@@ -149,7 +164,13 @@ mod tests {
         let md = root.path().join("md");
         assert!(sync_in(&md).is_err());
         fs::create_dir(&md).unwrap();
-        assert_eq!(sync_in(&md), Ok(Sync::Done));
+        assert!(sync_in(&md).is_err());
+        fs::write(md.join("sync_action"), "idle\n").unwrap();
+        assert!(sync_in(&md).is_err());
+        // Nothing has begun, though the members differ.
+        fs::write(md.join("resync_start"), "0\n").unwrap();
+        assert_eq!(sync_in(&md), Ok(Sync::Running(None)));
+        fs::write(md.join("resync_start"), "none\n").unwrap();
         for (action, completed, degraded, state) in [
             ("idle", "none", "0", Sync::Done),
             (

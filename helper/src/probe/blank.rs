@@ -1,9 +1,11 @@
-//! Finds out whether a device is empty: it has zeros wherever blkid, wipefs and the kernel look, and in samples all over it.
+//! Finds out whether a device is empty, and makes it so: it has zeros wherever blkid, wipefs and the kernel look, and in samples all
+//! over it.
 
 use rustix::fd::AsFd;
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::pread;
+use rustix::fs::{SeekFrom, fsync, seek};
+use rustix::io::{Errno, pread, pwrite};
 use std::io::{Error, ErrorKind, Result};
+use std::ops::Range;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -68,6 +70,24 @@ pub fn is_blank(file: impl AsFd) -> Result<bool> {
     Ok(true)
 }
 
+/// Writes zeros to every place that `is_blank` reads, except the bytes of `kept`. They are on the device when this returns.
+pub fn make_blank(file: impl AsFd, kept: &Range<u64>) -> std::result::Result<(), Errno> {
+    let zeros = vec![0; MIB as usize];
+    for (from, length) in places(seek(&file, SeekFrom::End(0))?) {
+        let to = from + length;
+        for (mut at, end) in [(from, to.min(kept.start)), (from.max(kept.end), to)] {
+            while at < end {
+                let wanted = (end - at).min(MIB) as usize;
+                match pwrite(&file, &zeros[..wanted], at)? {
+                    0 => return Err(Errno::IO),
+                    written => at += written as u64,
+                }
+            }
+        }
+    }
+    fsync(&file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +139,24 @@ mod tests {
         let empty = tempfile::tempfile().unwrap();
         empty.set_len(SIZE).unwrap();
         assert!(is_blank(&empty).unwrap());
+    }
+
+    #[test]
+    fn zeros_make_a_device_empty_except_for_what_is_kept() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(SIZE).unwrap();
+        for (at, length) in places(SIZE) {
+            file.write_all_at(&vec![b'x'; length as usize], at).unwrap();
+        }
+        let kept = 4096..8192;
+        make_blank(&file, &kept).unwrap();
+        assert!(!is_blank(&file).unwrap());
+        let mut around = [0; 4098];
+        file.read_exact_at(&mut around, kept.start - 1).unwrap();
+        assert_eq!((around[0], around[4097]), (0, 0));
+        assert!(around[1..4097].iter().all(|&byte| byte == b'x'));
+        make_blank(&file, &(0..0)).unwrap();
+        assert!(is_blank(&file).unwrap());
     }
 
     #[test]

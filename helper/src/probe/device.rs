@@ -1,5 +1,6 @@
 //! A block device: its identity, its users, and its contents.
 
+use super::blank;
 use super::contents::{self, Contents};
 use super::identity::{disk_of, identity, sysfs};
 use super::{device_number, entries, in_use, line};
@@ -7,6 +8,7 @@ use crate::secure::failed;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, fsync, major, minor, openat};
 use rustix::io::Errno;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -159,6 +161,11 @@ impl Opened {
 
     pub fn identity(&self) -> Result<Identity, Refusal> {
         identity(&self.path(), self.number)
+    }
+
+    /// Makes the contents `Empty`, except the bytes of `kept`. For a device that is claimed.
+    pub fn make_blank(&self, kept: &Range<u64>) -> Result<(), Errno> {
+        blank::make_blank(&self.fd, kept)
     }
 
     /// Keeps the device open without a claim, so that mkfs and mount can claim it.

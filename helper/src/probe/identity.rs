@@ -57,6 +57,12 @@ pub fn identity(path: &Path, number: (u32, u32)) -> Result<Identity, Refusal> {
     Ok(identity)
 }
 
+/// The sequence number of the disk that has this device number now; None if the kernel does not tell it.
+pub fn sequence_of(number: (u32, u32)) -> Option<String> {
+    let device = sysfs(number).canonicalize().ok()?;
+    line(&disk_of(&device).join("diskseq"))
+}
+
 /// The identity by sysfs; None if the size cannot be read. A volume's UUID, from LVM or md, stands for a World Wide Name.
 fn of_sysfs(device: &Path, (major, minor): (u32, u32)) -> Option<Identity> {
     let disk = disk_of(device);

@@ -38,6 +38,23 @@ pub fn support_of_md() -> Result<Support, Refusal> {
     }
 }
 
+/// Whether software RAID has this level, such as raid5. The kernel loads the module of a level when an array is made.
+pub fn support_of_level(level: &str) -> Result<Support, Refusal> {
+    let mdstat = super::read_if_there(Path::new("/proc/mdstat"))?.unwrap_or_default();
+    match has_level(&mdstat, level) {
+        true => Ok(Support::Present),
+        false => module(format!("md-{level}")),
+    }
+}
+
+/// The first line of /proc/mdstat: "Personalities : [raid1] [raid0]".
+fn has_level(mdstat: &str, level: &str) -> bool {
+    let mut lines = mdstat.lines();
+    let levels = lines.find_map(|line| line.strip_prefix("Personalities :"));
+    let mut words = levels.unwrap_or_default().split_whitespace();
+    words.any(|word| word.strip_prefix('[').and_then(|w| w.strip_suffix(']')) == Some(level))
+}
+
 /// The module of software RAID.
 pub const MD: &str = "md_mod";
 
@@ -72,6 +89,18 @@ mod tests {
     fn an_odd_line_costs_that_line() {
         let text = "\u{fffd}\n\nnodev\n  nodev fuse  \n\text4 \n\tbtrfs";
         assert!(is_listed(text, "ext4") && is_listed(text, "fuse") && is_listed(text, "btrfs"));
+    }
+
+    #[test]
+    fn levels_of_arrays() {
+        let text = "Personalities : [raid1] [raid6] [raid5] [raid4] \nunused devices: <none>\n";
+        assert!(has_level(text, "raid1") && has_level(text, "raid5"));
+        assert!(!has_level(text, "raid10") && !has_level(text, "raid") && !has_level(text, ""));
+        assert!(!has_level(
+            "Personalities : \nmd0 : active [raid0]\n",
+            "raid0"
+        ));
+        assert!(!has_level("", "raid0"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::settings::limits;
 use super::*;
+use crate::probe::queue::Limits;
 use pgfsbench_core::helper::SsdState;
 
 fn mkfs_line(fs: Filesystem, options: &str, ssd_state: Option<SsdState>, sparse: bool) -> String {
@@ -97,7 +98,7 @@ fn trimmed_it_is_discarded_before() {
     };
     let mut facts = Facts {
         devices: vec![found(a_device(Contents::Empty), false)],
-        limits: Some(limits()),
+        limits: vec![Some(limits())],
         ..facts()
     };
     let plan = planned(&on_device, &facts).unwrap();
@@ -105,7 +106,10 @@ fn trimmed_it_is_discarded_before() {
     assert_eq!(lines[1], "/usr/sbin/wipefs --all /dev/sdb");
     assert_eq!(lines[2], "/usr/sbin/blkdiscard /dev/sdb");
     assert!(lines[3].starts_with("/usr/sbin/mkfs.x"));
-    facts.limits.as_mut().unwrap().discard_max_bytes = Some(0);
+    facts.limits = vec![Some(Limits {
+        discard_max_bytes: Some(0),
+        ..limits()
+    })];
     let refusal = planned(&on_device, &facts).unwrap_err();
     assert_eq!(
         refusal.message,

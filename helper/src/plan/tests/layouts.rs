@@ -149,6 +149,15 @@ fn a_kernel_without_arrays_is_known_before_anything_is_erased() {
     let with = |md: Support| Facts { md, ..facts() };
     let refusal = planned(&request, &with(Support::Missing)).unwrap_err();
     assert_eq!(refusal.message, "this kernel has no software RAID");
+    let without_level = Facts {
+        level: Support::Missing,
+        ..facts()
+    };
+    let refusal = planned(&request, &without_level).unwrap_err();
+    assert_eq!(
+        refusal.message,
+        "this kernel has no software RAID of level raid0"
+    );
     let lines = lines(&request, &with(Support::Module));
     let place = |line: &str| lines.iter().position(|l| l.starts_with(line));
     let (loaded, made) = (place("/usr/sbin/modprobe md_mod"), place("/usr/sbin/mdadm"));

@@ -37,7 +37,7 @@ fn planned_where(
 ) -> Result<Vec<String>, Refusal> {
     let config = format!("kernel_settings = {kernel_settings}\n{CONFIG}");
     let mut facts = Facts {
-        limits: Some(limits()),
+        limits: vec![Some(limits())],
         ..facts()
     };
     change(&mut facts);
@@ -73,7 +73,11 @@ fn settings_that_are_refused() {
         "target \"other\" has changed kernel settings"
     );
     let refusal = planned_where(true, |f| {
-        f.limits.as_mut().unwrap().schedulers = vec!["none".into(), "kyber".into()];
+        // Each device is checked, not the first alone.
+        f.limits.push(Some(Limits {
+            schedulers: vec!["none".into(), "kyber".into()],
+            ..limits()
+        }));
     })
     .unwrap_err();
     assert_eq!(
