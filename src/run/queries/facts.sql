@@ -20,7 +20,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'power_cuts', coalesce((SELECT jsonb_build_object('cuts', sum(p.cuts), 'failed', sum(p.failed))
          FROM fsbench.run_log c JOIN fsbench.environment ce USING (run_id) JOIN fsbench.power_cut_result p USING (run_id)
          WHERE NOT p.control AND p.outcome <> 'void' AND c.workload = 'power-cut' AND c.status = 'done' AND c.run_id <= r.run_id
-            -- The same definition, whatever the target's name; the same machine, kernel and server; and the settings on which durability depends.
+            -- A target may have another name. Definition, machine, kernel, server and the settings on which durability depends must agree.
             AND fsbench._same_definition(c.target_definition, r.target_definition)
             AND ce.host_fingerprint = e.host_fingerprint AND ce.kernel = e.kernel AND ce.server_version_num = e.server_version_num
             AND (c.facts -> 'fsync', c.facts -> 'full_page_writes', c.facts -> 'synchronous_commit')
