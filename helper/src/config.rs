@@ -33,6 +33,9 @@ pub struct Config {
     /// May the machine's page cache be dropped before a run?
     #[serde(default)]
     pub drop_caches: bool,
+    /// May writes to images be recorded, and their filesystems be mounted as power cuts leave them?
+    #[serde(default)]
+    pub power_cuts: bool,
     /// The databases whose jobs are done.
     #[serde(default)]
     pub database: Vec<Database>,
@@ -245,7 +248,12 @@ mod tests {
         let config = Config::parse(EXAMPLE).unwrap();
         assert_eq!(config.server_user, "postgres");
         assert_eq!(config.images[0].max_bytes, 16 << 30);
-        assert!(!config.device[0].wipe && !config.kernel_settings && !config.drop_caches);
+        assert!(
+            !config.device[0].wipe
+                && !config.kernel_settings
+                && !config.drop_caches
+                && !config.power_cuts
+        );
         assert_eq!(config.filesystems.len(), 9);
         let written = toml::to_string(&config).unwrap();
         assert_eq!(Config::parse(&written).unwrap(), config);

@@ -50,6 +50,9 @@ pub struct Arguments {
     /// Let runs drop the caches of the whole machine, so that they begin cold
     #[arg(long)]
     allow_drop_caches: bool,
+    /// Let runs cut the power of images: root mounts filesystems whose contents the server's user influences
+    #[arg(long)]
+    allow_power_cuts: bool,
     /// Replace the configuration that is there, instead of adding to it
     #[arg(long)]
     force: bool,

@@ -19,7 +19,7 @@ CREATE TABLE fsbench.power_cut_result (
 COMMENT ON TABLE fsbench.power_cut_result IS 'Parts of runs of the workload power-cut. Two parts test the server as it is; two are controls, which have to fail';
 COMMENT ON COLUMN fsbench.power_cut_result.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.power_cut_result.part IS 'commits: clients commit; pages: checkpoints write pages; fsync_off: a client commits with fsync off; full_page_writes_off: checkpoints write pages with full_page_writes off';
-COMMENT ON COLUMN fsbench.power_cut_result.control IS 'Whether the part is a control. Where a control does not fail, tests that passed are void; full_page_writes_off has to fail on ext2, ext3 and ext4 only';
+COMMENT ON COLUMN fsbench.power_cut_result.control IS 'Whether the part is a control. Where a control does not fail, tests that passed are void; full_page_writes_off must tear a page on ext3, ext4 and xfs, unless the filesystem is mounted with data=journal';
 COMMENT ON COLUMN fsbench.power_cut_result.cuts IS 'Power cuts';
 COMMENT ON COLUMN fsbench.power_cut_result.failed IS 'Power cuts after which something was missing or damaged';
 COMMENT ON COLUMN fsbench.power_cut_result.lost IS 'Power cuts after which an acknowledged commit was missing';

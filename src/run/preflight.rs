@@ -128,6 +128,9 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
         On::Connection(_) => return refuse_options_of_own_servers(spec),
         // How much room is on it is known when it is made.
         On::Made { prepare, .. } => {
+            if spec.workload.cuts_power() {
+                prepare.check_can_be_recorded()?;
+            }
             let filesystem = prepare.filesystem.name();
             check_cache(spec, filesystem, false)?;
             let (bytes, what, hint) = match prepare.storage.images() {

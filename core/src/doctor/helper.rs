@@ -3,7 +3,11 @@
 use serde::Deserialize;
 
 use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
-use crate::{helper::IMAGES, quoting, units::format_bytes};
+use crate::{
+    helper::{IMAGES, line_that_allows},
+    quoting,
+    units::format_bytes,
+};
 
 /// The description that the helper has published.
 #[derive(Clone, Debug, Deserialize)]
@@ -14,6 +18,9 @@ pub struct Description {
     /// Whether the configuration allows dropping caches; None where the helper is too old to say it.
     #[serde(default)]
     pub drop_caches: Option<bool>,
+    /// Whether the configuration allows power cuts; None where the helper is too old to say it.
+    #[serde(default)]
+    pub power_cuts: Option<bool>,
     #[serde(default)]
     pub loop_devices: bool,
     /// Why writes to images cannot be recorded for power cuts; None if they can.
@@ -194,6 +201,27 @@ pub fn check(facts: &Facts) -> Vec<Line> {
     report.lines
 }
 
+fn power_cuts(report: &mut Report, description: &Description) {
+    let (state, says, hint) = match &description.no_power_cuts {
+        Some(why_not) => (
+            MISSING,
+            why_not.as_str(),
+            Some("Load the module: modprobe fuse.".into()),
+        ),
+        None if description.power_cuts == Some(false) => (
+            INFO,
+            "the helper's configuration does not allow them",
+            Some(format!("Add to it {}.", line_that_allows("power_cuts"))),
+        ),
+        None => (
+            OK,
+            "writes to images can be recorded, and cut at any moment",
+            None,
+        ),
+    };
+    report.say("power cuts", state, says, hint);
+}
+
 fn storage(report: &mut Report, description: &Description) {
     report.say(
         "loop devices",
@@ -209,13 +237,7 @@ fn storage(report: &mut Report, description: &Description) {
         },
         Some("Load the module loop.".into()),
     );
-    let no_power_cuts = description.no_power_cuts.as_deref();
-    report.say(
-        "power cuts",
-        if no_power_cuts.is_none() { OK } else { MISSING },
-        no_power_cuts.unwrap_or("writes to images can be recorded, and cut at any moment"),
-        Some("Load the module: modprobe fuse.".into()),
-    );
+    power_cuts(report, description);
     if description.images.is_empty() {
         report.say(
             "images",
@@ -350,5 +372,25 @@ mod tests {
             states,
             expected.map(|(item, state)| (item.to_owned(), state))
         );
+    }
+
+    #[test]
+    fn power_cuts_have_to_be_allowed() {
+        for (allowed, state) in [("false", INFO), ("true", OK), ("null", OK)] {
+            let text = format!(r#"{{"loop_devices": true, "power_cuts": {allowed}}}"#);
+            let description = serde_json::from_str(&text).expect("a description");
+            let lines = check(&Facts {
+                description: Some((description, "now".into())),
+                ..Facts::default()
+            });
+            let line = lines.iter().find(|line| line.item == "power cuts");
+            let line = line.expect("the line of power cuts");
+            assert_eq!(line.state, state);
+            let names_the_line = |hint: &String| hint.contains("power_cuts = true");
+            assert_eq!(
+                line.hint.as_ref().is_some_and(names_the_line),
+                state == INFO
+            );
+        }
     }
 }

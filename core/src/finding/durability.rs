@@ -248,12 +248,16 @@ pub fn contradictions(facts: &RunFacts) -> Vec<Code> {
     }
 }
 
+/// Power cuts that show durability: less than 5 % fail, with a confidence of 95 %.
+const FEWEST_POWER_CUTS: u64 = 59;
+
+/// One failure decides, however many power cuts have passed.
 fn of_power_cuts(facts: &PowerCutFacts) -> Option<Code> {
     let cuts = facts.cuts.filter(|cuts| *cuts > 0)?;
-    Some(match facts.failed? {
-        0 => Code::SurvivedPowerCuts { cuts },
-        failed => Code::FailedPowerCuts { failed, cuts },
-    })
+    match facts.failed? {
+        0 => (cuts >= FEWEST_POWER_CUTS).then_some(Code::SurvivedPowerCuts { cuts }),
+        failed => Some(Code::FailedPowerCuts { failed, cuts }),
+    }
 }
 
 fn of_settings(facts: &RunFacts) -> Option<Vec<Code>> {

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::random::{Purpose, Stream};
-use crate::refusal::Refusal;
+use crate::refusal::{Kind as RefusalKind, Refusal};
 
 /// Part of `prepare`: puts a recorder between the image and the filesystem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,11 +34,22 @@ pub struct Window {
     pub to_ns: u64,
 }
 
+/// The most windows of one `cut_stop`.
+const MOST_WINDOWS: usize = 8;
+
 /// The most cuts for which one `cut_stop` chooses moments: its answer has to fit a line.
 pub const MOST_CUTS: u32 = 1000;
 
 impl CutStop {
     pub fn check(&self) -> Result<(), Refusal> {
+        let windows = self.windows.len();
+        if windows > MOST_WINDOWS {
+            return Err(Refusal::argument("too many windows")
+                .detail(format!(
+                    "{windows} were given; {MOST_WINDOWS} are accepted."
+                ))
+                .hint("Give fewer."));
+        }
         let cuts: u64 = self
             .windows
             .iter()
@@ -150,6 +161,30 @@ pub struct CutMounted {
     pub ms: f64,
 }
 
+/// The result of `cut_end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CutEnded {
+    /// Reads, writes, flushes and discards that the recorder has failed since the cut.
+    pub failures: u64,
+    /// Time that it took to unmount and detach it, in milliseconds.
+    pub ms: f64,
+}
+
+impl CutEnded {
+    /// The error if the recorder has failed: the cut shows nothing then.
+    pub fn refusal(&self) -> Option<Refusal> {
+        let message = "the recorder failed while a power cut was judged";
+        (self.failures > 0).then(|| {
+            Refusal::new(RefusalKind::System, message)
+                .detail(format!(
+                    "It failed {} reads or writes of the filesystem. The filesystem that holds the record may be full, or its disk fails.",
+                    self.failures
+                ))
+                .hint("Make room where the record is: in the helper's directory of images. Then start the run again.")
+        })
+    }
+}
+
 /// The request of `fault`: lets the device fail from now on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -204,17 +239,15 @@ fn positions(entries: &[(Kind, u64)], window: Window, stream: &mut Stream) -> Ve
     let mut chosen = Vec::with_capacity(window.cuts as usize);
     for cut in 0..u64::from(window.cuts) {
         let position = |n: u64| first + (n * candidates / u64::from(window.cuts)) as usize;
-        let all: Vec<usize> = (position(cut)..position(cut + 1).max(position(cut) + 1)).collect();
-        let after_writes: Vec<usize> = all
-            .iter()
-            .copied()
-            .filter(|at| is_after_write(*at))
-            .collect();
-        let from = match !after_writes.is_empty() && stream.unit() < AFTER_A_WRITE {
-            true => &after_writes,
-            false => &all,
+        let all = position(cut)..position(cut + 1).max(position(cut) + 1);
+        let mut after_writes = all.clone().filter(|at| is_after_write(*at));
+        let count = after_writes.clone().count();
+        let draw = |count: usize, stream: &mut Stream| stream.range(0, count as i64 - 1) as usize;
+        let drawn = match count > 0 && stream.unit() < AFTER_A_WRITE {
+            true => after_writes.nth(draw(count, stream)),
+            false => None,
         };
-        chosen.push(from[stream.range(0, from.len() as i64 - 1) as usize]);
+        chosen.push(drawn.unwrap_or_else(|| all.start + draw(all.len(), stream)));
     }
     chosen
 }
@@ -328,5 +361,22 @@ mod tests {
             ..Window::default()
         });
         assert_eq!(refused.check().unwrap_err().message, "too many cuts");
+    }
+
+    #[test]
+    fn too_many_windows_are_refused() {
+        let mut requested = CutStop::default();
+        requested.windows.resize(MOST_WINDOWS, Window::default());
+        assert_eq!(requested.check(), Ok(()));
+        requested.windows.push(Window::default());
+        assert_eq!(requested.check().unwrap_err().message, "too many windows");
+    }
+
+    #[test]
+    fn a_recorder_that_fails_is_an_error() {
+        let ended = |failures| CutEnded { failures, ms: 1.0 };
+        assert_eq!(ended(0).refusal(), None);
+        let refusal = ended(3).refusal().expect("an error");
+        assert!(refusal.detail.expect("a detail").contains("failed 3 reads"));
     }
 }

@@ -399,6 +399,21 @@ impl Prepare {
         let Some(record) = &self.record else {
             return Ok(());
         };
+        self.check_can_be_recorded()?;
+        if record.log_bytes > LARGEST_RECORD {
+            let message = format!(
+                "a record of {} is too large",
+                format_bytes(record.log_bytes)
+            );
+            return Err(Refusal::argument(message)
+                .detail(format!("{} are accepted.", format_bytes(LARGEST_RECORD)))
+                .hint("Give a smaller one."));
+        }
+        check_image_size(record.log_bytes, SMALLEST_RECORD, "a record")
+    }
+
+    /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image, whose filesystem mounts after a power cut by itself.
+    pub fn check_can_be_recorded(&self) -> Result<(), Refusal> {
         let why_not = match (&self.storage, &self.log, self.filesystem) {
             (Storage::Device(_) | Storage::Devices(_), ..) => {
                 "Writes to a device cannot be recorded, only those to an image."
@@ -406,13 +421,30 @@ impl Prepare {
             (Storage::Images { .. }, ..) => "Writes to several images cannot be recorded.",
             (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
-            _ => return check_image_size(record.log_bytes, SMALLEST_RECORD, "a record"),
+            (.., Filesystem::Jfs) => {
+                "A machine runs fsck on jfs after a power cut, and the helper runs none."
+            }
+            _ if self.lacks_journal() => {
+                "A machine runs fsck on a filesystem without a journal after a power cut, and the helper runs none."
+            }
+            _ => return Ok(()),
         };
         Err(Refusal::argument("this target cannot be recorded")
             .detail(why_not)
-            .hint(
-                "Give one image by image_size, a filesystem other than zfs, and no log elsewhere.",
-            ))
+            .hint("Give image_size, no log elsewhere, and ext3 or ext4 with a journal, xfs, btrfs, f2fs or reiserfs."))
+    }
+
+    /// Whether it is of the family of ext2, and is made without a journal. The last feature that says so decides.
+    fn lacks_journal(&self) -> bool {
+        if !matches!(self.filesystem, Filesystem::Ext3 | Filesystem::Ext4) {
+            return self.filesystem == Filesystem::Ext2;
+        }
+        let options = self.mkfs_options.as_deref().unwrap_or_default();
+        let given = mkfs_arguments(self.filesystem, options).unwrap_or_default();
+        let mut features = given.iter().flat_map(|argument| argument.split(','));
+        let decides = |feature: &&str| ["has_journal", "^has_journal", "none"].contains(feature);
+        let last = features.rfind(decides);
+        last.is_some_and(|feature| feature != "has_journal")
     }
 
     /// Discarding gives the blocks of an image back to its filesystem.
@@ -436,6 +468,8 @@ const SMALLEST_LOG: u64 = 64 << 20;
 
 /// The smallest record: mkfs alone writes some megabytes.
 const SMALLEST_RECORD: u64 = 64 << 20;
+/// Its entries are in the memory of the recorder.
+const LARGEST_RECORD: u64 = 4 << 30;
 
 fn check_image_size(bytes: u64, smallest: u64, of_what: &str) -> Result<(), Refusal> {
     if bytes < smallest {

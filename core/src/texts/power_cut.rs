@@ -17,7 +17,7 @@ fn percent(share: f64) -> String {
 pub fn void(controls: &[&str]) -> String {
     wording::say("void", || {
         let controls = controls.join(", ");
-        format!("void: nothing has failed in the control {controls}")
+        format!("void: nothing is shown by the control {controls}")
     })
 }
 
@@ -53,12 +53,21 @@ pub fn none_failed(cuts: u64, writes_pages: bool, loss_below: Option<f64>) -> St
     })
 }
 
+/// No cut of the control of torn pages has failed, on a filesystem where none has to.
+pub fn need_not_tear(cuts: u64, filesystem: &str) -> String {
+    wording::say("none_failed", || {
+        format!("0 of {cuts} torn: {filesystem} need not tear a page")
+    })
+}
+
 /// Cuts of a part that have failed, of all.
 #[derive(Clone, Debug)]
 pub struct Failed<'a> {
     pub failed: u64,
     pub cuts: u64,
     pub is_control: bool,
+    /// Whether unflushed writes survived in sectors of 512 bytes in all cuts that failed.
+    pub only_sectors: bool,
     /// How many cuts had each kind of failure. Kinds without any are left out of the sentence.
     pub kinds: [(u64, Failure); 4],
     /// Number of the first cut that failed, and its problem.
@@ -71,11 +80,15 @@ pub fn failed(of: &Failed<'_>) -> String {
             true => ", as a control must",
             false => "",
         };
+        let tear = match of.only_sectors {
+            true => ", all torn at 512 bytes",
+            false => "",
+        };
         let kinds = of.kinds.iter().filter(|(count, _)| *count > 0);
         let kinds = kinds.map(|(count, kind)| format!("{count} {}", kind.words()));
         let (number, problem) = of.first;
         format!(
-            "{} of {} failed{how}: {}; cut {number}: {problem}",
+            "{} of {} failed{how}{tear}: {}; cut {number}: {problem}",
             of.failed,
             of.cuts,
             kinds.collect::<Vec<_>>().join(", ")
@@ -132,7 +145,7 @@ mod tests {
         );
         assert_eq!(
             void(&["fsync_off", "full_page_writes_off"]),
-            "void: nothing has failed in the control fsync_off, full_page_writes_off"
+            "void: nothing is shown by the control fsync_off, full_page_writes_off"
         );
     }
 }

@@ -23,8 +23,10 @@ use crate::{
 };
 
 pub use history::{History, MOST_ACKNOWLEDGMENTS};
-pub use judge::{Judged, Outcome, Pages, Survivors, judge, judge_pages, speaks_of_torn_pages};
-pub use part::{CONTROL_COMMITS, PAGES, Part};
+pub use judge::{
+    Judged, Outcome, Pages, Survivors, is_of_the_machine, judge, judge_pages, torn_page,
+};
+pub use part::{CONTROL_COMMITS, Filesystem, PAGES, Part};
 pub use result::{Batch, Point, Summary, loss_below};
 
 /// Cuts when no number is given: 0 of 300 that lose mean less than 1 % at 95 %.

@@ -10,11 +10,14 @@ use crate::place::Place;
 use crate::plan::mount_options_again;
 use crate::probe::loops;
 use crate::recorder::{Command, Recorder, now_ns};
-use pgfsbench_core::helper::record::{Cut, CutMounted, CutStop, Fault, Recorded};
+use pgfsbench_core::helper::record::{Cut, CutEnded, CutMounted, CutStop, Fault, Recorded};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::time::Instant;
+
+/// The exit code of mount(8) for a filesystem that was not mounted. Other codes speak of the program or the machine.
+const MOUNT_FAILED: i32 = 32;
 
 impl Engine {
     /// Unmounts the target, and ends the recording as it was before that. The first cut can be made then.
@@ -51,6 +54,9 @@ impl Engine {
         let mount_failed = self.mount_cut(place, &entry, &recorder, &lock, tell)?;
         if mount_failed.is_some() {
             self.unmount_cut(&entry, &recorder, &lock, tell)?;
+            // A filesystem that cannot be read has not been judged.
+            let ended = ended(&recorder, began)?;
+            ended.refusal().map_or(Ok(()), Err)?;
         }
         Ok(json!(CutMounted {
             made,
@@ -66,8 +72,7 @@ impl Engine {
         let (entry, recorder) = self.recorded(place, &[State::Cutting])?;
         let began = Instant::now();
         self.unmount_cut(&entry, &recorder, &lock, tell)?;
-        recorder.ask::<()>(&Command::EndCut)?;
-        Ok(json!({"ms": ms_since(began)}))
+        Ok(json!(ended(&recorder, began)?))
     }
 
     /// Lets the disk of the target fail from now on.
@@ -153,8 +158,11 @@ impl Engine {
         }
         loops::have_flushed(devices.filesystem())?;
         let outcome = self.run_for_cut(&mount, &devices, lock, tell)?;
-        if !outcome.succeeded() {
-            return Ok(outcome.refusal().detail);
+        match outcome.exit_code {
+            Some(0) => {}
+            Some(MOUNT_FAILED) => return Ok(outcome.refusal().detail),
+            // It was killed, or lacks something.
+            _ => return Err(outcome.refusal()),
         }
         match mounted(entry)? {
             Some(mount) if undo::is_ours(&mount, entry)? => {
@@ -184,4 +192,13 @@ impl Engine {
         self.hook.after(&name);
         Ok(outcome)
     }
+}
+
+/// Throws away what was written since the cut.
+fn ended(recorder: &Recorder, began: Instant) -> Result<CutEnded, Refusal> {
+    let failures = recorder.ask(&Command::EndCut)?;
+    Ok(CutEnded {
+        failures,
+        ms: ms_since(began),
+    })
 }

@@ -61,6 +61,7 @@ impl Engine {
             "kernel_settings": self.config.kernel_settings,
             "drop_caches": self.config.drop_caches,
             "loop_devices": Path::new(probe::loops::CONTROL).exists(),
+            "power_cuts": self.config.power_cuts,
             "no_power_cuts": recorder::why_not(),
             "devices": devices,
             "images": images,

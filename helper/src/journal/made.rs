@@ -175,7 +175,7 @@ impl Journal {
         let path = self.path.join("erasing");
         for name in self.names(&self.erasing, "erasing")? {
             let erasing = self.parsed::<Erasing>(&self.erasing, "erasing", &name);
-            let is_done = erasing.is_some_and(|e| e.identity.is_medium(identity));
+            let is_done = erasing.is_some_and(|e| is_same(&e.identity, identity));
             if is_done && place_of_name(&name).is_some() {
                 unlinkat(&self.erasing, &name, AtFlags::empty())
                     .map_err(|e| failed("remove", &path, e))?;
@@ -189,7 +189,7 @@ impl Journal {
         let path = self.path.join("erasing");
         for name in self.names(&self.erasing, "erasing")? {
             let erasing = self.parsed::<Erasing>(&self.erasing, "erasing", &name);
-            if let Some(erasing) = erasing.filter(|e| e.identity.is_medium(identity)) {
+            if let Some(erasing) = erasing.filter(|e| is_same(&e.identity, identity)) {
                 let held = Vec::new();
                 self.write_file(&self.erasing, &path, &name, &Erasing { held, ..erasing })?;
             }
@@ -218,7 +218,7 @@ impl Journal {
                 continue;
             }
             let made = self.parsed::<Made>(&self.made, "made", &name);
-            if made.is_some_and(|made| made.identity.is_medium(identity)) {
+            if made.is_some_and(|made| is_same(&made.identity, identity)) {
                 match unlinkat(&self.made, &name, AtFlags::empty()) {
                     Ok(()) | Err(Errno::NOENT) => {}
                     Err(e) => return Err(failed("remove", &path, e)),
@@ -261,6 +261,14 @@ impl Journal {
         let path = self.path.join(called).join(name);
         let text = secure::read_file(directory, name, &path, LONGEST).ok()??;
         serde_json::from_str(&text).ok()
+    }
+}
+
+/// Whether what was recorded of a disk is about this one. Disks without a mark are told apart by their numbers: others of their size are as good.
+fn is_same(recorded: &Identity, now: &Identity) -> bool {
+    match now.marks().is_anonymous() {
+        true => recorded == now,
+        false => recorded.is_medium(now),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::journal::Entry;
 use crate::place::Place;
 use crate::recorder::Recorder;
-use pgfsbench_core::helper::Prepare;
+use pgfsbench_core::helper::{Prepare, line_that_allows};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{AtFlags, CWD, unlinkat};
 
@@ -23,6 +23,14 @@ pub fn record(
     let (Some(requested), [On::Image { path: image, .. }]) = (&request.record, members) else {
         return Ok(None);
     };
+    if !config.power_cuts {
+        return Err(Refusal::new(
+            Kind::NotAllowed,
+            "power cuts are not allowed by the helper's configuration",
+        )
+        .detail("The helper would mount filesystems whose metadata the server's user influences.")
+        .hint(format!("Add to it {}.", line_that_allows("power_cuts"))));
+    }
     if let Some(why_not) = facts.no_recorder {
         return Err(
             Refusal::new(Kind::NotInThisState, "writes cannot be recorded here")

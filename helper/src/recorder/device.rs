@@ -7,6 +7,7 @@ use pgfsbench_core::helper::record::{
     Cut, CutMade, CutStop, Fault, FaultOn, Kind, Recorded, choose,
 };
 use rustix::io::Errno;
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -14,6 +15,8 @@ use std::os::unix::fs::FileExt;
 
 /// Bytes of memory that an entry takes, at most: they count as bytes of the record.
 const BYTES_OF_ENTRY: u64 = 256;
+/// Entries of a record at most: they are in memory.
+const MOST_ENTRIES: usize = 4_000_000;
 
 pub struct Device {
     image: File,
@@ -33,6 +36,8 @@ pub struct Device {
     fault: Option<Fault>,
     faults: u64,
     is_full: bool,
+    /// Operations that this process, and not the filesystem, has failed since the last cut.
+    failures: Cell<u64>,
 }
 
 /// The end of the recording.
@@ -58,6 +63,7 @@ impl Device {
             fault: None,
             faults: 0,
             is_full: false,
+            failures: Cell::new(0),
         })
     }
 
@@ -79,7 +85,10 @@ impl Device {
                     Ok(())
                 }
             };
-            read.map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::IO))?;
+            read.map_err(|e| {
+                self.note_failure();
+                Errno::from_io_error(&e).unwrap_or(Errno::IO)
+            })?;
         }
         Ok((range.end - range.start) as usize)
     }
@@ -98,6 +107,7 @@ impl Device {
         self.check_room(bytes)?;
         if let Err(e) = self.record.write_all_at(data, self.end) {
             let error = Errno::from_io_error(&e).unwrap_or(Errno::IO);
+            self.note_failure();
             self.is_full |= error == Errno::NOSPC && self.stopped.is_none();
             return Err(error);
         }
@@ -146,6 +156,10 @@ impl Device {
         }
     }
 
+    fn note_failure(&self) {
+        self.failures.set(self.failures.get() + 1);
+    }
+
     /// A quarter of the record is for what is written on cuts.
     fn check_room(&mut self, bytes: u64) -> Result<(), Errno> {
         let limit = match self.stopped {
@@ -153,9 +167,11 @@ impl Device {
             Some(_) => self.limit,
         };
         let used = self.end + BYTES_OF_ENTRY * self.entries.len() as u64;
-        if used + bytes + BYTES_OF_ENTRY <= limit {
+        let has_place = self.stopped.is_some() || self.entries.len() < MOST_ENTRIES;
+        if has_place && used + bytes + BYTES_OF_ENTRY <= limit {
             return Ok(());
         }
+        self.note_failure();
         self.is_full |= self.stopped.is_none();
         Err(Errno::NOSPC)
     }
@@ -221,6 +237,7 @@ impl Device {
         self.now = self.flushed.1.clone();
         let fates = replay::survive(&arrived[flushed..], cut, &mut self.now);
         self.end = stopped.end;
+        self.failures.set(0);
         Some(CutMade {
             ns: self.entries.get(at).map_or(stopped.ns, |entry| entry.ns),
             flushed: flushed as u64,
@@ -230,14 +247,15 @@ impl Device {
         })
     }
 
-    /// Gives back the room of what was written on a cut. Nothing may be open on it.
-    pub fn end_cut(&mut self) -> io::Result<()> {
-        let Some(stopped) = self.stopped else {
-            return Ok(());
-        };
-        self.now = Extents::default();
-        self.end = stopped.end;
-        self.record.set_len(stopped.end)
+    /// Gives back the room of what was written on a cut. Nothing may be open on it. Returns how many operations have failed since the cut.
+    pub fn end_cut(&mut self) -> io::Result<u64> {
+        let failures = self.failures.take();
+        if let Some(stopped) = self.stopped {
+            self.now = Extents::default();
+            self.end = stopped.end;
+            self.record.set_len(stopped.end)?;
+        }
+        Ok(failures)
     }
 }
 
@@ -386,7 +404,10 @@ mod tests {
             device.cut(&cut(number, 5)).unwrap();
             assert_eq!(device.write(0, &[8; PAGE], 70), Ok(()));
             assert_eq!(device.write(0, &[8; 2 * PAGE], 70), Err(Errno::NOSPC));
+            assert_eq!(device.end_cut().unwrap(), 1);
         }
+        device.cut(&cut(4, 5)).unwrap();
+        assert_eq!(device.end_cut().unwrap(), 0);
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl Server {
             },
             Command::EndCut => {
                 let ended = self.device.end_cut();
-                ended.map(|()| Value::Null).map_err(|e| format!("{e}."))
+                ended.map(Value::from).map_err(|e| format!("{e}."))
             }
         }
     }

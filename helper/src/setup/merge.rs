@@ -21,6 +21,7 @@ fn empty() -> Config {
         filesystems: config::all_filesystems(),
         kernel_settings: false,
         drop_caches: false,
+        power_cuts: false,
         database: Vec::new(),
         images: Vec::new(),
         device: Vec::new(),
@@ -35,6 +36,7 @@ pub fn merged(old: Option<&Config>, arguments: &Arguments) -> Result<Config, Ref
     }
     config.kernel_settings |= arguments.allow_kernel_settings;
     config.drop_caches |= arguments.allow_drop_caches;
+    config.power_cuts |= arguments.allow_power_cuts;
     add_databases(&mut config, arguments)?;
     add_images(&mut config, arguments)?;
     for path in &arguments.allow_device {
@@ -220,6 +222,7 @@ fn added(old: &Config, text: &str, new: &Config) -> Result<String, Refusal> {
     for (name, was, is) in [
         ("kernel_settings", old.kernel_settings, new.kernel_settings),
         ("drop_caches", old.drop_caches, new.drop_caches),
+        ("power_cuts", old.power_cuts, new.power_cuts),
     ] {
         if is && !was {
             before += &format!("{name} = true\n");

@@ -16,15 +16,18 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          coalesce(e.settings #>> '{file_extend_method,setting}' = 'posix_fallocate', e.server_version_num >= 160000)),
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found,
          'problem', problem, 'verified', balances_verified) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'),
-      'power_cuts', coalesce((SELECT jsonb_build_object('cuts', sum(p.cuts), 'failed', sum(p.failed)) FROM fsbench.power_cut_result p
-         WHERE NOT p.control AND p.outcome <> 'void' AND p.run_id = (SELECT c.run_id FROM fsbench.run_log c JOIN fsbench.environment ce USING (run_id)
-            WHERE c.workload = 'power-cut' AND c.status = 'done' AND c.run_id <= r.run_id
-            -- The same definition, whatever the target's name; the same kernel; and the settings on which durability depends.
-            AND fsbench._same_definition(c.target_definition, r.target_definition) AND ce.kernel = e.kernel
-            AND (c.facts -> 'fsync', c.facts -> 'full_page_writes', c.facts -> 'synchronous_commit', ce.settings #> '{wal_sync_method,setting}')
-               IS NOT DISTINCT FROM (r.facts -> 'fsync', r.facts -> 'full_page_writes', r.facts -> 'synchronous_commit', e.settings #> '{wal_sync_method,setting}')
-            AND EXISTS (SELECT FROM fsbench.power_cut_result v WHERE v.run_id = c.run_id AND NOT v.control AND v.outcome <> 'void')
-            AND NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = c.run_id) ORDER BY c.run_id DESC LIMIT 1)), '{}'),
+      -- All runs of power cuts with the same key count: a later run that lost nothing makes up for no loss.
+      'power_cuts', coalesce((SELECT jsonb_build_object('cuts', sum(p.cuts), 'failed', sum(p.failed))
+         FROM fsbench.run_log c JOIN fsbench.environment ce USING (run_id) JOIN fsbench.power_cut_result p USING (run_id)
+         WHERE NOT p.control AND p.outcome <> 'void' AND c.workload = 'power-cut' AND c.status = 'done' AND c.run_id <= r.run_id
+            -- A target may have another name. Definition, machine, kernel, server and the settings on which durability depends must agree.
+            AND fsbench._same_definition(c.target_definition, r.target_definition)
+            AND ce.host_fingerprint = e.host_fingerprint AND ce.kernel = e.kernel AND ce.server_version_num = e.server_version_num
+            AND (c.facts -> 'fsync', c.facts -> 'full_page_writes', c.facts -> 'synchronous_commit')
+               IS NOT DISTINCT FROM (r.facts -> 'fsync', r.facts -> 'full_page_writes', r.facts -> 'synchronous_commit')
+            AND NOT EXISTS (SELECT FROM unnest('{wal_sync_method,debug_io_direct,wal_init_zero,wal_recycle}'::text[]) name
+               WHERE ce.settings #> ARRAY[name, 'setting'] IS DISTINCT FROM e.settings #> ARRAY[name, 'setting'])
+            AND NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = c.run_id)), '{}'),
       'storage', jsonb_build_object(
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}',
          'properties_not_in_force', e.storage #> '{result,properties_not_in_force}',

@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::{quoting, recovery_log::RecoveryLog};
+use pgfsbench_core::{quoting, recovery_log::RecoveryLog, target::server_log::lacks_shared_memory};
 use rustix::process::Signal;
 
-use super::{TargetServer, removal::STOP};
+use super::{TargetServer, program::not_run, removal::STOP};
 use crate::{
     clock,
     errors::{Fault, of_file, sqlstate},
@@ -68,8 +68,8 @@ impl TargetServer {
         let mut command = self.command(&program, RECOVERY)?;
         command.args(&argv[1..]);
         let started_ns = clock::now_ns();
-        let mut child = process::spawn_bound(&mut command, Signal::QUIT)
-            .map_err(|e| of_file("run", &program, &e))?;
+        let mut child =
+            process::spawn_bound(&mut command, Signal::QUIT).map_err(|e| not_run(&program, &e))?;
         // It says there that it is ready: who asked by connecting would have it log each time that it is not.
         while !self.is_ready(child.id()) {
             check_interrupts()?;
@@ -115,8 +115,13 @@ impl TargetServer {
     }
 
     fn did_not_recover(&self) -> Fault {
-        let ended = Fault::new(sqlstate::SYSTEM, "");
+        let sqlstate = match lacks_shared_memory(&self.whole_recovery_log()) {
+            true => sqlstate::NO_RESOURCES,
+            false => sqlstate::SYSTEM,
+        };
+        let ended = Fault::new(sqlstate, "");
         Fault {
+            sqlstate: sqlstate.into(),
             message: "the target server did not recover from the crash".into(),
             ..self.did_not_start(&ended)
         }
@@ -129,6 +134,12 @@ impl TargetServer {
         let mut lines = file.lines();
         lines.next() == Some(pid.to_string().as_str())
             && lines.nth(6).is_some_and(|status| status.trim() == "ready")
+    }
+
+    /// Text of the log since the server was started again; empty if it cannot be read.
+    pub fn whole_recovery_log(&self) -> String {
+        let text = fs::read(self.log()).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// Log since it was started again.

@@ -56,8 +56,8 @@ impl TargetServer {
         check_interrupts: CheckInterrupts,
     ) -> Result<(), Fault> {
         let program = PathBuf::from(command.get_program());
-        let mut child = process::spawn_bound(&mut command, Signal::TERM)
-            .map_err(|e| of_file("run", &program, &e))?;
+        let mut child =
+            process::spawn_bound(&mut command, Signal::TERM).map_err(|e| not_run(&program, &e))?;
         let status = loop {
             let ended = child
                 .try_wait()
@@ -89,6 +89,14 @@ impl TargetServer {
                 }
             )),
         )
+    }
+}
+
+/// The error of a program that was not started: this machine lacks something, whatever is on the target.
+pub(super) fn not_run(program: &Path, error: &io::Error) -> Fault {
+    Fault {
+        sqlstate: sqlstate::NO_RESOURCES.into(),
+        ..of_file("run", program, error)
     }
 }
 

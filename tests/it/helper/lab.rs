@@ -91,7 +91,7 @@ impl Lab {
 
     pub fn usual(&self) -> String {
         format!(
-            "mount_root = {:?}\nstate = {:?}\n\
+            "power_cuts = true\nmount_root = {:?}\nstate = {:?}\n\
              [[database]]\nname = \"bench\"\nconnection = \"host=/nowhere user=postgres\"\n\
              [[images]]\ndirectory = {:?}\nmax_bytes = \"2GB\"\nmax_images = 3\n",
             self.path("mnt"),

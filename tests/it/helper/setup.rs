@@ -37,6 +37,7 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         &disk.device,
         "--allow-kernel-settings",
         "--allow-drop-caches",
+        "--allow-power-cuts",
     ];
     let said = lab.ok(&setup);
     let path = lab.path("prefix/etc/pgfsbench/helper.toml");
@@ -53,6 +54,7 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         "wipe = false",
         "kernel_settings = true",
         "drop_caches = true",
+        "power_cuts = true",
     ] {
         assert!(written.contains(words), "no `{words}` in {written}");
     }

@@ -2,6 +2,7 @@ use super::super::{FlushFacts, MachineFacts, StorageFacts, WalSyncFacts};
 use super::*;
 use crate::spec::Workload;
 use crate::sys::{self, Recorded, Tree};
+use crate::workload::power_cut::loss_below;
 
 mod measured;
 use measured::{busy, measured};
@@ -514,7 +515,7 @@ fn power_cuts_show_a_promise_or_refute_it() {
     let shown = of(Some(320), Some(0));
     assert_eq!(shown.class(), Class::Shown);
     assert_eq!(shown.sentence(), "durable, shown by 320 power cuts");
-    assert!(shown.is_shown() && shown.is_as(&not_tried) && shown.is_as(&of(Some(20), Some(0))));
+    assert!(shown.is_shown() && shown.is_as(&not_tried) && shown.is_as(&of(Some(59), Some(0))));
     let lost = of(Some(320), Some(7));
     assert_eq!(
         lost.sentence(),
@@ -529,7 +530,15 @@ fn power_cuts_show_a_promise_or_refute_it() {
     facts.fsync = Some(false);
     let off = Durability::of(&facts).expect("the settings are known");
     assert_eq!(off.sentence(), "not durable: fsync off");
-    for nothing in [of(Some(0), Some(0)), of(Some(5), None)] {
+    let below = |cuts| loss_below(cuts).expect("a bound");
+    assert!(below(FEWEST_POWER_CUTS) < 0.05 && below(FEWEST_POWER_CUTS - 1) > 0.05);
+    assert_eq!(of(Some(59), Some(0)).class(), Class::Shown);
+    assert!(of(Some(1), Some(1)).has_failed_power_cuts());
+    for nothing in [
+        of(Some(0), Some(0)),
+        of(Some(58), Some(0)),
+        of(Some(500), None),
+    ] {
         assert_eq!(nothing.sentence(), "durable by settings (not tried)");
     }
 }

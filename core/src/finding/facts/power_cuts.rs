@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Tests of the latest run of power cuts on this definition of the target, with the same settings. Void tests do not count.
+/// Tests of all runs of power cuts with this definition of the target, machine, kernel, server and settings. Void tests do not count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PowerCutFacts {
-    /// Power cuts; None where no such run is known.
+    /// Power cuts of all these runs; None where no such run is known.
     pub cuts: Option<u64>,
     /// Power cuts after which something was missing or damaged.
     pub failed: Option<u64>,

@@ -113,6 +113,8 @@ fn everything_that_a_target_may_ask_for() {
                                 "dirty_expire_centisecs": 100, "dirty_writeback_centisecs": 50}}"#,
         r#"{"storage": {"image": {"bytes": 1073741824, "sparse": false}}, "filesystem": "ext4",
             "log": {"image": {"bytes": 134217728}}, "ssd_state": "as_is"}"#,
+        r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "ext4", "mkfs_options": "-O none,has_journal",
+            "record": {"log_bytes": 4294967296}}"#,
         r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "zfs", "mkfs_options": null,
             "pool_properties": "ashift=12", "dataset_properties": "recordsize=8K,compression=lz4"}"#,
     ] {
@@ -182,6 +184,31 @@ fn what_does_not_go_together_is_refused() {
             image,
             r#""filesystem": "xfs", "record": {"log_bytes": 4096}"#,
             "too small",
+        ),
+        (
+            image,
+            r#""filesystem": "xfs", "record": {"log_bytes": 4294967297}"#,
+            "too large",
+        ),
+        (
+            image,
+            r#""filesystem": "jfs", "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
+        ),
+        (
+            image,
+            r#""filesystem": "ext2", "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
+        ),
+        (
+            image,
+            r#""filesystem": "ext4", "mkfs_options": "-b 4096 -O ^has_journal,extent", "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
+        ),
+        (
+            image,
+            r#""filesystem": "ext3", "mkfs_options": "-Onone", "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
         ),
         (
             image,

@@ -5,8 +5,16 @@ use serde::Deserialize;
 use super::{history::History, part::PAGES};
 use crate::texts::power_cut as text;
 
-/// Words of a server about a page that was written in part.
-const TORN: [&str; 2] = ["invalid page", "page verification failed"];
+/// Words of a server and of pg_checksums about a page that was written in part. "WAL contains references to invalid pages" says something else: a
+/// page is missing.
+const TORN: [&str; 4] = [
+    "invalid page in block",
+    "invalid pages among blocks",
+    "page verification failed",
+    "checksum verification failed",
+];
+/// SQLSTATEs of this class say that the machine lacks something: memory, processes or disk space.
+const INSUFFICIENT_RESOURCES: &str = "53";
 
 /// The outcome of a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +44,15 @@ impl Outcome {
     }
 }
 
-/// Whether a message or a log of a server speaks of a page that was written in part.
-pub fn speaks_of_torn_pages(text: &str) -> bool {
-    TORN.iter().any(|words| text.contains(words))
+/// The first line of a message or a log that speaks of a page that was written in part.
+pub fn torn_page(text: &str) -> Option<&str> {
+    text.lines()
+        .find(|line| TORN.iter().any(|words| line.contains(words)))
+}
+
+/// Whether an error after a power cut tells nothing about the cut, by its SQLSTATE: the run fails.
+pub fn is_of_the_machine(sqlstate: &str) -> bool {
+    sqlstate.starts_with(INSUFFICIENT_RESOURCES)
 }
 
 /// Rows of a client after a power cut.
@@ -267,10 +281,28 @@ mod tests {
     fn torn_pages_are_told_by_the_words_of_the_server() {
         for text in [
             "FATAL:  invalid page in block 3 of relation base/5/16384",
+            "ERROR:  2 invalid pages among blocks 3..5 of relation \"base/5/16384\"",
             "WARNING:  page verification failed, calculated checksum 1 but expected 2",
+            "pg_checksums: error: checksum verification failed in file \"base/5/16384\", block 3",
         ] {
-            assert!(speaks_of_torn_pages(text));
+            assert_eq!(torn_page(&format!("LOG:  redo\n{text}\nmore")), Some(text));
         }
-        assert!(!speaks_of_torn_pages("FATAL:  could not open file"));
+        for text in [
+            "FATAL:  could not open file",
+            "PANIC:  WAL contains references to invalid pages",
+        ] {
+            assert_eq!(torn_page(text), None);
+        }
+    }
+
+    #[test]
+    fn errors_of_the_machine_are_no_outcomes() {
+        use crate::sqlstate;
+        for of_the_machine in [sqlstate::NO_RESOURCES, sqlstate::DISK_FULL] {
+            assert!(is_of_the_machine(of_the_machine));
+        }
+        for of_the_cut in [sqlstate::SYSTEM, sqlstate::CORRUPTED, sqlstate::IO] {
+            assert!(!is_of_the_machine(of_the_cut));
+        }
     }
 }

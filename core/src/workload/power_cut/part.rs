@@ -24,6 +24,25 @@ pub enum Part {
     FullPageWritesOff,
 }
 
+/// The filesystem whose power is cut.
+#[derive(Clone, Debug, Default)]
+pub struct Filesystem {
+    pub name: String,
+    /// Mount options that were asked for.
+    pub mount_options: String,
+}
+
+impl Filesystem {
+    /// Whether a page of 8 kB can be torn. Filesystems that write each block to a new place, or to a journal first, need tear none.
+    fn overwrites_in_place(&self) -> bool {
+        let journals_data = self
+            .mount_options
+            .split(',')
+            .any(|option| option == "data=journal");
+        ["ext2", "ext3", "ext4", "xfs"].contains(&self.name.as_str()) && !journals_data
+    }
+}
+
 impl Part {
     /// All of them, in the order of the record.
     pub const ALL: [Self; 4] = [
@@ -62,12 +81,12 @@ impl Part {
         matches!(self, Self::Pages | Self::FullPageWritesOff)
     }
 
-    /// Whether a batch on this filesystem is void when this part does not fail. Filesystems that never overwrite a block in place tear no page.
-    pub fn must_fail(self, filesystem: &str) -> bool {
+    /// Whether a batch on this filesystem is void when this part does not fail.
+    pub fn must_fail(self, filesystem: &Filesystem) -> bool {
         match self {
             Self::Commits | Self::Pages => false,
             Self::FsyncOff => true,
-            Self::FullPageWritesOff => ["ext2", "ext3", "ext4"].contains(&filesystem),
+            Self::FullPageWritesOff => filesystem.overwrites_in_place(),
         }
     }
 

@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::{
     judge::{Judged, Outcome},
-    part::Part,
+    part::{Filesystem, Part},
 };
 use crate::{
+    helper::record::Tear,
     rows::Row,
     texts::power_cut::{self as text, Failed, Failure},
 };
@@ -82,14 +83,14 @@ pub struct Batch {
 
 impl Batch {
     /// A row for each part that has cuts, on this filesystem. Tests that have passed are void where a control has not failed.
-    pub fn summaries(&self, filesystem: &str) -> Vec<Summary> {
+    pub fn summaries(&self, filesystem: &Filesystem) -> Vec<Summary> {
         let mut parts: Vec<(Part, Summary)> = Part::ALL
             .into_iter()
-            .map(|part| (part, self.of_part(part)))
+            .map(|part| (part, self.of_part(part, filesystem)))
             .collect();
         let idle: Vec<&str> = parts
             .iter()
-            .filter(|(part, summary)| part.must_fail(filesystem) && !has_failed(*part, summary))
+            .filter(|(part, _)| part.must_fail(filesystem) && !self.has_failed(*part))
             .map(|(part, _)| part.as_str())
             .collect();
         for (part, summary) in &mut parts {
@@ -108,12 +109,36 @@ impl Batch {
             .collect()
     }
 
-    fn of_part(&self, part: Part) -> Summary {
-        let points: Vec<&Point> = self
-            .points
+    /// Whether a cut of a test, which is no control, has lost or damaged something.
+    pub fn has_failed_test(&self) -> bool {
+        let tests = Part::ALL.into_iter().filter(|part| !part.is_control());
+        let mut points = tests.flat_map(|part| self.of(part));
+        points.any(|point| point.outcome != Outcome::Survived.as_str())
+    }
+
+    fn of(&self, part: Part) -> impl Iterator<Item = &Point> {
+        self.points
             .iter()
-            .filter(|point| point.part == part.as_str())
-            .collect();
+            .filter(move |point| point.part == part.as_str())
+    }
+
+    /// Whether a control has failed in the way that it has to. Without checksums the server reads a torn page, and rows of one transaction are there
+    /// in part. A server that does not start shows neither.
+    fn has_failed(&self, part: Part) -> bool {
+        self.of(part).any(|point| {
+            let is_some = |count: Option<u64>| count.is_some_and(|count| count > 0);
+            let (has_lost, has_hole) = (is_some(point.lost), is_some(point.holes));
+            match part {
+                Part::FullPageWritesOff => {
+                    point.outcome == Outcome::Torn.as_str() || (has_hole && !has_lost)
+                }
+                _ => has_lost || has_hole,
+            }
+        })
+    }
+
+    fn of_part(&self, part: Part, filesystem: &Filesystem) -> Summary {
+        let points: Vec<&Point> = self.of(part).collect();
         let count = |counts: &dyn Fn(&Point) -> bool| {
             points.iter().filter(|point| counts(point)).count() as u64
         };
@@ -138,22 +163,25 @@ impl Batch {
             },
             says: String::new(),
         };
-        summary.says = says(part, &summary, first.copied());
+        let sectors = Tear::Sector.unit();
+        let mut failures = points.iter().filter(|point| has_failed(point));
+        let only_sectors = failures.all(|point| point.tear == sectors);
+        summary.says = says(part, filesystem, &summary, (first.copied(), only_sectors));
         summary
     }
 }
 
-/// Whether a control has failed in the way that it has to.
-fn has_failed(part: Part, summary: &Summary) -> bool {
-    match part {
-        Part::FullPageWritesOff => summary.torn > 0,
-        _ => summary.failed > 0,
-    }
-}
-
-fn says(part: Part, summary: &Summary, first: Option<&Point>) -> String {
+fn says(
+    part: Part,
+    filesystem: &Filesystem,
+    summary: &Summary,
+    (first, only_sectors): (Option<&Point>, bool),
+) -> String {
     let is_control = part.is_control();
     let Some(first) = first else {
+        if is_control && !part.must_fail(filesystem) {
+            return text::need_not_tear(summary.cuts, &filesystem.name);
+        }
         let loss_below = summary.loss_below.filter(|_| !is_control);
         return text::none_failed(summary.cuts, part.writes_pages(), loss_below);
     };
@@ -161,6 +189,7 @@ fn says(part: Part, summary: &Summary, first: Option<&Point>) -> String {
         failed: summary.failed,
         cuts: summary.cuts,
         is_control,
+        only_sectors,
         kinds: [
             (summary.lost, Failure::LostCommits),
             (summary.holes, Failure::Hole),
@@ -208,6 +237,13 @@ mod tests {
         point
     }
 
+    fn on(filesystem: &str) -> Filesystem {
+        Filesystem {
+            name: filesystem.into(),
+            mount_options: "noatime".into(),
+        }
+    }
+
     fn batch(outcomes: &[(Part, u32, Outcome)]) -> Batch {
         let each = outcomes.iter().flat_map(|&(part, cuts, outcome)| {
             (1..=cuts).map(move |number| point(part, number, outcome))
@@ -233,7 +269,7 @@ mod tests {
         assert_eq!(loss_below(0), None);
         let shown = |cuts| {
             let rows = batch(&[(Part::Commits, cuts, Outcome::Survived)]);
-            rows.of_part(Part::Commits).says
+            rows.of_part(Part::Commits, &on("ext4")).says
         };
         for (cuts, below) in [
             (300, "1 %"),
@@ -254,7 +290,7 @@ mod tests {
         let calm = with_controls(Outcome::Survived, Outcome::Torn);
         let lost = with_controls(Outcome::Lost, Outcome::Lost);
         for batch in [calm, lost] {
-            let decide = || batch.summaries("ext4");
+            let decide = || batch.summaries(&on("ext4"));
             let (rows, coded) = (decide(), wording::without(decide));
             assert_eq!(rows.len(), coded.len());
             for (row, coded) in rows.into_iter().zip(coded) {
@@ -267,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_batch_whose_controls_fail_has_its_bound() {
-        let rows = with_controls(Outcome::Lost, Outcome::Torn).summaries("ext4");
+        let rows = with_controls(Outcome::Lost, Outcome::Torn).summaries(&on("ext4"));
         assert_eq!(rows.len(), 4);
         assert_eq!(rows[0].says, "0 of 300 lost: less than 1 % at 95 %");
         assert_eq!(rows[1].says, "0 of 20 torn: less than 14 % at 95 %");
@@ -292,16 +328,16 @@ mod tests {
     fn a_control_that_does_not_fail_makes_the_batch_void() {
         let outcomes = |batch: Batch, filesystem| -> Vec<&'static str> {
             batch
-                .summaries(filesystem)
+                .summaries(&on(filesystem))
                 .iter()
                 .map(|row| row.outcome)
                 .collect()
         };
         let calm = with_controls(Outcome::Survived, Outcome::Torn);
-        let rows = calm.summaries("ext4");
+        let rows = calm.summaries(&on("ext4"));
         assert_eq!(
             rows[0].says,
-            "void: nothing has failed in the control fsync_off"
+            "void: nothing is shown by the control fsync_off"
         );
         assert_eq!(rows[0].loss_below, None);
         assert_eq!(outcomes(calm, "ext4"), ["void", "void", "passed", "failed"]);
@@ -315,14 +351,43 @@ mod tests {
             outcomes(whole(), "btrfs"),
             ["passed", "passed", "failed", "passed"]
         );
+        assert_eq!(outcomes(whole(), "xfs")[0], "void");
+        assert_eq!(
+            whole().summaries(&on("btrfs"))[3].says,
+            "0 of 20 torn: btrfs need not tear a page"
+        );
+        let journaled = Filesystem {
+            mount_options: "noatime,data=journal".into(),
+            ..on("ext4")
+        };
+        assert_eq!(whole().summaries(&journaled)[0].outcome, "passed");
         // A control that loses its commits has torn no page.
         let lost = with_controls(Outcome::Lost, Outcome::Lost);
         assert_eq!(outcomes(lost, "ext4"), ["void", "void", "failed", "failed"]);
+        // Without checksums a torn page shows as rows of two transactions.
+        let hole = with_controls(Outcome::Lost, Outcome::Hole);
+        assert_eq!(outcomes(hole, "ext4")[0], "passed");
+        // A server that does not start has lost no commit.
+        let unbootable = with_controls(Outcome::Unbootable, Outcome::Torn);
+        assert_eq!(outcomes(unbootable, "ext4")[0], "void");
+    }
+
+    #[test]
+    fn the_tear_is_named_if_all_failures_have_it() {
+        let says = |tears: [u64; 2]| {
+            let mut lost = batch(&[(Part::Commits, 2, Outcome::Lost)]);
+            for (point, tear) in lost.points.iter_mut().zip(tears) {
+                point.tear = Some(tear);
+            }
+            lost.summaries(&on("ext4")).remove(0).says
+        };
+        assert!(says([512, 512]).starts_with("2 of 2 failed, all torn at 512 bytes: 2 lost"));
+        assert!(says([512, 4096]).starts_with("2 of 2 failed: 2 lost"));
     }
 
     #[test]
     fn a_missing_control_makes_the_batch_void() {
-        let rows = batch(&[(Part::Commits, 5, Outcome::Survived)]).summaries("xfs");
+        let rows = batch(&[(Part::Commits, 5, Outcome::Survived)]).summaries(&on("xfs"));
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].outcome, "void");
     }
@@ -335,8 +400,10 @@ mod tests {
             (Part::Commits, 1, Outcome::Hole),
             (Part::Commits, 1, Outcome::Unbootable),
         ];
-        let rows = batch(&outcomes).summaries("ext4");
+        let rows = batch(&outcomes).summaries(&on("ext4"));
         let row = &rows[0];
+        assert!(batch(&outcomes).has_failed_test());
+        assert!(!with_controls(Outcome::Lost, Outcome::Torn).has_failed_test());
         assert_eq!((row.outcome, row.failed, row.lost), ("failed", 4, 2));
         assert_eq!((row.holes, row.unbootable, row.loss_below), (1, 1, None));
         assert_eq!(

@@ -10,6 +10,19 @@ fn recorded(log_bytes: u64) -> Prepare {
     }
 }
 
+/// The plan where power cuts are allowed.
+fn planned(request: &Prepare, facts: &Facts) -> Result<Plan, Refusal> {
+    let config = Config::parse(&format!("power_cuts = true\n{CONFIG}")).unwrap();
+    prepare(&config, &place(), request, facts)
+}
+
+#[test]
+fn power_cuts_have_to_be_allowed() {
+    let refusal = super::planned(&recorded(1 << 30), &facts()).unwrap_err();
+    assert_eq!(refusal.kind, Kind::NotAllowed);
+    assert!(refusal.hint.unwrap().contains("power_cuts = true"));
+}
+
 #[test]
 fn the_disk_of_the_recorder_is_attached_in_place_of_the_image() {
     let plan = planned(&recorded(1 << 30), &facts()).unwrap();

@@ -4,11 +4,11 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use pgfsbench_core::{
-    helper::record::{self, CutMounted, CutStop, Recorded, Window},
+    helper::record::{self, CutEnded, CutMounted, CutStop, Recorded, Window},
     spec::Spec,
     workload::power_cut::{
-        Batch, CONTROL_COMMITS, History, Judged, Outcome, Own, PAGES, Part, Point, judge,
-        judge_pages, speaks_of_torn_pages,
+        Batch, CONTROL_COMMITS, Filesystem, History, Judged, Outcome, Own, PAGES, Part, Point,
+        is_of_the_machine, judge, judge_pages, torn_page,
     },
 };
 use serde::Deserialize;
@@ -23,7 +23,7 @@ use crate::{
     board::Phase,
     clock,
     errors::{Fault, sqlstate},
-    pg::{libpq::Connection, process, sql, xact},
+    pg::{libpq::Connection, process, report, sql, xact},
     run::cancellation,
     store,
     target::{On, helper_job},
@@ -60,7 +60,7 @@ struct Made {
 /// The batch of a run.
 pub(super) struct PowerCuts {
     batch: Batch,
-    filesystem: String,
+    filesystem: Filesystem,
 }
 
 impl PowerCuts {
@@ -89,8 +89,11 @@ impl Run {
         let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
         let before: Before = read(&before.unwrap_or_default())?;
         let filesystem = match &server.target.on {
-            On::Made { prepare, .. } => prepare.filesystem.name().to_owned(),
-            On::Directory(_) | On::Connection(_) => String::new(),
+            On::Made { prepare, .. } => Filesystem {
+                name: prepare.filesystem.name().to_owned(),
+                mount_options: prepare.mount_options.clone().unwrap_or_default(),
+            },
+            On::Directory(_) | On::Connection(_) => Filesystem::default(),
         };
         drop(server.connection.take());
         let parts = self.make_parts(server, &before)?;
@@ -113,8 +116,13 @@ impl Run {
         let mut points = recorded.points.into_iter();
         for (made, window) in parts.iter().zip(&stop.windows) {
             for (number, point) in (1..=window.cuts).zip(&mut points) {
-                let point = self.cut_once(server, &before, made, number, point)?;
-                batch.points.push(point);
+                match self.cut_once(server, &before, made, number, point) {
+                    Ok(point) => batch.points.push(point),
+                    Err(fault) => {
+                        self.keep_failure(&PowerCuts { batch, filesystem });
+                        return Err(fault);
+                    }
+                }
                 self.board
                     .run
                     .done
@@ -122,6 +130,16 @@ impl Run {
             }
         }
         Ok(PowerCuts { batch, filesystem })
+    }
+
+    /// Stores the cuts of a run that fails, if a cut of a test has shown a loss before.
+    fn keep_failure(&self, power_cuts: &PowerCuts) {
+        if power_cuts.batch.has_failed_test() {
+            report::or_log(
+                "could not store the power cuts of a run that failed",
+                || xact::transaction(|| power_cuts.store(self.run_id)),
+            );
+        }
     }
 
     /// Has the helper do something for power cuts. Its steps are not told: each cut has several.
@@ -331,8 +349,14 @@ impl Run {
                 Ok(judged) => point.take(judged),
                 Err(fault) => self.note_failure(server, &mut point, fault)?,
             }
+            if point.outcome == Outcome::Survived.as_str()
+                && let Some(line) = torn_page(&server.server()?.whole_recovery_log())
+            {
+                point.fail(Outcome::Torn, line.to_owned());
+            }
             server.server()?.stop()?;
-            self.ask_for_cut::<Value>(&target, "cut_end", &json!({}))?;
+            let ended: CutEnded = self.ask_for_cut(&target, "cut_end", &json!({}))?;
+            check_recorder(&ended)?;
         } else {
             let why = mounted.why_not.unwrap_or_default();
             point.fail(Outcome::Unbootable, why);
@@ -341,23 +365,23 @@ impl Run {
         Ok(point)
     }
 
-    /// Notes an error after a cut as its outcome. A cancelled run has none.
+    /// Notes an error after a cut as its outcome. An error of the machine, and a cancelled run, have none.
     fn note_failure(
         &self,
         server: &ServerSetup,
         point: &mut Point,
         fault: Fault,
     ) -> Result<(), Fault> {
-        if fault.is_cancel() || cancellation::is_cancelled(self.request) {
+        let is_no_outcome = fault.is_cancel() || is_of_the_machine(&fault.sqlstate);
+        if is_no_outcome || cancellation::is_cancelled(self.request) {
             return Err(fault);
         }
-        let log = server.server()?.recovery_log().lines.join("\n");
+        let log = server.server()?.whole_recovery_log();
         let problem = match fault.detail {
             Some(detail) => format!("{}: {detail}", fault.message),
             None => fault.message,
         };
-        let is_torn = speaks_of_torn_pages(&problem) || speaks_of_torn_pages(&log);
-        let outcome = match is_torn {
+        let outcome = match torn_page(&problem).or(torn_page(&log)).is_some() {
             true => Outcome::Torn,
             false => Outcome::Unbootable,
         };
@@ -405,6 +429,14 @@ impl Run {
         let found = self.ask_within(&mut connection, &question, &[Some(&acknowledged)], None)?;
         let survivors: Vec<_> = read(&found)?;
         Ok(judge(&made.history, at_ns, &survivors))
+    }
+}
+
+/// A failure of the recorder while a cut was judged is none of the filesystem.
+fn check_recorder(ended: &CutEnded) -> Result<(), Fault> {
+    match ended.refusal() {
+        Some(refusal) => Err(refusal.into()),
+        None => Ok(()),
     }
 }
 
