@@ -47,7 +47,11 @@ fn the_disk_of_the_recorder_is_attached_in_place_of_the_image() {
 
 #[test]
 fn a_record_takes_room_and_a_machine_that_can() {
-    let refusal = planned(&recorded(11 << 30), &facts()).unwrap_err();
+    let full = Facts {
+        images: vec![Ok(images(0, 0, 100)), Ok(images(8, 0, 100))],
+        ..facts()
+    };
+    let refusal = planned(&recorded(4 << 30), &full).unwrap_err();
     assert_eq!(refusal.kind, Kind::NotAllowed);
     let facts = Facts {
         no_recorder: Some("there is no door"),
