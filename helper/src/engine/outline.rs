@@ -92,17 +92,18 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
 fn remove_array(program: &Path, uuid: &str, plan: &Plan, devices: &Devices) -> Vec<Value> {
     let (program, node) = (program.display(), layer::node_of_array(uuid));
     let stop = line("stop_array", format!("{program} --stop {}", node.display()));
-    let zero = plan.leaves().filter_map(|(part, on)| {
-        let is_member = matches!((part, on), (Part::Member(_), On::Device { .. }));
-        is_member.then(|| {
-            let device = devices.of(part).display();
-            line(
-                "zero_superblock",
-                format!("{program} --zero-superblock {device}"),
-            )
-        })
+    let members = plan
+        .leaves()
+        .filter(|(part, on)| matches!((part, on), (Part::Member(_), On::Device { .. })));
+    let empty = members.flat_map(|(part, _)| {
+        let device = devices.of(part).display();
+        let zero = format!("{program} --zero-superblock {device}");
+        [
+            line("make_blank", format!("empty {device}")),
+            line("zero_superblock", zero),
+        ]
     });
-    iter::once(stop).chain(zero).collect()
+    iter::once(stop).chain(empty).collect()
 }
 
 fn line(step: &str, command: String) -> Value {

@@ -202,7 +202,7 @@ impl Undoing<'_> {
     }
 
     /// Empties the device that was erased for this array, and ends its record in the journal: what comes on it later is not the helper's.
-    /// The superblock goes last, since the device is known by it when this is done again.
+    /// The superblock goes last, since the device is known by it when this is done again. Contents without it are left alone.
     fn empty_member(&mut self, mdadm: &str, member: &Kept, uuid: &str) -> Result<(), Refusal> {
         let Kept::Device { path, identity } = member else {
             return Ok(());
@@ -215,7 +215,8 @@ impl Undoing<'_> {
         });
         match facts.contents {
             Contents::Empty => return self.end_member(identity),
-            _ if !is_ours => return Ok(()),
+            // All members were wiped before the array was made.
+            _ if !is_ours => return self.journal.forget_held(identity),
             _ => check_unused(path, facts.in_use)?,
         }
         self.make_blank(&claimed, identity, &SUPERBLOCK)?;
