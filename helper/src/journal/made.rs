@@ -218,7 +218,12 @@ impl Journal {
                 continue;
             }
             let made = self.parsed::<Made>(&self.made, "made", &name);
-            if made.is_some_and(|made| made.identity.is_medium(identity)) {
+            // Devices without a mark may differ by nothing but their numbers.
+            let is_it = |made: &Made| match identity.marks().is_anonymous() {
+                true => made.identity == *identity,
+                false => made.identity.is_medium(identity),
+            };
+            if made.as_ref().is_some_and(is_it) {
                 match unlinkat(&self.made, &name, AtFlags::empty()) {
                     Ok(()) | Err(Errno::NOENT) => {}
                     Err(e) => return Err(failed("remove", &path, e)),
