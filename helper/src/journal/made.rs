@@ -64,11 +64,9 @@ impl Erasing {
     /// True if a helper that was killed while it erased has left these contents: no signature, one of those to be erased, or the new filesystem.
     /// False for a filesystem that was made since.
     fn explains(&self, contents: &Contents, now: &Identity, boot: &str) -> bool {
-        // Without a mark of its own it is the same only until it is taken away.
-        let is_same = match now.marks().is_anonymous() {
-            true => self.identity == *now && self.boot == boot,
-            false => self.identity.is_medium(now),
-        };
+        // Without a mark of its own it is the same only until the machine stops.
+        let is_this_boot = !now.marks().is_anonymous() || self.boot == boot;
+        let is_same = self.identity.is_same(now) && is_this_boot;
         let is_known = |signature: &Signature| {
             let kind = self.kind.as_deref().unwrap_or(self.filesystem.name());
             // Members of arrays have the UUID that the helper gives, whatever filesystem comes on them.
@@ -175,7 +173,7 @@ impl Journal {
         let path = self.path.join("erasing");
         for name in self.names(&self.erasing, "erasing")? {
             let erasing = self.parsed::<Erasing>(&self.erasing, "erasing", &name);
-            let is_done = erasing.is_some_and(|e| is_same(&e.identity, identity));
+            let is_done = erasing.is_some_and(|e| e.identity.is_same(identity));
             if is_done && place_of_name(&name).is_some() {
                 unlinkat(&self.erasing, &name, AtFlags::empty())
                     .map_err(|e| failed("remove", &path, e))?;
@@ -189,7 +187,7 @@ impl Journal {
         let path = self.path.join("erasing");
         for name in self.names(&self.erasing, "erasing")? {
             let erasing = self.parsed::<Erasing>(&self.erasing, "erasing", &name);
-            if let Some(erasing) = erasing.filter(|e| is_same(&e.identity, identity)) {
+            if let Some(erasing) = erasing.filter(|e| e.identity.is_same(identity)) {
                 let held = Vec::new();
                 self.write_file(&self.erasing, &path, &name, &Erasing { held, ..erasing })?;
             }
@@ -218,7 +216,7 @@ impl Journal {
                 continue;
             }
             let made = self.parsed::<Made>(&self.made, "made", &name);
-            if made.is_some_and(|made| is_same(&made.identity, identity)) {
+            if made.is_some_and(|made| made.identity.is_same(identity)) {
                 match unlinkat(&self.made, &name, AtFlags::empty()) {
                     Ok(()) | Err(Errno::NOENT) => {}
                     Err(e) => return Err(failed("remove", &path, e)),
@@ -261,14 +259,6 @@ impl Journal {
         let path = self.path.join(called).join(name);
         let text = secure::read_file(directory, name, &path, LONGEST).ok()??;
         serde_json::from_str(&text).ok()
-    }
-}
-
-/// Whether what was recorded of a disk is about this one. Disks without a mark are told apart by their numbers: others of their size are as good.
-fn is_same(recorded: &Identity, now: &Identity) -> bool {
-    match now.marks().is_anonymous() {
-        true => recorded == now,
-        false => recorded.is_medium(now),
     }
 }
 

@@ -31,6 +31,14 @@ impl Identity {
         }
     }
 
+    /// Whether what was recorded of a disk is about this one. Disks without a mark are told apart by their numbers: others may have the same size.
+    pub fn is_same(&self, now: &Identity) -> bool {
+        match now.marks().is_anonymous() {
+            true => self == now,
+            false => self.is_medium(now),
+        }
+    }
+
     /// True if this is the same medium, perhaps after a reboot.
     pub fn is_medium(&self, other: &Identity) -> bool {
         self.marks() == other.marks()

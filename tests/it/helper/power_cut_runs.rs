@@ -4,6 +4,7 @@ use super::scene::Scene;
 use crate::common::rows;
 use pgfsbench_tests::{Leaves, skip};
 use std::path::Path;
+use std::time::Instant;
 
 const SHORT: &str = "workload => 'power-cut', clients => 3, duration => '1 s', seed => 1";
 
@@ -112,4 +113,34 @@ fn power_cuts_lose_commits_of_a_server_without_fsync() {
          WHERE part = 'commits' AND p.outcome <> 'passed' AND run_id = {run} GROUP BY r.first_failed"
     );
     assert_eq!(scene.value(&first), "t");
+}
+
+/// The calls of README and docs/power-cuts.md, on each filesystem that the kernel mounts by itself.
+#[test]
+#[ignore = "`make soak` has it"]
+fn filesystems_keep_what_they_acknowledged() {
+    let test = "filesystems_keep_what_they_acknowledged";
+    let Some(scene) = scene(test) else {
+        return;
+    };
+    for filesystem in ["ext4", "xfs", "btrfs"] {
+        if filesystem != "ext4" {
+            scene.value(&format!(
+                "SELECT fsbench.create_target('{filesystem}', filesystem => '{filesystem}', image_size => '800MB', image_sparse => true)"
+            ));
+        }
+        let began = Instant::now();
+        let parts = rows(
+            &mut scene.bench.client(),
+            &format!(
+                "SELECT part, outcome, says FROM fsbench.power_cut('{filesystem}', cuts => 300)"
+            ),
+        );
+        println!("{filesystem}, {:.0?}: {parts:#?}", began.elapsed());
+        assert_eq!(parts.len(), 4, "{parts:?}");
+        for test in &parts[..2] {
+            assert!(test.contains("|passed|0 of "), "{filesystem}: {parts:?}");
+        }
+        scene.nothing_is_left(filesystem);
+    }
 }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::helper::Filesystem;
+use crate::helper::record::Record;
 use crate::refusal::check;
 use proptest::prelude::*;
 

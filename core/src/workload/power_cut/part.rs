@@ -39,7 +39,7 @@ impl Filesystem {
             .mount_options
             .split(',')
             .any(|option| option == "data=journal");
-        ["ext2", "ext3", "ext4", "xfs"].contains(&self.name.as_str()) && !journals_data
+        ["ext3", "ext4", "xfs"].contains(&self.name.as_str()) && !journals_data
     }
 }
 
