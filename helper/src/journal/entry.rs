@@ -1,4 +1,4 @@
-//! What the journal holds of one place: the layers of its target, how far it has come, and what has to be put back.
+//! An entry of the journal: the layers of one target, how far each has come, and what has to be put back.
 
 use crate::config::Config;
 use crate::place::Place;
