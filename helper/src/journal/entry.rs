@@ -67,6 +67,10 @@ pub enum Layer {
     Md {
         uuid: String,
     },
+    /// A group of LVM over the members, with one volume.
+    Lvm {
+        uuid: String,
+    },
     /// A zfs pool over the members.
     Pool(KeptPool),
 }
@@ -165,7 +169,7 @@ impl Entry {
     pub fn leaves(&self) -> impl Iterator<Item = (Part, &Kept)> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Leaf { part, on } => Some((*part, on)),
-            Layer::Md { .. } | Layer::Pool(_) => None,
+            Layer::Md { .. } | Layer::Lvm { .. } | Layer::Pool(_) => None,
         })
     }
 
@@ -183,7 +187,7 @@ impl Entry {
     fn is_one_image(&self) -> bool {
         let is_image = |layer: &Layer| match layer {
             Layer::Leaf { part, on } => *part != Part::Log && matches!(on, Kept::Image { .. }),
-            Layer::Md { .. } | Layer::Pool(_) => false,
+            Layer::Md { .. } | Layer::Lvm { .. } | Layer::Pool(_) => false,
         };
         self.layers.len() == 1 && self.layers.iter().all(is_image)
     }
@@ -196,9 +200,9 @@ impl Entry {
         })
     }
 
-    /// True if there is an array of md over the members, or there was about to be.
+    /// True if there is an array of md or a volume of LVM over the members, or there was about to be.
     pub fn has_array(&self) -> bool {
-        let is_array = |layer: &Layer| matches!(layer, Layer::Md { .. });
+        let is_array = |layer: &Layer| matches!(layer, Layer::Md { .. } | Layer::Lvm { .. });
         self.layers.iter().any(is_array)
     }
 
