@@ -16,6 +16,7 @@ mod mdadm;
 mod record;
 mod step;
 mod undo;
+mod volume;
 mod zfs;
 
 pub use crate::journal::Part;
@@ -26,11 +27,12 @@ pub use facts::{Facts, Found, Holder, ImagesFacts, ZfsFacts};
 pub use identity::check_identity;
 pub use image::{NewImage, check_image, check_images, image};
 pub use log::log;
-pub use lvm::{has_udev, name_of_volume, remove as remove_volume, uuid_of_part, volume_over};
+pub use lvm::{has_udev, volume_over};
 pub use mdadm::node_of_array;
 pub use record::record;
 pub use step::{Devices, Step};
 pub use undo::{Hook, Tell, Undoing};
+pub use volume::{name_of_volume, remove as remove_volume, uuid_of_part};
 pub use zfs::{module, partition, partition_of, steps as steps_of_pool};
 
 use crate::exec;

@@ -1,6 +1,6 @@
 //! The steps by which a filesystem comes to be mounted.
 
-use super::lvm::{Lvm, NewVolume};
+use super::volume::{Lvm, NewVolume};
 use super::{Part, mdadm};
 use crate::recorder::Recorder;
 use crate::settings::{self, Value};

@@ -28,8 +28,8 @@ pub fn raid_resync(facts: &RunFacts) -> Option<Finding> {
     }
     let busy = arrays(facts).find_map(|layer| Some((layer, layer.busy_with()?)));
     let work = match (busy, storage.resync_at_end) {
-        (Some((layer, action)), _) => format!("{action} of {}", text::name(layer)),
-        (None, Some(true)) => "resync of an array".into(),
+        (Some((layer, action)), _) => text::work(action, Some(layer)),
+        (None, Some(true)) => text::work("resync", None),
         _ => return None,
     };
     Some(Finding::new(Severity::Warning, text::raid_resync(&work)))

@@ -68,7 +68,7 @@ fn work_in_the_window_makes_the_run_invalid() {
         found(unwatched),
         one("raid_resync", Severity::Warning, message)
     );
-    // Of an older version.
+    // Runs of older versions have this fact.
     let at_end = |storage: &mut StorageFacts, _| {
         storage.array_work = None;
         storage.resync_at_end = Some(true);

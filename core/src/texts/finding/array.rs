@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The name of an array.
-pub fn name(layer: &Layer) -> &str {
+fn name(layer: &Layer) -> &str {
     layer.name.as_deref().unwrap_or("an array")
 }
 
@@ -15,6 +15,11 @@ pub fn name(layer: &Layer) -> &str {
 pub fn with_level(layer: &Layer) -> String {
     let level = layer.level.as_deref().unwrap_or("parity");
     format!("{} ({level})", name(layer))
+}
+
+/// Work that an array does for itself.
+pub fn work(action: &str, array: Option<&Layer>) -> String {
+    format!("{action} of {}", array.map_or("an array", name))
 }
 
 /// The work of the arrays, as in "check of md0".
