@@ -20,7 +20,7 @@ pub use huge_pages::{HugePool, huge_pool};
 pub use identity::{identity, physical_disks};
 pub use journal::journal_mode;
 pub use layers::{
-    Below, Layer, LayerKind, action_files, all_work, array_work, layers, layers_below, queue,
+    FilesystemDevices, Layer, LayerKind, action_files, all_work, array_work, layers, layers_below, queue,
     rotates,
 };
 pub use machine::{Machine, command_line, machine};
@@ -38,7 +38,7 @@ pub trait Tree {
     /// A variable of the server's environment.
     fn variable(&self, name: &str) -> Option<String>;
     /// The filesystem that a file or directory is in, and its devices; None when this process cannot see it.
-    fn below(&self, path: &str) -> Option<Below>;
+    fn below(&self, path: &str) -> Option<FilesystemDevices>;
 }
 
 /// The first line of a file, without blanks around it; None when it cannot be read or is empty.

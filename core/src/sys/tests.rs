@@ -242,10 +242,10 @@ fn an_array_of_md_with_a_faulty_member() {
 
 #[test]
 fn btrfs_over_several_devices_and_one_of_them() {
-    let filesystem = Below {
+    let filesystem = FilesystemDevices {
         filesystem: "btrfs".into(),
         devices: vec!["8:16".into()],
-        ..Below::default()
+        ..FilesystemDevices::default()
     };
     let found = layers_below(&Recorded::of(ARRAYS), &filesystem);
     assert_eq!(
@@ -313,10 +313,10 @@ fn work_of_arrays_is_seen_once_and_stays_seen() {
     let raid0 = layers(&tree(None), "9:5");
     assert_eq!(action_files(&tree(None), &raid0), []);
     // btrfs.
-    let filesystem = Below {
+    let filesystem = FilesystemDevices {
         filesystem: "btrfs".into(),
         devices: vec!["8:1".into()],
-        ..Below::default()
+        ..FilesystemDevices::default()
     };
     let tree = tree(None);
     let files = action_files(&tree, &layers_below(&tree, &filesystem));

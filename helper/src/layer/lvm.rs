@@ -3,9 +3,9 @@
 
 use super::md::{Part, members_now};
 use super::volume::{Lvm, NewVolume, group, name_of_volume, remove, uuid_of_part};
-use super::{Facts, Step, Undoing};
+use super::{Facts, Step, UndoContext};
 use crate::exec;
-use crate::journal::{Entry, Kept, Layer, PART_OF_LVM};
+use crate::journal::{Entry, JournalLeaf, Layer, PART_OF_LVM};
 use crate::probe::arrays::Array;
 use crate::probe::kernel::{self, Support};
 use crate::probe::volumes::{self, Volume};
@@ -120,7 +120,7 @@ const LABEL: Range<u64> = 512..1024;
 /// A volume of RAID over all members has two volumes for each, and one above.
 const MOST_VOLUMES: usize = 64;
 
-impl Undoing<'_> {
+impl UndoContext<'_> {
     /// Removes the volumes, and empties the members. Images need not be: their files go.
     pub fn remove_volumes(&mut self, entry: &Entry, uuid: &str) -> Result<(), Refusal> {
         let members = members_now(entry)?;
@@ -145,7 +145,7 @@ impl Undoing<'_> {
             }
         }
         for (number, member) in entry.members().enumerate() {
-            if let Kept::Device { path, .. } = member
+            if let JournalLeaf::Device { path, .. } = member
                 && Path::new(path).exists()
             {
                 let part = Part {

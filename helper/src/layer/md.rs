@@ -1,8 +1,8 @@
 //! An array of md over all members. The helper waits until it is in sync. A release stops it, and leaves each device empty.
 
-use super::{Step, Undoing, extended, numbers_of};
+use super::{Step, UndoContext, extended, numbers_of};
 use crate::exec;
-use crate::journal::{Entry, Kept, Layer, PART_OF_MD};
+use crate::journal::{Entry, JournalLeaf, Layer, PART_OF_MD};
 use crate::layer::Facts;
 use crate::probe::arrays::{self, Array};
 use crate::probe::contents::{self, Contents};
@@ -173,10 +173,12 @@ pub fn members_now(entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
 }
 
 /// The numbers of a member, also after a reboot, when the kernel may have assembled the array again.
-fn numbers_now(member: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
+fn numbers_now(member: &JournalLeaf, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
     let numbers = numbers_of(member, entry)?;
     match member {
-        Kept::Device { path, identity } if numbers.is_empty() && Path::new(path).exists() => {
+        JournalLeaf::Device { path, identity }
+            if numbers.is_empty() && Path::new(path).exists() =>
+        {
             let opened = device::open(path, Access::Glance)?;
             let is_it = opened.identity()?.is_medium(identity);
             Ok(is_it.then_some(opened.number).into_iter().collect())
@@ -196,7 +198,7 @@ pub struct Part<'a> {
     pub mdadm: Option<&'a str>,
 }
 
-impl Undoing<'_> {
+impl UndoContext<'_> {
     /// Stops the array, and empties the members. Images need not be: their files go.
     pub fn stop_array(&mut self, entry: &Entry, uuid: &str) -> Result<(), Refusal> {
         let mdadm = exec::require("mdadm", "mdadm")?.display().to_string();
@@ -212,7 +214,7 @@ impl Undoing<'_> {
             }
         }
         for member in entry.members() {
-            if let Kept::Device { path, .. } = member
+            if let JournalLeaf::Device { path, .. } = member
                 && Path::new(path).exists()
             {
                 let part = Part {
@@ -229,8 +231,8 @@ impl Undoing<'_> {
 
     /// Empties the device that was erased for this array, and ends its record in the journal: what comes on it later is not the helper's.
     /// The superblock goes last, since the device is known by it when this is done again. Contents without it are left alone.
-    pub fn empty_member(&mut self, member: &Kept, part: &Part) -> Result<(), Refusal> {
-        let Kept::Device { path, identity } = member else {
+    pub fn empty_member(&mut self, member: &JournalLeaf, part: &Part) -> Result<(), Refusal> {
+        let JournalLeaf::Device { path, identity } = member else {
             return Ok(());
         };
         let Some((claimed, facts)) = claim_member(path, identity)? else {
