@@ -29,4 +29,3 @@ SELECT fsbench.define_study('{"study": "own"}');
 SELECT fsbench.study('deckelmann-2009', devices => '{/dev/null}');
 SELECT fsbench.study('deckelmann-2009', device => '/dev/null', image_count => 4);
 SELECT fsbench.study('deckelmann-2009', image_size => '4GB', image_count => 17);
-SELECT fsbench.study('deckelmann-2009', image_size => '4GB', part => 'layouts');

@@ -1,4 +1,4 @@
--- In a guest: arrays of md that the helper makes over four disks, runs on them, and what is left of them. Lines begin with "fact:".
+-- In a guest: arrays of md and volumes of LVM that the helper makes over four disks, runs on them, and what is left of them. Lines begin with "fact:".
 \set QUIET on
 \pset tuples_only on
 \pset format unaligned
@@ -8,24 +8,9 @@ SELECT fsbench.create_target(layout, filesystem => CASE layout WHEN 'raid10' THE
 FROM (VALUES ('raid0', NULL, NULL), ('linear', NULL, NULL), ('raid1', '{"bitmap": "internal"}', NULL), ('raid5', '{"chunk": "64k"}', NULL),
              ('raid6', NULL, NULL), ('raid10', '{"chunk": "256k"}', 'skip'), ('lvm-stripe', NULL, NULL), ('lvm-raid5', NULL, NULL),
              ('lvm-raid10', '{"chunk": "128k"}', 'skip')) AS t (layout, options, sync) \g /dev/null
-\set layout raid0
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout linear
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout raid1
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout raid5
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout raid6
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout raid10
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout lvm-stripe
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout lvm-raid5
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout lvm-raid10
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
+-- A run begins when what the one before has made is removed.
+SELECT format('SELECT run_id FROM fsbench.run(target => %L, scale => 1, clients => 2, transactions => 50, seed => 1, options => ''{"wait_turn": true}'')', layout)
+FROM unnest('{lvm-stripe,lvm-raid5,lvm-raid10,raid0,linear,raid1,raid5,raid6,raid10}'::text[]) AS layout \gexec
 -- In a slow guest, what was made is still being removed when the run has returned.
 DO $$ BEGIN WHILE EXISTS (SELECT FROM fsbench.progress) LOOP PERFORM pg_sleep(0.1); END LOOP; END $$;
 SELECT format('fact: %s %s, %s of %s disks, chunk %s, bitmap %s, degraded %s, stripes %s and %s', r.target, r.status, a ->> 'level', a ->> 'raid_disks',
