@@ -1,0 +1,245 @@
+//! A copy of this server becomes data with a name, and runs work in its databases: nothing reaches the original, or is left of a copy.
+
+use crate::common::{assert_refused, execute, row, rows};
+use crate::directory_target::Place;
+use pgfsbench_tests::{Leaves, TestServer, refusal};
+use std::fs;
+
+/// A server with what a copy must not have: an archive, a slot, an open prepared transaction, a subscription, settings in files.
+const BUSY: &[(&str, &str)] = &[
+    ("archive_mode", "on"),
+    ("archive_command", "/bin/true"),
+    ("wal_level", "logical"),
+    ("max_prepared_transactions", "5"),
+    ("max_worker_processes", "40"),
+];
+
+fn shop() -> Place {
+    let server = TestServer::with_extension(BUSY);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "CREATE ROLE clerk LOGIN; CREATE ROLE op LOGIN; SELECT fsbench.grant_operator('op'); SELECT pg_create_physical_replication_slot('standby')",
+    );
+    execute(&mut client, "CREATE DATABASE shop");
+    let mut shop = server.connect("shop");
+    execute(
+        &mut shop,
+        "CREATE TABLE item (id int PRIMARY KEY, stock int NOT NULL); INSERT INTO item SELECT n, 1000 FROM generate_series(1, 100) n; \
+         CREATE TABLE secret (card text PRIMARY KEY); INSERT INTO secret VALUES ('4711-0815'); GRANT SELECT, UPDATE ON item TO clerk; \
+         GRANT SELECT ON item TO op",
+    );
+    execute(
+        &mut shop,
+        "CREATE SUBSCRIPTION news CONNECTION 'host=/nowhere' PUBLICATION all_news WITH (connect = false, slot_name = NONE)",
+    );
+    execute(
+        &mut shop,
+        "BEGIN; UPDATE item SET stock = 0 WHERE id = 100; PREPARE TRANSACTION 'left open'",
+    );
+    Place::beside(server, "")
+}
+
+const PREPARE: &str =
+    "SELECT fsbench.prepare_data('shop', from_server => true, max_rate => '1024M') > 1000000";
+
+/// A run of a script in the copy; `further` are arguments.
+fn run(scripts: &str, further: &str) -> String {
+    format!(
+        "SELECT run_id FROM fsbench.run(target => 'here', workload => 'script', data => 'shop', database => 'shop', clients => 2, transactions => 20, \
+         scripts => $s${scripts}$s$ {further})"
+    )
+}
+
+/// Queries on the copy whose answers tell that it is on its own.
+const ALONE: &str = r#", checks => '[
+    {"name": "archive", "sql": "SHOW archive_mode", "expected": "off"},
+    {"name": "network", "sql": "SHOW listen_addresses", "expected": ""},
+    {"name": "subscriptions", "sql": "SHOW max_logical_replication_workers", "expected": "0"},
+    {"name": "slots", "sql": "SELECT count(*) FROM pg_replication_slots", "expected": 0},
+    {"name": "prepared", "sql": "SELECT count(*) FROM pg_prepared_xacts", "expected": 0},
+    {"name": "role", "sql": "SELECT rolsuper FROM pg_roles WHERE rolname = current_user", "expected": "f"},
+    {"name": "sum", "sql": "SELECT sum(stock) FROM item", "expected": 99960}]'"#;
+
+const TAKE: &str = "\\set id random(1, 99)\nUPDATE item SET stock = stock - 1 WHERE id = :id;";
+
+/// Rows that a database of the server has changed, and sums of the tables.
+fn state(server: &TestServer) -> String {
+    let mut shop = server.connect("shop");
+    execute(&mut shop, "ROLLBACK; SELECT pg_stat_force_next_flush()");
+    row(
+        &mut shop,
+        "SELECT tup_inserted, tup_updated, tup_deleted, (SELECT sum(stock) FROM item), (SELECT count(*) FROM pg_prepared_xacts), \
+           (SELECT count(*) FROM pg_replication_slots), (SELECT count(*) FROM pg_class) FROM pg_stat_database WHERE datname = 'shop'",
+    )
+}
+
+#[test]
+fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
+    let place = shop();
+    let mut client = place.server.connect("postgres");
+    let before = state(&place.server);
+    assert_refused(
+        &mut client,
+        &run(TAKE, ""),
+        "22023",
+        &["data \"shop\" do not exist", "prepare_data"],
+    );
+    assert_eq!(row(&mut client, PREPARE), "t");
+    assert_refused(
+        &mut client,
+        PREPARE,
+        "42710",
+        &["exist already", "drop_data"],
+    );
+    let known = "SELECT data, contents FROM fsbench.prepared_data";
+    assert_eq!(rows(&mut client, known), ["shop|own"]);
+    // A restart of the same run begins with the same rows.
+    for _ in 0..2 {
+        let id = row(&mut client, &run(TAKE, ALONE));
+        let result = format!(
+            "SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = {id}"
+        );
+        assert_eq!(row(&mut client, &result), "done|40|0");
+        let checks =
+            format!("SELECT count(*) FROM fsbench.verification WHERE run_id = {id} AND passed");
+        assert_eq!(row(&mut client, &checks), "7");
+    }
+    assert_refused(
+        &mut client,
+        &run(TAKE, "").replace("database => 'shop'", "database => 'gone'"),
+        "3D000",
+        &["database \"gone\" does not exist in the copied server"],
+    );
+    // What a run loads once goes, and a copy with a name stays.
+    execute(&mut client, "SELECT fsbench.drop_prepared_data()");
+    assert_eq!(rows(&mut client, known), ["shop|own"]);
+    assert_eq!(
+        row(&mut client, "SELECT fsbench.drop_data('shop') > 1000000"),
+        "t"
+    );
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.drop_data('shop')",
+        "42704",
+        &["do not exist"],
+    );
+    assert_eq!(state(&place.server), before);
+    place.nothing_is_left("runs on a copy");
+    let prepared = place
+        .server
+        .data()
+        .join("pgfsbench/pgsql_tmp_prepared_data");
+    let left = fs::read_dir(prepared).expect("the place").flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["lock"]);
+}
+
+#[test]
+fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
+    let place = shop();
+    let mut client = place.server.connect("postgres");
+    let mut operator = place.server.connect_as("op", "postgres");
+    assert_eq!(refusal(&mut operator, PREPARE).code().code(), "42501");
+    assert_eq!(row(&mut client, PREPARE), "t");
+    let read = "SELECT stock FROM item WHERE id = 1;";
+    assert_refused(
+        &mut operator,
+        &run(read, ""),
+        "42501",
+        &["permission denied to use the data"],
+    );
+    execute(
+        &mut client,
+        "GRANT EXECUTE ON FUNCTION fsbench.prepare_data TO op",
+    );
+    let who = r#", checks => '[{"name": "role", "sql": "SELECT current_user", "expected": "op"}]'"#;
+    let id = row(&mut operator, &run(read, who));
+    let status = format!("SELECT status FROM fsbench.result WHERE run_id = {id}");
+    assert_eq!(row(&mut client, &status), "done");
+    for forbidden in [
+        "SELECT card FROM secret;",
+        "UPDATE item SET stock = 0;",
+        "CREATE TABLE new (n int);",
+    ] {
+        assert_refused(
+            &mut operator,
+            &run(forbidden, ""),
+            "42501",
+            &["permission denied"],
+        );
+    }
+    // A superuser's script is no superuser's.
+    assert_refused(
+        &mut client,
+        &run("COPY item TO PROGRAM 'true';", ""),
+        "42501",
+        &["permission denied"],
+    );
+    for script in [
+        "INSERT INTO secret SELECT card FROM secret;",
+        "SELECT card::int FROM secret;",
+        "DO $$BEGIN RAISE EXCEPTION '%', (SELECT card FROM secret); END$$;",
+    ] {
+        let said = refusal(&mut client, &run(script, ""));
+        let said = format!("{said:?}");
+        assert!(
+            said.contains("SQLSTATE") && !said.contains("4711"),
+            "{said}"
+        );
+    }
+    let stored = "SELECT count(*), count(*) FILTER (WHERE to_jsonb(r)::text LIKE '%4711%') FROM fsbench.run_log r WHERE status = 'failed'";
+    assert_eq!(row(&mut client, stored), "7|0");
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    place.nothing_is_left("failed runs on a copy");
+}
+
+#[test]
+fn other_workloads_make_their_tables_in_the_copy() {
+    let place = shop();
+    let mut client = place.server.connect("postgres");
+    assert_eq!(row(&mut client, PREPARE), "t");
+    let own = "data => 'shop', database => 'shop'";
+    let id = row(
+        &mut client,
+        &format!(
+            "SELECT run_id FROM fsbench.run(target => 'here', scale => 1, clients => 1, transactions => 50, {own})"
+        ),
+    );
+    let result = format!(
+        "SELECT status, transactions_total, load_ms > 0 FROM fsbench.result WHERE run_id = {id}"
+    );
+    assert_eq!(row(&mut client, &result), "done|50|t");
+    for (wrong, words) in [
+        (
+            "target => 'here', data => 'shop'",
+            "the argument \"database\" is missing",
+        ),
+        (
+            "target => 'here', database => 'shop'",
+            "the argument \"data\" is missing",
+        ),
+        ("data => 'shop', database => 'shop'", "needs a target"),
+        (
+            "target => 'here', data => 'shop', database => 'postgres'",
+            "cannot work in the database",
+        ),
+        (
+            "target => 'here', data => 'other', database => 'shop'",
+            "do not exist",
+        ),
+        (
+            "target => 'here', workload => 'fsync', data => 'shop', database => 'shop'",
+            "has no parameter \"data\"",
+        ),
+    ] {
+        assert_refused(
+            &mut client,
+            &format!("SELECT fsbench.run({wrong})"),
+            "22023",
+            &[words],
+        );
+    }
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    place.nothing_is_left("runs of tpcb on a copy");
+}
