@@ -234,6 +234,11 @@ CREATE FUNCTION fsbench.drop_data(data text) RETURNS bigint
     AS 'MODULE_PATHNAME', 'fsbench_drop_data_wrapper';
 COMMENT ON FUNCTION fsbench.drop_data IS 'Removes the copy of a server that fsbench.prepare_data() has made, and returns its bytes; refused while a run copies it, or an experiment that is not over is to copy it again';
 
+CREATE FUNCTION fsbench.script_from_statements(database text DEFAULT NULL, top integer DEFAULT 10) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_script_from_statements_wrapper';
+COMMENT ON FUNCTION fsbench.script_from_statements IS 'A start for the argument scripts of fsbench.run(), to be edited: the statements of a database (without it, this one) that pg_stat_statements has with the most calls and with the most blocks changed, weighted by calls. A parameter that is compared with an integer column is drawn from the range of that column in pg_stats; the others are listed as -- choose. All is read with the rights of the caller';
+
 CREATE FUNCTION fsbench.drop_target(target text) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_drop_target_wrapper';

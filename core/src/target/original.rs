@@ -141,7 +141,7 @@ impl Facts {
         if self.socket_directory().is_none() {
             return refuse(
                 "this server has no local socket".into(),
-                "pg_basebackup connects by it, as the operating system user.".into(),
+                "The program pg_basebackup connects by it, as the operating system user.".into(),
                 "Set unix_socket_directories, and restart the server.",
             );
         }
@@ -158,7 +158,7 @@ impl Facts {
 
     /// The first directory of local sockets.
     pub fn socket_directory(&self) -> Option<String> {
-        list(&self.sockets).into_iter().next()
+        first_of(&self.sockets)
     }
 
     /// Libraries that a copy loads, and those that it does not.
@@ -229,6 +229,11 @@ pub fn base_backup(
     argv.push(format!("--username={user}"));
     argv.extend(["-D".into(), text(to)]);
     argv
+}
+
+/// The first name in a setting that is a list of them.
+pub fn first_of(value: &str) -> Option<String> {
+    list(value).into_iter().next()
 }
 
 /// The names in a setting that is a list of them: separated by commas, each in quotes if it has to be.

@@ -6,6 +6,7 @@ mod answers;
 mod arguments;
 mod document;
 mod failure;
+pub mod recorded;
 mod remarks;
 
 use serde::{Deserialize, Serialize};

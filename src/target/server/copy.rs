@@ -34,7 +34,7 @@ impl TargetServer {
                 message: "could not copy this server".into(),
                 ..fault
             }
-            .hint("pg_basebackup connects by the local socket: pg_hba.conf has to let the operating system user in for replication, and max_wal_senders has to leave room for two."),
+            .hint("The program pg_basebackup connects by the local socket: pg_hba.conf has to let the operating system user in for replication, and max_wal_senders has to leave room for two."),
             false => fault,
         })
     }
