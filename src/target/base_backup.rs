@@ -30,8 +30,7 @@ use crate::{
 };
 
 /// Settings of the server that recovers the copy, which is shut down and synced before anything uses its files.
-const FOR_RECOVERY: [(&str, &str); 9] = [
-    ("allow_in_place_tablespaces", "on"),
+const FOR_RECOVERY: [(&str, &str); 8] = [
     ("autovacuum", "off"),
     ("fsync", "off"),
     ("full_page_writes", "off"),
@@ -136,16 +135,9 @@ fn make(
     max_rate: Option<&str>,
 ) -> Result<(), Fault> {
     let Programs { bindir, user } = programs;
-    let sockets = facts.socket_directory().unwrap_or_default();
-    let argv = original::base_backup(
-        bindir,
-        &sockets,
-        &facts.port,
-        user,
-        &server.data(),
-        max_rate,
-    );
+    let argv = facts.base_backup(bindir, user, &server.directory, max_rate);
     server.back_up(&argv, &mut interrupts)?;
+    server.take_in(&facts.tablespaces)?;
     server.cut_off(user)?;
     server.configure(&session::with_rights_of(owner, || of_recovery(facts))?)?;
     let mut connection = server.start_copy(bindir, user, &mut interrupts)?;

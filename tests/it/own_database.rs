@@ -1,9 +1,10 @@
 //! A copy of this server becomes data with a name, and runs work in its databases: nothing reaches the original, or is left of a copy.
 
-use crate::common::{assert_refused, execute, row, rows};
+use crate::common::{assert_refused, execute, owned_directory, row, rows};
 use crate::directory_target::Place;
-use pgfsbench_tests::{Leaves, TestServer, refusal};
+use pgfsbench_tests::{Leaves, OwnedDirectory, TestServer, refusal};
 use std::fs;
+use std::ops::Deref;
 
 /// A server with what a copy must not have: an archive, a slot, an open prepared transaction, a subscription, settings in files.
 const BUSY: &[(&str, &str)] = &[
@@ -14,19 +15,35 @@ const BUSY: &[(&str, &str)] = &[
     ("max_worker_processes", "40"),
 ];
 
-fn shop() -> Place {
+/// A server with a target, and the directory of its tablespace.
+struct Shop {
+    place: Place,
+    _tablespace: OwnedDirectory,
+}
+
+impl Deref for Shop {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+fn shop() -> Shop {
     let server = TestServer::with_extension(BUSY);
+    let tablespace = owned_directory("pgfsbench-tablespace.");
     let mut client = server.connect("postgres");
     execute(
         &mut client,
         "CREATE ROLE clerk LOGIN; CREATE ROLE op LOGIN; SELECT fsbench.grant_operator('op'); SELECT pg_create_physical_replication_slot('standby')",
     );
     execute(&mut client, "CREATE DATABASE shop");
+    execute(&mut client, &format!("CREATE TABLESPACE fast LOCATION '{}'", tablespace.path().display()));
     let mut shop = server.connect("shop");
     execute(
         &mut shop,
         "CREATE TABLE item (id int PRIMARY KEY, stock int NOT NULL); INSERT INTO item SELECT n, 1000 FROM generate_series(1, 100) n; \
-         CREATE TABLE secret (card text PRIMARY KEY); INSERT INTO secret VALUES ('4711-0815'); GRANT SELECT, UPDATE ON item TO clerk; \
+         CREATE TABLE secret (card text PRIMARY KEY) TABLESPACE fast; INSERT INTO secret VALUES ('4711-0815'); GRANT SELECT, UPDATE ON item TO clerk; \
          GRANT SELECT ON item TO op",
     );
     execute(
@@ -37,7 +54,10 @@ fn shop() -> Place {
         &mut shop,
         "BEGIN; UPDATE item SET stock = 0 WHERE id = 100; PREPARE TRANSACTION 'left open'",
     );
-    Place::beside(server, "")
+    Shop {
+        place: Place::beside(server, ""),
+        _tablespace: tablespace,
+    }
 }
 
 const PREPARE: &str =
@@ -264,7 +284,7 @@ fn recorded_statements_become_a_script_that_can_be_run() {
     let libraries = "pg_stat_statements, pgfsbench";
     let server = TestServer::with_extension(&[("shared_preload_libraries", libraries)]);
     let mut client = server.connect("postgres");
-    let call = "SELECT fsbench.script_from_statements(database => 'shop', top => 2)";
+    let call = "SELECT fsbench.script_from_statements(database => 'shop', top => 3)";
     execute(&mut client, "CREATE DATABASE shop; ");
     assert_refused(&mut client, call, "55000", &["does not record statements", "CREATE EXTENSION pg_stat_statements"]);
     execute(&mut client, "CREATE EXTENSION pg_stat_statements");
@@ -273,14 +293,15 @@ fn recorded_statements_become_a_script_that_can_be_run() {
     work(&server);
     let text = row(&mut client, call);
     let scripts: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let [first, second] = &scripts.as_array().expect("an array")[..] else {
-        panic!("{text}");
-    };
+    let scripts = scripts.as_array().expect("an array");
+    assert_eq!(scripts.len(), 3, "{text}");
+    let first = &scripts[0];
     let text_of = |script: &serde_json::Value| script["text"].as_str().unwrap_or_default().to_owned();
     assert_eq!(first["weight"], 1000);
     assert!(text_of(first).ends_with("\\set p1 random(1, 500)\nSELECT stock FROM item WHERE id = :p1;\n"), "{text}");
-    let second = text_of(second);
-    assert!(second.contains("-- choose: $1\n") && second.contains("UPDATE item"), "{second}");
+    let update = scripts.iter().map(text_of).find(|text| text.contains("UPDATE item"));
+    let update = update.expect("it has many calls");
+    assert!(update.contains("-- choose: $1\n") && update.contains("\\set p2 random(1, 500)"), "{update}");
     assert!(!text.contains("4711"), "{text}");
     // Who may not read statements and columns gets none of them.
     let mut operator = server.connect_as("op", "postgres");

@@ -1,7 +1,10 @@
 //! A user's server that is copied as it runs: whether it can be, how the copy is made, and what is taken from the copy, so that it
 //! reaches nothing of the original.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -81,8 +84,8 @@ pub struct Facts {
     pub bytes: u64,
     pub data_checksums: bool,
     pub wal_segment_bytes: u64,
-    /// Names of tablespaces of the user's own.
-    pub tablespaces: Vec<String>,
+    /// Tablespaces of the user's own that are outside of the data directory.
+    pub tablespaces: Vec<Tablespace>,
     /// Whether sessions can be opened in the database `postgres`.
     pub has_postgres: bool,
     /// Whether a superuser has the name of the operating system user.
@@ -94,6 +97,23 @@ pub struct Facts {
     pub port: String,
     /// Values of [`SETTINGS`] that the configuration gives.
     pub settings: BTreeMap<String, String>,
+}
+
+/// A tablespace of the server that is copied. In a copy it is a directory within the data directory.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Tablespace {
+    pub oid: u32,
+    pub location: PathBuf,
+}
+
+/// The directory of a data directory in which each tablespace has an entry with its number.
+pub const TABLESPACES: &str = "pg_tblspc";
+
+impl Tablespace {
+    /// The directory that it is copied to first: `within` is the directory above the data directory.
+    pub fn copied_to(&self, within: &Path) -> PathBuf {
+        within.join(format!("tablespace-{}", self.oid))
+    }
 }
 
 /// The server that prepared data are a copy of, as it stands in their note.
@@ -114,16 +134,6 @@ impl Facts {
                 .detail(detail)
                 .hint(hint))
         };
-        if let [first, ..] = &self.tablespaces[..] {
-            return refuse(
-                "a server with tablespaces cannot be copied".into(),
-                format!(
-                    "Tablespace {} is outside of the data directory, and a copy of the server would use the same files.",
-                    quoted(first)
-                ),
-                "Move its tables with ALTER TABLE ALL IN TABLESPACE, and drop it; or give the data in a script (init_script).",
-            );
-        }
         if !self.has_superuser {
             return refuse(
                 format!("no superuser has the name {}", quoted(user)),
@@ -197,6 +207,8 @@ impl Original {
         // Subscriptions of the original would write to the copy what was published for the original.
         add("max_logical_replication_workers", "0");
         add("archive_mode", "off");
+        // Tablespaces of the original are directories of the copy.
+        add("allow_in_place_tablespaces", "on");
         add("ssl", "off");
         if version_num >= 170_000 {
             // Before, no event trigger fires when a session begins.
@@ -211,24 +223,31 @@ pub fn hba(user: &str) -> String {
     format!("local all \"{}\" peer\n", user.replace('"', "\"\""))
 }
 
-/// The command that copies a server by its local socket. `max_rate` is that of pg_basebackup.
-pub fn base_backup(
-    bindir: &Path,
-    socket_directory: &str,
-    port: &str,
-    user: &str,
-    to: &Path,
-    max_rate: Option<&str>,
-) -> Vec<String> {
-    let mut argv = vec![text(&bindir.join("pg_basebackup"))];
-    argv.extend(["--no-password", "--progress", "--no-sync", "--no-manifest"].map(Into::into));
-    argv.extend(["--checkpoint=fast", "--wal-method=stream"].map(Into::into));
-    argv.extend(max_rate.map(|rate| format!("--max-rate={rate}")));
-    argv.push(format!("--host={socket_directory}"));
-    argv.push(format!("--port={port}"));
-    argv.push(format!("--username={user}"));
-    argv.extend(["-D".into(), text(to)]);
-    argv
+impl Facts {
+    /// The command that copies the server by its local socket, into the directory `data` of `within`. `max_rate` is that of pg_basebackup.
+    pub fn base_backup(
+        &self,
+        bindir: &Path,
+        user: &str,
+        within: &Path,
+        max_rate: Option<&str>,
+    ) -> Vec<String> {
+        let mut argv = vec![text(&bindir.join("pg_basebackup"))];
+        argv.extend(["--no-password", "--progress", "--no-sync", "--no-manifest"].map(Into::into));
+        argv.extend(["--checkpoint=fast", "--wal-method=stream"].map(Into::into));
+        argv.extend(max_rate.map(|rate| format!("--max-rate={rate}")));
+        for tablespace in &self.tablespaces {
+            let from = text(&tablespace.location).replace('=', "\\=");
+            let to = text(&tablespace.copied_to(within)).replace('=', "\\=");
+            argv.push(format!("--tablespace-mapping={from}={to}"));
+        }
+        let sockets = self.socket_directory().unwrap_or_default();
+        argv.push(format!("--host={sockets}"));
+        argv.push(format!("--port={}", self.port));
+        argv.push(format!("--username={user}"));
+        argv.extend(["-D".into(), text(&within.join("data"))]);
+        argv
+    }
 }
 
 /// The first name in a setting that is a list of them.
@@ -306,7 +325,10 @@ mod tests {
             bytes: 10 << 30,
             data_checksums: true,
             wal_segment_bytes: 16 << 20,
-            tablespaces: Vec::new(),
+            tablespaces: vec![Tablespace {
+                oid: 16_400,
+                location: "/fast/a=b".into(),
+            }],
             has_postgres: true,
             has_superuser: true,
             libraries: "pg_stat_statements, pg_cron,\"pgfsbench\", auto_explain".into(),
@@ -320,10 +342,6 @@ mod tests {
     fn a_server_that_cannot_be_copied_is_refused_with_the_reason() {
         facts().check("postgres").expect("it can be copied");
         let others = [
-            Facts {
-                tablespaces: vec!["fast".into()],
-                ..facts()
-            },
             Facts {
                 has_postgres: false,
                 ..facts()
@@ -408,7 +426,7 @@ mod tests {
             .join(" ")
         };
         let common = "/bin/pg_basebackup --no-password --progress --no-sync --no-manifest --checkpoint=fast --wal-method=stream";
-        let end = "--host=/run --port=5433 --username=me -D /to";
+        let end = "--tablespace-mapping=/fast/a\\=b=/to/tablespace-16400 --host=/run/postgresql --port=5432 --username=me -D /to/data";
         assert_eq!(argv(None), format!("{common} {end}"));
         assert_eq!(argv(Some("32M")), format!("{common} --max-rate=32M {end}"));
     }

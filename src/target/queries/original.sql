@@ -3,7 +3,8 @@ SELECT jsonb_build_object(
     'bytes', (SELECT coalesce(sum(pg_database_size(oid)), 0) FROM pg_database WHERE datconnlimit <> -2),
     'data_checksums', current_setting('data_checksums')::boolean,
     'wal_segment_bytes', pg_size_bytes(current_setting('wal_segment_size')),
-    'tablespaces', (SELECT coalesce(jsonb_agg(spcname ORDER BY spcname), '[]') FROM pg_tablespace WHERE spcname NOT IN ('pg_default', 'pg_global')),
+    'tablespaces', (SELECT coalesce(jsonb_agg(jsonb_build_object('oid', oid::bigint, 'location', pg_tablespace_location(oid)) ORDER BY oid), '[]')
+                    FROM pg_tablespace WHERE pg_tablespace_location(oid) LIKE '/%'),
     'has_postgres', EXISTS (SELECT FROM pg_database WHERE datname = 'postgres' AND datallowconn),
     'has_superuser', EXISTS (SELECT FROM pg_roles WHERE rolname = $1 AND rolsuper AND rolcanlogin),
     'libraries', current_setting('shared_preload_libraries'),

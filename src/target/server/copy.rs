@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::target::original::{REMOVED, SLOTS, hba};
+use pgfsbench_core::target::original::{REMOVED, SLOTS, TABLESPACES, Tablespace, hba};
 
 use super::TargetServer;
 use crate::{
@@ -37,6 +37,32 @@ impl TargetServer {
             .hint("The program pg_basebackup connects by the local socket: pg_hba.conf has to let the operating system user in for replication, and max_wal_senders has to leave room for two."),
             false => fault,
         })
+    }
+
+    /// Puts the tablespaces of a copy into its data directory. No link leads out of there.
+    pub fn take_in(&self, tablespaces: &[Tablespace]) -> Result<(), Fault> {
+        let all = self.data().join(TABLESPACES);
+        for tablespace in tablespaces {
+            let (from, to) = (
+                tablespace.copied_to(&self.directory),
+                all.join(tablespace.oid.to_string()),
+            );
+            remove_any(&to)?;
+            fs::rename(&from, &to).map_err(|e| of_file("rename", &from, &e))?;
+        }
+        let is_outside = |path: &PathBuf| !path.is_dir() || path.is_symlink();
+        match entries(&all)?.into_iter().find(is_outside) {
+            None => Ok(()),
+            Some(path) => Err(Fault::new(
+                sqlstate::NOT_IN_THIS_STATE,
+                "a tablespace is outside of the copy",
+            )
+            .detail(format!(
+                "It is \"{}\", and was made while the server was copied.",
+                path.display()
+            ))
+            .hint("Copy the server again.")),
+        }
     }
 
     /// Takes from a copy what is the original's own, and lets in nothing but the operating system user.

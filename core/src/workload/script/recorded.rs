@@ -337,11 +337,12 @@ fn only_table(tokens: &[Token]) -> Option<(Option<String>, String)> {
     if starts - of_locks != 1 {
         return None;
     }
-    let at = match word(0) {
-        "update" if count("from") == 0 => 0,
-        "select" | "delete" if count("from") == 1 => {
-            (0..tokens.len()).find(|&at| word(at) == "from")?
-        }
+    // IS DISTINCT FROM has the word, too.
+    let is_from = |at: usize| word(at) == "from" && (at == 0 || word(at - 1) != "distinct");
+    let froms: Vec<usize> = (0..tokens.len()).filter(|&at| is_from(at)).collect();
+    let at = match (word(0), &froms[..]) {
+        ("update", []) => 0,
+        ("select" | "delete", [from]) => *from,
         _ => return None,
     };
     let at = if word(at + 1) == "only" { at + 2 } else { at + 1 };
@@ -395,6 +396,7 @@ mod tests {
             ("SELECT stock FROM item WHERE id = $1", id(1)),
             ("SELECT stock FROM shop.item AS i WHERE i.id = $1 FOR UPDATE", id(1)),
             ("UPDATE item SET stock = stock - $1 WHERE (id = $2)", id(2)),
+            ("UPDATE item SET n = $1 WHERE id = $2 AND note IS DISTINCT FROM $3", id(2)),
             ("DELETE FROM ONLY \"Item\" WHERE \"id\"=$1 RETURNING *", id(1)),
             ("SELECT * FROM item WHERE kind IN ($1, $2) AND id = $3 LIMIT $4", id(3)),
             // Not clear: two tables, an expression, a range, a subquery, an insert.
