@@ -72,7 +72,10 @@ fn script(owner: u32, given: Given) -> Result<String, Fault> {
     if chosen.is_empty() {
         return Err(Fault::new(
             sqlstate::NOT_IN_THIS_STATE,
-            format!("no statements of database {} are recorded", quoted(&database)),
+            format!(
+                "no statements of database {} are recorded",
+                quoted(&database)
+            ),
         )
         .detail("The view pg_stat_statements has no SELECT, INSERT, UPDATE or DELETE of it.")
         .hint("Let the application work for a while, and call the function again."));

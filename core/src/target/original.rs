@@ -415,15 +415,8 @@ mod tests {
     #[test]
     fn the_command_names_the_socket_and_asks_for_no_password() {
         let argv = |rate| {
-            base_backup(
-                Path::new("/bin"),
-                "/run",
-                "5433",
-                "me",
-                Path::new("/to"),
-                rate,
-            )
-            .join(" ")
+            let argv = facts().base_backup(Path::new("/bin"), "me", Path::new("/to"), rate);
+            argv.join(" ")
         };
         let common = "/bin/pg_basebackup --no-password --progress --no-sync --no-manifest --checkpoint=fast --wal-method=stream";
         let end = "--tablespace-mapping=/fast/a\\=b=/to/tablespace-16400 --host=/run/postgresql --port=5432 --username=me -D /to/data";

@@ -46,7 +46,10 @@ pub fn count(top: i32) -> Option<usize> {
 
 /// The first statements by calls and by blocks in turn: each is among the first of one of them.
 pub fn chosen(all: Vec<Recorded>, count: usize) -> Vec<Recorded> {
-    let all: Vec<Recorded> = all.into_iter().filter(|one| is_of_clients(&one.query)).collect();
+    let all: Vec<Recorded> = all
+        .into_iter()
+        .filter(|one| is_of_clients(&one.query))
+        .collect();
     let ranks = |key: fn(&Recorded) -> u64| {
         let mut order: Vec<usize> = (0..all.len()).filter(|&at| key(&all[at]) > 0).collect();
         order.sort_by_key(|&at| std::cmp::Reverse(key(&all[at])));
@@ -69,7 +72,9 @@ pub fn chosen(all: Vec<Recorded>, count: usize) -> Vec<Recorded> {
 /// Whether a script can have it: it is no utility statement.
 fn is_of_clients(query: &str) -> bool {
     let first = tokens(query).into_iter().next();
-    let words = ["select", "insert", "update", "delete", "merge", "with", "values", "table"];
+    let words = [
+        "select", "insert", "update", "delete", "merge", "with", "values", "table",
+    ];
     matches!(first, Some(Token::Word(word)) if words.contains(&word.as_str()))
 }
 
@@ -81,7 +86,12 @@ pub fn columns(statements: &[Recorded]) -> BTreeSet<Column> {
 
 /// The scripts as the argument `scripts` takes them: a JSON array.
 pub fn scripts(statements: &[Recorded], ranges: &[Range]) -> String {
-    let most = statements.iter().map(|one| one.calls).max().unwrap_or(1).max(1);
+    let most = statements
+        .iter()
+        .map(|one| one.calls)
+        .max()
+        .unwrap_or(1)
+        .max(1);
     let all = statements.iter().zip(1..).map(|(one, number)| {
         let weight = one.calls.saturating_mul(MOST_WEIGHT).div_ceil(most).max(1);
         json!({"name": format!("statement {number}"), "weight": weight, "text": text(one, ranges)})
@@ -293,10 +303,7 @@ fn compared(sql: &str) -> BTreeMap<u32, Column> {
         // What follows may change the value: an operator, or a cast.
         let is_whole = !matches!(tokens.get(at + 3), Some(Token::Operator(_)));
         let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-        let is_plain = matches!(
-            before,
-            Some(Token::Mark('(' | '.')) | Some(Token::Word(_))
-        );
+        let is_plain = matches!(before, Some(Token::Mark('(' | '.')) | Some(Token::Word(_)));
         if is_whole && is_plain {
             found.insert(
                 *number,
@@ -325,7 +332,9 @@ fn only_table(tokens: &[Token]) -> Option<(Option<String>, String)> {
         _ => "",
     };
     let count = |wanted: &str| (0..tokens.len()).filter(|&at| word(at) == wanted).count();
-    let is_more = ["with", "join", "union", "using", "lateral", "merge", "insert"];
+    let is_more = [
+        "with", "join", "union", "using", "lateral", "merge", "insert",
+    ];
     if is_more.iter().any(|wanted| count(wanted) > 0) || count("where") != 1 {
         return None;
     }
@@ -345,7 +354,11 @@ fn only_table(tokens: &[Token]) -> Option<(Option<String>, String)> {
         ("select" | "delete", [from]) => *from,
         _ => return None,
     };
-    let at = if word(at + 1) == "only" { at + 2 } else { at + 1 };
+    let at = if word(at + 1) == "only" {
+        at + 2
+    } else {
+        at + 1
+    };
     let first = name_of(tokens.get(at)?)?;
     let (schema, table, next) = match tokens.get(at + 1) {
         Some(Token::Mark('.')) => (Some(first), name_of(tokens.get(at + 2)?)?, at + 3),
@@ -386,7 +399,8 @@ mod tests {
 
     fn found(sql: &str) -> Vec<(u32, String)> {
         let all = compared(sql).into_iter();
-        all.map(|(number, column)| (number, column.column)).collect()
+        all.map(|(number, column)| (number, column.column))
+            .collect()
     }
 
     #[test]
@@ -394,18 +408,36 @@ mod tests {
         let id = |number| vec![(number, "id".to_owned())];
         for (sql, expected) in [
             ("SELECT stock FROM item WHERE id = $1", id(1)),
-            ("SELECT stock FROM shop.item AS i WHERE i.id = $1 FOR UPDATE", id(1)),
+            (
+                "SELECT stock FROM shop.item AS i WHERE i.id = $1 FOR UPDATE",
+                id(1),
+            ),
             ("UPDATE item SET stock = stock - $1 WHERE (id = $2)", id(2)),
-            ("UPDATE item SET n = $1 WHERE id = $2 AND note IS DISTINCT FROM $3", id(2)),
-            ("DELETE FROM ONLY \"Item\" WHERE \"id\"=$1 RETURNING *", id(1)),
-            ("SELECT * FROM item WHERE kind IN ($1, $2) AND id = $3 LIMIT $4", id(3)),
+            (
+                "UPDATE item SET n = $1 WHERE id = $2 AND note IS DISTINCT FROM $3",
+                id(2),
+            ),
+            (
+                "DELETE FROM ONLY \"Item\" WHERE \"id\"=$1 RETURNING *",
+                id(1),
+            ),
+            (
+                "SELECT * FROM item WHERE kind IN ($1, $2) AND id = $3 LIMIT $4",
+                id(3),
+            ),
             // Not clear: two tables, an expression, a range, a subquery, an insert.
             ("SELECT * FROM item i, orders o WHERE id = $1", vec![]),
-            ("SELECT * FROM item JOIN orders USING (id) WHERE id = $1", vec![]),
+            (
+                "SELECT * FROM item JOIN orders USING (id) WHERE id = $1",
+                vec![],
+            ),
             ("SELECT * FROM item WHERE price * id = $1", vec![]),
             ("SELECT * FROM item WHERE id = $1 + n", vec![]),
             ("SELECT * FROM item WHERE id > $1", vec![]),
-            ("SELECT * FROM item WHERE id = (SELECT max(id) FROM item WHERE id = $1)", vec![]),
+            (
+                "SELECT * FROM item WHERE id = (SELECT max(id) FROM item WHERE id = $1)",
+                vec![],
+            ),
             ("SELECT * FROM f(1) WHERE id = $1", vec![]),
             ("INSERT INTO item VALUES ($1)", vec![]),
             ("UPDATE item SET id = $1", vec![]),
@@ -460,7 +492,11 @@ mod tests {
              -- choose: $2 is compared with item.note\nSELECT stock FROM item WHERE id = :p1 AND note = :p2;\n"
         );
         assert!(document.scripts[1].text.contains("-- choose: $1\n"));
-        assert!(document.scripts[1].text.ends_with("SET stock = :p1::int WHERE id=:p2;\n"));
+        assert!(
+            document.scripts[1]
+                .text
+                .ends_with("SET stock = :p1::int WHERE id=:p2;\n")
+        );
         document
             .compile(workload::script::Settings::default().protocol())
             .expect("it can be compiled");

@@ -14,7 +14,7 @@ use pgfsbench_core::{
     spec::{Cache, Data, OwnDatabase, Stage},
 };
 
-use super::Underway;
+use super::TargetRunProgress;
 use crate::{
     bench::Run,
     board::{Phase, Request},
@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Where data come from that are copied.
-pub(super) struct Supply {
+pub(super) struct DataSource {
     /// Keeps them from being removed until they are copied.
     place: Option<Place>,
     data_key: DataKey,
@@ -53,7 +53,7 @@ pub(super) struct Prepared {
     original: Option<Original>,
 }
 
-impl Supply {
+impl DataSource {
     /// The place, which is this process's alone until the data are copied.
     fn place(&self) -> Result<&Place, Fault> {
         let none = || Fault::new(sqlstate::INTERNAL, "the prepared data were let go of");
@@ -119,16 +119,16 @@ impl Supply {
 }
 
 impl Run {
-    /// Where the data of the run come from; no [`Supply`] when the target is to load them itself.
+    /// Where the data of the run come from; no [`DataSource`] when the target is to load them itself.
     pub(super) fn supply_of(
         &mut self,
         target: &Target,
         programs: &Programs,
-    ) -> Result<(Source, Option<Supply>), Fault> {
+    ) -> Result<(Source, Option<DataSource>), Fault> {
         if let Some(own) = self.spec.own_database.clone() {
             let role = xact::transaction(|| self.asking_role())?;
             let place = Place::open(&mut || self.check_interrupts())?;
-            let supply = Supply::find_own(place, &own, role, self.request)?;
+            let supply = DataSource::find_own(place, &own, role, self.request)?;
             return Ok((Source::Copied, Some(supply)));
         }
         if source(&self.spec, true, true) == Source::Loaded {
@@ -140,7 +140,7 @@ impl Run {
         let data_key =
             prepared_data::data_key(&self.spec, target, &programs.bindir, &programs.user)?;
         let place = Place::open(&mut || self.check_interrupts())?;
-        let mut supply = Supply {
+        let mut supply = DataSource {
             place: Some(place),
             data_key,
             prepared: None,
@@ -200,7 +200,7 @@ impl Run {
     }
 
     /// Has a server load the data in the place for them, and shuts it down.
-    pub(super) fn load_once(&mut self, at: &mut Underway) -> Result<(), Fault> {
+    pub(super) fn load_once(&mut self, at: &mut TargetRunProgress) -> Result<(), Fault> {
         let Some(supply) = &mut at.supply else {
             return Err(Fault::new(sqlstate::INTERNAL, "no data are to be loaded"));
         };
@@ -245,7 +245,7 @@ impl Run {
     }
 
     /// Copies them to the target.
-    pub(super) fn copy(&mut self, at: &mut Underway) -> Result<(), Fault> {
+    pub(super) fn copy(&mut self, at: &mut TargetRunProgress) -> Result<(), Fault> {
         let Some(supply) = &mut at.supply else {
             return Err(Fault::new(sqlstate::INTERNAL, "no data are to be copied"));
         };

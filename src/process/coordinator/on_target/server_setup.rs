@@ -12,7 +12,7 @@ use crate::{
     random,
     run::{plan, preflight},
     target::{
-        On, Target,
+        ServerPlace, Target,
         prepared_data::Original,
         server::{
             TargetServer,
@@ -67,8 +67,8 @@ impl<'a> ServerSetup<'a> {
             target,
             programs,
             place: match &target.on {
-                On::Directory(directory) => directory.clone(),
-                On::Made { .. } | On::Connection(_) => PathBuf::new(),
+                ServerPlace::Directory(directory) => directory.clone(),
+                ServerPlace::Made { .. } | ServerPlace::Connection(_) => PathBuf::new(),
             },
             is_for_loading: false,
             script: String::new(),
