@@ -109,6 +109,8 @@ fn check_parameters(workload: Workload, arguments: &RunArguments) -> Result<(), 
         ("protocol", script.protocol.is_some()),
         ("max_tries", script.max_tries.is_some()),
         ("continue_on_error", script.continue_on_error.is_some()),
+        ("data", arguments.data.is_some()),
+        ("database", arguments.database.is_some()),
     ];
     let wrong = given
         .into_iter()

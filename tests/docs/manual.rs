@@ -208,6 +208,22 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
+        page: "docs/my-database.md",
+        before: r"CREATE DATABASE shop;
+            \c shop
+            CREATE TABLE item (id int PRIMARY KEY, stock int);
+            INSERT INTO item SELECT n, 100 FROM generate_series(1, 1000) n;",
+        instead: &[
+            ("/mnt/xfs", "{directory}"),
+            ("duration => '10 s'", "duration => '1 s'"),
+        ],
+        not_run: &[(
+            "script_from_statements",
+            "its server has no pg_stat_statements",
+        )],
+        ..NOTHING
+    },
+    Reader {
         page: "docs/own-sql.md",
         instead: &[(
             "scale => 100, keep => true",
