@@ -38,7 +38,7 @@ COMMENT ON COLUMN fsbench.recovery.redo_end_lsn IS 'Where that record ends, and 
 COMMENT ON COLUMN fsbench.recovery.wal_replayed_bytes IS 'WAL that was applied: redo_end_lsn - redo_start_lsn';
 COMMENT ON COLUMN fsbench.recovery.transactions_committed IS 'Transactions whose COMMIT had ended before the crash, those of the warm-up included';
 COMMENT ON COLUMN fsbench.recovery.transactions_found IS 'Of these, what is there after it: rows that they have left; NULL for a workload that writes none, or when they cannot be read';
-COMMENT ON COLUMN fsbench.recovery.balances_verified IS 'Whether balances and history after the crash are exactly those of the committed transactions; if not, the run has the finding lost_transactions. NULL when they could not be compared: the finding recovery_failed';
+COMMENT ON COLUMN fsbench.recovery.balances_verified IS 'Whether balances and history after the crash are exactly those of the committed transactions; if not, the run has the finding lost_transactions. NULL when they could not be compared: the finding recovery_failed; and for scripts without checks';
 COMMENT ON COLUMN fsbench.recovery.problem IS 'What is different; or what went wrong, so that nothing could be compared: in the words of mount, of the server''s log, or of whoever said so';
 COMMENT ON COLUMN fsbench.recovery.server_log IS 'What the server said while it recovered';
 
