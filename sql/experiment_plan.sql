@@ -113,6 +113,7 @@ SELECT fsbench.confirm_experiment('e');
 CALL fsbench.wait_experiment('e');
 SELECT fsbench.cancel_experiment('e');
 SELECT fsbench.cancel_experiment('e');
+CALL fsbench.wait_experiment('e');
 SELECT status, ended_by, status_reason FROM fsbench.experiment WHERE experiment = 'e';
 SELECT event, block, by = current_user FROM fsbench.experiment_log WHERE experiment_id = :id ORDER BY at;
 SELECT fsbench.drop_target('a');

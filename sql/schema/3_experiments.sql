@@ -64,17 +64,25 @@ CREATE FUNCTION fsbench._experiment_ended(experiment text, timeout_ms integer) R
     AS 'MODULE_PATHNAME', 'fsbench_experiment_ended_wrapper';
 COMMENT ON FUNCTION fsbench._experiment_ended IS 'Waits at most that long (ms) for the end of an experiment, and says whether it is over; an error when there is none of that name, or when it is paused. Private';
 
--- It commits, so that it cannot have a search_path of its own: it uses no operator, and one function, with its schema.
+-- It commits, so that it cannot have a search_path of its own: each function and operator has its schema.
 CREATE PROCEDURE fsbench.wait_experiment(experiment text)
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    answer text;
+    page text;
 BEGIN
     WHILE NOT fsbench._experiment_ended(experiment, 1000) LOOP
         COMMIT;  -- gives the snapshot back
     END LOOP;
+    SELECT COALESCE(e.answer, e.status_reason, 'no look was taken'),
+           -- It is pasted: a row of a dump could hold any name.
+           CASE WHEN e.experiment OPERATOR(pg_catalog.!~) '[[:cntrl:]]' THEN pg_catalog.format('Its page, from psql: SELECT fsbench.report(%L) \g (format=unaligned tuples_only=on) report.html', e.experiment) END
+        INTO answer, page FROM fsbench.experiments e WHERE e.experiment OPERATOR(pg_catalog.=) $1;
+    RAISE NOTICE '%', answer USING HINT = COALESCE(page, 'See fsbench.compare().');
 END
 $$;
-COMMENT ON PROCEDURE fsbench.wait_experiment IS 'Waits until an experiment is over, without holding a snapshot for more than a second; see fsbench.compare() for what came out';
+COMMENT ON PROCEDURE fsbench.wait_experiment IS 'Waits until an experiment is over, without holding a snapshot for more than a second. It ends with a NOTICE: the answer in one line, and the statement that makes its page';
 
 CREATE FUNCTION fsbench.compare(experiment text, metric text DEFAULT NULL)
     RETURNS TABLE (target text, ratio float8, low float8, high float8, verdict text, says text, blocks integer, durability text,

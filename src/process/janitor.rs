@@ -463,7 +463,7 @@ impl Janitor {
 
     fn give_up(&self, index: usize, request: &Request) {
         if request.task().takes_the_run_area() {
-            cleanup::end_crew(self.board);
+            cleanup::end_run_processes(self.board);
             self.free_run_area(index);
         }
         self.end(
@@ -480,7 +480,7 @@ impl Janitor {
     /// Ends a request whose database was dropped. What it made is removed from any other database.
     fn end_homeless(&mut self, index: usize, request: &Request, task: CoordinatorTask) {
         if task.takes_the_run_area() {
-            cleanup::end_crew(self.board);
+            cleanup::end_run_processes(self.board);
             self.sweep();
             self.free_run_area(index);
         }

@@ -31,7 +31,7 @@ pub struct Description {
     #[serde(default)]
     pub images: Vec<Images>,
     #[serde(default)]
-    pub filesystems: Vec<Ready>,
+    pub filesystems: Vec<FilesystemSupport>,
     #[serde(default)]
     pub prepared: Vec<Prepared>,
 }
@@ -71,7 +71,7 @@ pub struct Images {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Ready {
+pub struct FilesystemSupport {
     pub filesystem: String,
     pub allowed: bool,
     pub kernel: String,

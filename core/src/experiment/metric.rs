@@ -12,7 +12,7 @@ use crate::{
     workload,
 };
 
-pub use measured::{By, PlannedRun};
+pub use measured::{MeasuredBy, PlannedRun};
 
 /// One metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Metric {
     /// Noun in the plural, or a mass noun: "more tps".
     pub noun: &'static str,
     /// The runs that have it.
-    pub by: By,
+    pub measured_by: MeasuredBy,
 }
 
 /// How a metric is compared.
@@ -40,13 +40,18 @@ pub enum Kind {
     Shown,
 }
 
-const fn ratio(name: &'static str, more_is_better: bool, noun: &'static str, by: By) -> Metric {
+const fn ratio(
+    name: &'static str,
+    more_is_better: bool,
+    noun: &'static str,
+    measured_by: MeasuredBy,
+) -> Metric {
     Metric {
         name,
         more_is_better,
         kind: Kind::Ratio,
         noun,
-        by,
+        measured_by,
     }
 }
 
@@ -56,7 +61,7 @@ const fn latency(name: &'static str, percentile: Option<f64>, noun: &'static str
         more_is_better: false,
         kind: Kind::Latency(percentile),
         noun,
-        by: By::Transactions,
+        measured_by: MeasuredBy::Transactions,
     }
 }
 
@@ -66,7 +71,7 @@ const fn shown(name: &'static str, noun: &'static str) -> Metric {
         more_is_better: false,
         kind: Kind::Shown,
         noun,
-        by: By::Transactions,
+        measured_by: MeasuredBy::Transactions,
     }
 }
 
@@ -75,12 +80,12 @@ pub const SUSTAINABLE_RATE: &str = "sustainable_rate";
 
 /// Metrics of all workloads.
 pub const ALL: &[Metric] = &[
-    ratio("tps", true, "tps", By::Operations),
+    ratio("tps", true, "tps", MeasuredBy::Operations),
     ratio(
         "tps_cv",
         false,
         "variation of tps from second to second",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
     latency("latency_avg_ms", None, "mean latency"),
     latency("latency_p50_ms", Some(50.0), "median latency"),
@@ -94,57 +99,62 @@ pub const ALL: &[Metric] = &[
         "cpu_ms_per_transaction",
         false,
         "processor time per transaction",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
     ratio(
         "write_amplification",
         false,
         "write amplification",
-        By::Writes,
+        MeasuredBy::Writes,
     ),
     ratio(
         "server_write_amplification",
         false,
         "write amplification of the server",
-        By::Writes,
+        MeasuredBy::Writes,
     ),
     ratio(
         "filesystem_write_amplification",
         false,
         "write amplification of the filesystem",
-        By::Writes,
+        MeasuredBy::Writes,
     ),
     ratio(
         "device_bytes_per_transaction",
         false,
         "bytes written to the device per transaction",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
     ratio(
         "flushes_per_transaction",
         false,
         "flushes per transaction",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
-    ratio("load_ms", false, "time to load", By::Loading),
-    ratio("recovery_ms", false, "time to recover", By::Option("crash")),
+    ratio("load_ms", false, "time to load", MeasuredBy::Loading),
+    ratio(
+        "recovery_ms",
+        false,
+        "time to recover",
+        MeasuredBy::Option("crash"),
+    ),
     ratio(
         "maintenance_ms",
         false,
         "time of maintenance",
-        By::Option("maintenance"),
+        MeasuredBy::Option("maintenance"),
     ),
     ratio(
         SUSTAINABLE_RATE,
         true,
         "tps under the latency limit",
-        By::Search,
+        MeasuredBy::Search,
     ),
     ratio(
         "even_seconds",
         true,
         "share of seconds without a stall",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
     shown("stall_seconds", "stall seconds"),
     shown("zero_seconds", "seconds without a commit"),
@@ -193,7 +203,7 @@ fn of_one_workload(name: &str) -> Option<Metric> {
     let (own, parameter) = workload::find_metric(name)?;
     let noun = format!("{}{parameter}", own.noun);
     (!own.only_in_studies).then(|| {
-        let by = By::Own(own, kept(parameter));
+        let by = MeasuredBy::Own(own, kept(parameter));
         ratio(kept(name), own.more_is_better, kept(&noun), by)
     })
 }
@@ -215,7 +225,7 @@ fn kept(text: &str) -> &'static str {
 impl Metric {
     /// The unit of its figures for people, and how many of its own unit are one of these; None of a number or a count.
     pub fn unit(self) -> Option<(&'static str, f64)> {
-        if let By::Own(own, _) = self.by {
+        if let MeasuredBy::Own(own, _) = self.measured_by {
             return own.unit;
         }
         match transaction::figure(self.name) {
@@ -275,7 +285,7 @@ mod tests {
         ] {
             let metric = find(name).unwrap();
             assert_eq!((metric.name, metric.noun), (name, noun));
-            assert!(matches!(metric.by, By::Own(_, text) if text == parameter));
+            assert!(matches!(metric.measured_by, MeasuredBy::Own(_, text) if text == parameter));
             assert!(metric.more_is_better && metric.decides(false).is_ok());
             // It is the same text the next time.
             let again = find(name).unwrap();

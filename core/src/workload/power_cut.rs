@@ -24,7 +24,7 @@ use crate::{
 
 pub use history::{History, MOST_ACKNOWLEDGMENTS};
 pub use judge::{
-    Judged, Outcome, Pages, Survivors, is_of_the_machine, judge, judge_pages, torn_page,
+    Losses, Outcome, Pages, Survivors, is_of_the_machine, judge, judge_pages, torn_page,
 };
 pub use part::{CONTROL_COMMITS, Filesystem, PAGES, Part};
 pub use result::{Batch, Point, Summary, loss_below};
@@ -46,12 +46,12 @@ const OPTIONS: [OwnOption; 1] = [OwnOption {
 /// The options of this workload.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Own {
+pub struct PowerCutOptions {
     /// Power cuts of the part that tests commits.
     pub cuts: u32,
 }
 
-impl Default for Own {
+impl Default for PowerCutOptions {
     fn default() -> Self {
         Self { cuts: CUTS }
     }
@@ -99,7 +99,7 @@ impl Parameters for PowerCut {
         if !options.own.contains_key(OPTIONS[0].name) {
             names.add(&OPTIONS[0], given.facts);
         }
-        options.set_own(&options.own::<Own>());
+        options.set_own(&options.own::<PowerCutOptions>());
         let chosen = transactions::choose(given, options, u32::MAX)?;
         Ok(Chosen {
             bound: given.bound.unwrap_or(Bound::DurationMs(WINDOW_MS)),
@@ -109,7 +109,10 @@ impl Parameters for PowerCut {
     }
 
     fn shown(&self, spec: &Spec) -> Vec<String> {
-        vec![format!("{} power cuts", spec.options.own::<Own>().cuts)]
+        vec![format!(
+            "{} power cuts",
+            spec.options.own::<PowerCutOptions>().cuts
+        )]
     }
 }
 

@@ -6,7 +6,7 @@ use pgfsbench_core::{
     loading::Model,
     random::{Purpose, Stream},
     spec::{Spec, Stage},
-    workload::scan::{Named, Own, Payload, ROWS},
+    workload::scan::{Named, Payload, ROWS, ScanOptions},
 };
 
 use crate::{
@@ -34,7 +34,7 @@ const PAYLOAD_SEED: u64 = 1;
 const SHORT: u32 = 126;
 
 /// The options of the workload.
-pub fn own(spec: &Spec) -> Own {
+pub fn own(spec: &Spec) -> ScanOptions {
     spec.options.own()
 }
 

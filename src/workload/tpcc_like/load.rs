@@ -2,7 +2,7 @@
 
 use pgfsbench_core::{
     spec::Spec,
-    workload::tpcc_like::{Own, Table},
+    workload::tpcc_like::{Table, TpccLikeOptions},
 };
 
 use crate::{
@@ -61,7 +61,7 @@ pub fn load(spec: &Spec, progress: Progress) -> Result<(), Fault> {
             sql::write(&statement.replace("CREATE TABLE", create), &[])?;
         }
     }
-    let own: Own = spec.options.own();
+    let own: TpccLikeOptions = spec.options.own();
     if own.foreign_keys {
         for statement in FOREIGN_KEYS {
             sql::write(statement, &[])?;
@@ -75,7 +75,7 @@ pub fn load(spec: &Spec, progress: Progress) -> Result<(), Fault> {
 
 /// Fills the tables of one of several loaders, which were created.
 pub fn load_share(spec: &Spec, loader: u32, progress: Progress) -> Result<(), Fault> {
-    let loaders = spec.options.own::<Own>().loaders;
+    let loaders = spec.options.own::<TpccLikeOptions>().loaders;
     fill(spec, &Table::of_loader(loader, loaders), false, progress)
 }
 

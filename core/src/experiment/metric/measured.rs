@@ -10,7 +10,7 @@ use crate::{
 
 /// The runs that have a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum By {
+pub enum MeasuredBy {
     /// Runs of transactions, or of syncs.
     Operations,
     /// Runs of transactions.
@@ -61,42 +61,47 @@ impl Metric {
     /// Refuses a run that does not measure it: the experiment would end without a value.
     pub fn is_measured_by(&self, run: &PlannedRun) -> Result<(), Refusal> {
         let transactions = run.workload.runs_transactions();
-        match self.by {
-            By::Operations if transactions || run.workload.counts_operations() => Ok(()),
-            By::Operations => Err(self.not_of(run, "It runs no transactions.")),
-            By::Own(own, _) if !run.workload.metrics().contains(own) => {
+        match self.measured_by {
+            MeasuredBy::Operations if transactions || run.workload.counts_operations() => Ok(()),
+            MeasuredBy::Operations => Err(self.not_of(run, "It runs no transactions.")),
+            MeasuredBy::Own(own, _) if !run.workload.metrics().contains(own) => {
                 Err(self.not_of(run, own.measures))
             }
-            By::Own(own, parameter) => match (own.lack)(run.options, parameter) {
+            MeasuredBy::Own(own, parameter) => match (own.lack)(run.options, parameter) {
                 None => Ok(()),
                 Some(lack) => Err(self.needs(lack.option, lack.detail, &lack.example)),
             },
-            By::Loading if !run.workload.loads_tables() => {
+            MeasuredBy::Loading if !run.workload.loads_tables() => {
                 Err(self.not_of(run, "It loads no tables."))
             }
-            By::Loading if !run.loads() => Err(self.needs(
+            MeasuredBy::Loading if !run.loads() => Err(self.needs(
                 "option \"data\"",
                 "Data are loaded once, and copied to each target.",
                 "{\"data\": \"loaded\"}",
             )),
-            By::Loading => Ok(()),
+            MeasuredBy::Loading => Ok(()),
             _ if !transactions => Err(self.not_of(run, "It runs no transactions.")),
-            By::Writes if !run.workload.writes() => {
+            MeasuredBy::Writes if !run.workload.writes() => {
                 Err(self.not_of(run, "Its transactions change nothing."))
             }
-            By::Seconds | By::Writes if !run.is_sampled() => Err(Refusal::argument(format!(
-                "metric \"{}\" needs all seconds of a run",
-                self.name
-            ))
-            .detail("The option \"sample\" leaves them out.")
-            .hint("Leave this option out, or use another metric.")),
-            By::Option(option) => self.has_option(option, run),
-            By::Transaction(_) if run.transactions.is_empty() => {
+            MeasuredBy::Seconds | MeasuredBy::Writes if !run.is_sampled() => {
+                Err(Refusal::argument(format!(
+                    "metric \"{}\" needs all seconds of a run",
+                    self.name
+                ))
+                .detail("The option \"sample\" leaves them out.")
+                .hint("Leave this option out, or use another metric."))
+            }
+            MeasuredBy::Option(option) => self.has_option(option, run),
+            MeasuredBy::Transaction(_) if run.transactions.is_empty() => {
                 Err(self.not_of(run, "Its transactions have no names."))
             }
-            By::Transaction(_) => self.is_among(run.transactions),
+            MeasuredBy::Transaction(_) => self.is_among(run.transactions),
             // Whether there is a search is looked at for itself.
-            By::Transactions | By::Seconds | By::Writes | By::Search => Ok(()),
+            MeasuredBy::Transactions
+            | MeasuredBy::Seconds
+            | MeasuredBy::Writes
+            | MeasuredBy::Search => Ok(()),
         }
     }
 
@@ -314,7 +319,10 @@ mod tests {
             let own = find(super::super::of_workload(Some(*workload), false)).unwrap();
             own.is_measured_by(&arguments).unwrap();
             let is_of_all = ALL.contains(&own);
-            assert!(is_of_all || matches!(own.by, By::Own(own, "") if own.shares_level));
+            assert!(
+                is_of_all
+                    || matches!(own.measured_by, MeasuredBy::Own(own, "") if own.shares_level)
+            );
         }
     }
 }

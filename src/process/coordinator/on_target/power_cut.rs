@@ -7,8 +7,8 @@ use pgfsbench_core::{
     helper::record::{self, CutEnded, CutMounted, CutStop, Recorded, Window},
     spec::Spec,
     workload::power_cut::{
-        Batch, CONTROL_COMMITS, Filesystem, History, Judged, Outcome, Own, PAGES, Part, Point,
-        is_of_the_machine, judge, judge_pages, torn_page,
+        Batch, CONTROL_COMMITS, Filesystem, History, Losses, Outcome, PAGES, Part, Point,
+        PowerCutOptions, is_of_the_machine, judge, judge_pages, torn_page,
     },
 };
 use serde::Deserialize;
@@ -26,7 +26,7 @@ use crate::{
     pg::{libpq::Connection, process, report, sql, xact},
     run::cancellation,
     store,
-    target::{On, helper_job},
+    target::{ServerPlace, helper_job},
 };
 
 /// Bytes of a record at most.
@@ -36,9 +36,9 @@ const CHECKPOINTS: u64 = 3;
 /// The pause until a setting is looked at again.
 const POLL: Duration = Duration::from_millis(5);
 
-/// The row of the run there.
+/// Columns of the run in the server on the target.
 #[derive(Deserialize)]
-struct Before {
+struct RemoteRunRow {
     committed: u64,
     work_database: String,
 }
@@ -50,7 +50,7 @@ const PAGES_FOUND: &str = "SELECT jsonb_build_object('rows', count(*), 'lowest',
     FROM public.fsbench_pages";
 
 /// A part of the batch that was recorded.
-struct Made {
+struct RecordedPart {
     part: Part,
     history: History,
     from_ns: u64,
@@ -87,18 +87,18 @@ impl Run {
     ) -> Result<PowerCuts, Fault> {
         let document = measured.map(|measured| &measured.document[..]);
         let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
-        let before: Before = read(&before.unwrap_or_default())?;
+        let before: RemoteRunRow = read(&before.unwrap_or_default())?;
         let filesystem = match &server.target.on {
-            On::Made { prepare, .. } => Filesystem {
+            ServerPlace::Made { prepare, .. } => Filesystem {
                 name: prepare.filesystem.name().to_owned(),
                 mount_options: prepare.mount_options.clone().unwrap_or_default(),
             },
-            On::Directory(_) | On::Connection(_) => Filesystem::default(),
+            ServerPlace::Directory(_) | ServerPlace::Connection(_) => Filesystem::default(),
         };
         drop(server.connection.take());
         let parts = self.make_parts(server, &before)?;
         server.server()?.crash(&mut || self.check_interrupts())?;
-        let own: Own = self.spec.options.own();
+        let own: PowerCutOptions = self.spec.options.own();
         let windows = parts.iter().map(|made| Window {
             cuts: made.part.cuts(own.cuts),
             from_ns: made.from_ns,
@@ -168,7 +168,11 @@ impl Run {
     }
 
     /// Makes the commits of the other parts, while all is recorded.
-    fn make_parts(&mut self, server: &ServerSetup, before: &Before) -> Result<Vec<Made>, Fault> {
+    fn make_parts(
+        &mut self,
+        server: &ServerSetup,
+        before: &RemoteRunRow,
+    ) -> Result<Vec<RecordedPart>, Fault> {
         let there = server.server()?;
         let history = History::read(&there.acknowledgments(self.spec.clients)?);
         if history.len() != before.committed && !history.is_cut_short() {
@@ -186,7 +190,7 @@ impl Run {
                 .detail("Power cuts show nothing then.")
                 .hint("Give a longer duration.")
         })?;
-        let mut made = vec![Made {
+        let mut made = vec![RecordedPart {
             part: Part::Commits,
             history,
             from_ns,
@@ -262,7 +266,11 @@ impl Run {
     }
 
     /// Makes the commits of a part, and notes when each was acknowledged.
-    fn make_commits(&mut self, connection: &mut Connection, part: Part) -> Result<Made, Fault> {
+    fn make_commits(
+        &mut self,
+        connection: &mut Connection,
+        part: Part,
+    ) -> Result<RecordedPart, Fault> {
         let mut times = Vec::new();
         if part.writes_pages() {
             // From the redo point of this checkpoint on, the setting is in force.
@@ -286,7 +294,7 @@ impl Run {
                 self.ask(connection, "CHECKPOINT", &[])?;
             }
         }
-        Ok(Made {
+        Ok(RecordedPart {
             part,
             from_ns: match part.writes_pages() {
                 true => from_ns,
@@ -302,8 +310,8 @@ impl Run {
     fn cut_once(
         &mut self,
         server: &mut ServerSetup,
-        before: &Before,
-        made: &Made,
+        before: &RemoteRunRow,
+        made: &RecordedPart,
         number: u32,
         at: record::Point,
     ) -> Result<Point, Fault> {
@@ -393,10 +401,10 @@ impl Run {
     fn judge_cut(
         &mut self,
         server: &mut ServerSetup,
-        before: &Before,
-        made: &Made,
+        before: &RemoteRunRow,
+        made: &RecordedPart,
         at_ns: u64,
-    ) -> Result<Judged, Fault> {
+    ) -> Result<Losses, Fault> {
         // The file of settings was not synced, and a control has changed it.
         self.write_settings(server)?;
         let there = server.server()?;
