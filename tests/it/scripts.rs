@@ -292,14 +292,14 @@ fn the_checks_of_scripts_are_made_after_a_crash() {
     );
 
     let run = crashed(
-        r#", checks => '[{"name": "bad", "sql": "SELECT 1 FROM nothing", "expected": 1}]'"#,
+        r#", checks => '[{"name": "bad", "sql": "SELECT 1 / count(*) FROM seen WHERE client > 9", "expected": 1}]'"#,
     );
     assert_of(
         &run,
         &[
             ("balances_verified IS NULL", "t"),
             (
-                "problem LIKE 'check \"bad\": relation \"nothing\" does not exist: %'",
+                "problem LIKE 'check \"bad\": division by zero: The query is %'",
                 "t",
             ),
             (CHECKS, "crash bad ?"),
