@@ -88,7 +88,7 @@ impl Work<'_> {
                 number.1,
                 now.identity
             ))
-            .hint("Try again when nobody changes devices.")
+            .hint("Try again when no other program changes devices.")
         };
         if (&now.node, &now.identity) != (&was.node, &was.identity) {
             return Err(exchanged(claimed.number));
@@ -170,7 +170,7 @@ impl Work<'_> {
                 Contents::Empty | Contents::Unknown(_) => Ok(()),
                 contents => Err(Refusal::new(
                     Kind::NotInThisState,
-                    format!("somebody writes to device {}", planned.path),
+                    format!("another program writes to device {}", planned.path),
                 )
                 .detail(format!("After it was wiped it holds {contents}."))
                 .hint("Find out who does, and try again.")),

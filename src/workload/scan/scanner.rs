@@ -68,7 +68,7 @@ fn check_untouched(spec: &Spec) -> Result<(), Fault> {
     }
     Err(Fault::new(
         sqlstate::NOT_IN_THIS_STATE,
-        "somebody has changed rows of the table while it was scanned",
+        "another session has changed rows of the table while it was scanned",
     )
     .detail(format!(
         "Only {unchanged} of its {} are as they were loaded.",
@@ -86,7 +86,7 @@ fn other_rows(detail: String) -> Fault {
     )
     .detail(detail)
     .hint(format!(
-        "{KEEP_OUT} If nobody was in it, do not trust this filesystem or what is below it."
+        "{KEEP_OUT} If no session was in it, do not trust this filesystem or what is below it."
     ))
 }
 
