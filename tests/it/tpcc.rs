@@ -323,7 +323,7 @@ fn contents_by(client: &mut Client, table: &str, keys: &str, by_index: bool) -> 
     execute(
         client,
         &format!(
-            "SET enable_seqscan = {of_table}; SET enable_indexonlyscan = {of_index}; SET enable_indexscan = off; \
+            "SET enable_seqscan = {of_table}; SET enable_indexonlyscan = {of_index}; SET enable_indexscan = {of_index}; \
              SET enable_bitmapscan = off; SET max_parallel_workers_per_gather = 0"
         ),
     );
