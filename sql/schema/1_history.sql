@@ -11,7 +11,7 @@ CREATE TABLE fsbench.acknowledgement (
 COMMENT ON TABLE fsbench.acknowledgement IS 'Accepted changes of level for the worse: fsbench.check_history() raises no error for them. fsbench.acknowledge() writes them';
 COMMENT ON COLUMN fsbench.acknowledgement.run_id IS 'First run of the new level';
 COMMENT ON COLUMN fsbench.acknowledgement.metric IS 'Metric of which the new level is accepted';
-COMMENT ON COLUMN fsbench.acknowledgement.note IS 'Why it is accepted';
+COMMENT ON COLUMN fsbench.acknowledgement.note IS 'Reason of the acceptance';
 COMMENT ON COLUMN fsbench.acknowledgement.acknowledged_by IS 'Who accepted it';
 COMMENT ON COLUMN fsbench.acknowledgement.acknowledged_at IS 'When';
 

@@ -25,8 +25,8 @@ COMMENT ON COLUMN fsbench.probe.number IS 'Number of the probe; 0 is the cycle w
 COMMENT ON COLUMN fsbench.probe.purpose IS 'free: without a rate; search: is this rate kept?; confirm: is it kept once more, over all cycles of a probe?';
 COMMENT ON COLUMN fsbench.probe.rate IS 'Transactions per second of all clients that were scheduled; NULL: as many as they could';
 COMMENT ON COLUMN fsbench.probe.kept IS 'Whether the rate was kept: few enough misses; NULL without a rate';
-COMMENT ON COLUMN fsbench.probe.latency_ms IS 'The percentile of latency that is asked for, of everything that was scheduled (ms), within 3.2 %; NULL when it fell on what was skipped or failed';
-COMMENT ON COLUMN fsbench.probe.latency_max_ms IS 'Longest latency of what was committed (ms), within 3.2 %';
+COMMENT ON COLUMN fsbench.probe.latency_ms IS 'Percentile of latency over all scheduled transactions (ms), within 3.2 %; NULL when it fell on a skipped or failed transaction';
+COMMENT ON COLUMN fsbench.probe.latency_max_ms IS 'Longest latency of a committed transaction (ms), within 3.2 %';
 COMMENT ON COLUMN fsbench.probe.tps IS 'Transactions per second that were committed';
 COMMENT ON COLUMN fsbench.probe.scheduled IS 'Transactions that were due: committed, skipped or failed';
 COMMENT ON COLUMN fsbench.probe.misses IS 'Scheduled transactions that were late, skipped or failed';

@@ -22,7 +22,7 @@ CREATE TABLE fsbench.recovery (
     server_log             text[]
 );
 COMMENT ON TABLE fsbench.recovery IS 'Crash recovery of runs with options => ''{"crash": true}'': the server of the target was stopped with immediate after the measured window, its filesystem unmounted and mounted again, and the server started';
-COMMENT ON COLUMN fsbench.recovery.stopped_after_ms IS 'From the end of the measured window to the stop (ms): what was measured is read meanwhile. Nothing asks for a checkpoint then; one that was going on may end';
+COMMENT ON COLUMN fsbench.recovery.stopped_after_ms IS 'From the end of the measured window to the stop (ms): meanwhile the results are read. No checkpoint is requested, but a running one may end';
 COMMENT ON COLUMN fsbench.recovery.stop_ms IS 'Until all processes of the stopped server had ended (ms)';
 COMMENT ON COLUMN fsbench.recovery.unmounted IS 'Whether the filesystem was unmounted and mounted again: not when that failed, and not that of a target of kind directory, which others may use';
 COMMENT ON COLUMN fsbench.recovery.unmount_ms IS 'Unmounting (ms), with writing what the kernel had in memory; NULL when it was not unmounted';

@@ -33,17 +33,17 @@ CREATE TABLE fsbench.scan (
     PRIMARY KEY (run_id, scan)
 );
 COMMENT ON TABLE fsbench.scan IS 'Scans of runs of the workload scan: one row per SELECT count(*), in the order in which they were made. fsbench.scan_curve() puts them together';
-COMMENT ON COLUMN fsbench.scan.scan IS 'Number in the order in which they were made, which is random but for those that are made again, from 1';
+COMMENT ON COLUMN fsbench.scan.scan IS 'Number in the order of the scans, from 1. The order is random, except for repeated scans';
 COMMENT ON COLUMN fsbench.scan.degree IS 'Parallel workers that were asked for';
 COMMENT ON COLUMN fsbench.scan.repeat IS 'Which repeat of that degree, from 1; twice or three times when it was made again';
-COMMENT ON COLUMN fsbench.scan.started_at IS 'When it began';
+COMMENT ON COLUMN fsbench.scan.started_at IS 'Start of the scan';
 COMMENT ON COLUMN fsbench.scan.workers_planned IS 'Parallel workers in the plan';
 COMMENT ON COLUMN fsbench.scan.workers_launched IS 'Parallel workers that there were';
 COMMENT ON COLUMN fsbench.scan.used IS 'Whether it counts: all workers that were asked for were planned and launched, and the table was all the time where options.cache wanted it: warm: at most 1 % of it came from storage; cold: at least 99 %; shared_buffers: at most 1 % was not there; as far as that is known (process_read_bytes, else, when cold, device_read_bytes; not when cold where the filesystem compresses). One that the cache spoiled is made again, up to three times in all';
 COMMENT ON COLUMN fsbench.scan.why_not IS 'Why it does not count';
 COMMENT ON COLUMN fsbench.scan.ms IS 'Time of the statement, planning included (ms)';
 COMMENT ON COLUMN fsbench.scan.planning_ms IS 'Time of parsing and planning (ms)';
-COMMENT ON COLUMN fsbench.scan.rows IS 'Rows counted; a scan that counts other than those that were loaded ends the run';
+COMMENT ON COLUMN fsbench.scan.rows IS 'Counted rows; a scan that counts other rows than were loaded ends the run';
 COMMENT ON COLUMN fsbench.scan.bytes IS 'Size of the table''s files';
 COMMENT ON COLUMN fsbench.scan.gb_per_second IS 'Bytes of the table per second, in units of 10^9 bytes';
 COMMENT ON COLUMN fsbench.scan.rows_per_second IS 'Rows per second';

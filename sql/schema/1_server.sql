@@ -104,7 +104,7 @@ COMMENT ON COLUMN fsbench.statement.toplevel IS 'Whether it was executed at top 
 COMMENT ON COLUMN fsbench.statement.query IS 'Text of the statement, at most 8 kB of it';
 COMMENT ON COLUMN fsbench.statement.calls IS 'Number of executions';
 COMMENT ON COLUMN fsbench.statement.total_exec_ms IS 'Time of all executions (ms)';
-COMMENT ON COLUMN fsbench.statement.mean_exec_ms IS 'Mean of them (ms)';
+COMMENT ON COLUMN fsbench.statement.mean_exec_ms IS 'Mean execution time (ms)';
 COMMENT ON COLUMN fsbench.statement.min_exec_ms IS 'Shortest (ms)';
 COMMENT ON COLUMN fsbench.statement.max_exec_ms IS 'Longest (ms)';
 COMMENT ON COLUMN fsbench.statement.stddev_exec_ms IS 'Standard deviation (ms)';

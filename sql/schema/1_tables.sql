@@ -151,7 +151,7 @@ CREATE TABLE fsbench.run_log (
 CREATE INDEX run_log_label_idx ON fsbench.run_log (label, requested_at);
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
-COMMENT ON COLUMN fsbench.run_log.status IS 'queued, running, done, failed or cancelled; only the figures of a run that is done are to be trusted';
+COMMENT ON COLUMN fsbench.run_log.status IS 'queued, running, done, failed or cancelled; only figures of a run that is done count';
 COMMENT ON COLUMN fsbench.run_log.target IS 'Target that was measured';
 COMMENT ON COLUMN fsbench.run_log.workload IS 'Name of the workload';
 COMMENT ON COLUMN fsbench.run_log.scale IS 'Scale as in pgbench: 100,000 accounts, 10 tellers and 1 branch each; NULL for a workload without tables';
@@ -160,7 +160,7 @@ COMMENT ON COLUMN fsbench.run_log.duration IS 'Length of the measured window as 
 COMMENT ON COLUMN fsbench.run_log.transactions IS 'Transactions per client as asked; NULL when the duration ended the run';
 COMMENT ON COLUMN fsbench.run_log.warmup IS 'Length of the warm-up, which is not measured';
 COMMENT ON COLUMN fsbench.run_log.rate IS 'Transactions per second of all clients as scheduled; NULL: as fast as possible';
-COMMENT ON COLUMN fsbench.run_log.latency_limit_ms IS 'Transactions that took longer (ms) are late; under a rate, those that were later before they could start were skipped';
+COMMENT ON COLUMN fsbench.run_log.latency_limit_ms IS 'Slower transactions (ms) are late; under a rate, transactions that are later than this before they start are skipped';
 COMMENT ON COLUMN fsbench.run_log.seed IS 'Seed of the random numbers; the same seed and transactions give the same transactions';
 COMMENT ON COLUMN fsbench.run_log.label IS 'Free text of the caller';
 COMMENT ON COLUMN fsbench.run_log.forced IS 'Whether the run was made although it could disturb others (force => true)';
@@ -172,14 +172,14 @@ COMMENT ON COLUMN fsbench.run_log.started_at IS 'Start of its coordinator';
 COMMENT ON COLUMN fsbench.run_log.measured_from IS 'Start of the measured window';
 COMMENT ON COLUMN fsbench.run_log.ended_at IS 'End: done, failed or cancelled';
 COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on. On a target the first ones are load_once (loading the data that are copied, if they were not there), filesystem (making and mounting it), copy, and server (starting it, or connecting to it); with the option crash stop, remount, recovery and verify follow those of the run; where a server was made for the run, release is the last one of a run that is done, once that server, its files and its filesystem are gone';
-COMMENT ON COLUMN fsbench.run_log.steps IS 'Steps in the order in which they were begun, as fsbench.plan() with the same arguments shows them beforehand: each with who, action and started_ms (since started_at). Of a run that has failed, as far as it came, and what was removed then';
+COMMENT ON COLUMN fsbench.run_log.steps IS 'Steps in the order of their start, as fsbench.plan() with the same arguments shows them beforehand: each with who, action and started_ms (since started_at). For a failed run, the steps up to the failure, and the removal';
 COMMENT ON COLUMN fsbench.run_log.error_code IS 'SQLSTATE of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error IS 'Message of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error_detail IS 'DETAIL of that error';
 COMMENT ON COLUMN fsbench.run_log.error_hint IS 'HINT of that error';
 COMMENT ON COLUMN fsbench.run_log.work_database IS 'Name of the database that the run worked in';
 COMMENT ON COLUMN fsbench.run_log.work_database_oid IS 'OID of that database, in the server that made the run; after a restore it names nothing';
-COMMENT ON COLUMN fsbench.run_log.work_mark IS 'Mark in the comment of that database, without which it is never dropped';
+COMMENT ON COLUMN fsbench.run_log.work_mark IS 'Mark in the comment of the work database; a database without it is never dropped';
 COMMENT ON COLUMN fsbench.run_log.kept IS 'Whether the work database was left for the caller to use (keep => true)';
 COMMENT ON COLUMN fsbench.run_log.load_ms IS 'Time for loading, vacuuming and building keys (ms)';
 COMMENT ON COLUMN fsbench.run_log.data_bytes IS 'Size of the work database when the clients started';
@@ -245,7 +245,7 @@ COMMENT ON COLUMN fsbench.run_log.target_definition IS 'How the target was defin
 COMMENT ON COLUMN fsbench.run_log.target_version IS 'Number of that definition among those of the same target that have results: 1 for the first; NULL for a run that is not done';
 COMMENT ON COLUMN fsbench.run_log.checkpoints_timed IS 'Checkpoints that began in the measured window because checkpoint_timeout was over';
 COMMENT ON COLUMN fsbench.run_log.checkpoints_requested IS 'Checkpoints that began in the measured window for other reasons: max_wal_size, CHECKPOINT, a backup';
-COMMENT ON COLUMN fsbench.run_log.checkpoints_logged IS 'Whether the server logged its checkpoints, so that fsbench.checkpoint has all of them';
+COMMENT ON COLUMN fsbench.run_log.checkpoints_logged IS 'Whether fsbench.checkpoint has all checkpoints of the run: the server logged them';
 COMMENT ON COLUMN fsbench.run_log.track_io_timing IS 'Whether the clients took the time of reads and writes of data';
 COMMENT ON COLUMN fsbench.run_log.track_wal_io_timing IS 'Whether the clients took the time of writes and flushes of WAL; costs two readings of the clock (clock_read_ns) for each';
 COMMENT ON COLUMN fsbench.run_log.clock_read_ns IS 'Cost of one reading of the clock (ns), as pg_test_timing measures it';
@@ -255,7 +255,7 @@ COMMENT ON COLUMN fsbench.run_log.sustainable_rate_high IS 'Upper end of its int
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_estimate IS 'Rate at which the share of misses crosses what the percentile allows, from all probes together';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_says IS 'sustainable_rate in words, with what bounds it';
 COMMENT ON COLUMN fsbench.run_log.copied IS 'Whether no run of this server wrote the row: it comes from a dump or a file, or was written by hand. It is not repeated by fsbench.check_history()';
-COMMENT ON COLUMN fsbench.run_log.behind IS 'Transactions that were committed and had started more than 10 s after they were due, under a rate; with those that were skipped or have failed, what was not done in time. NULL in runs from before 0.3.0, and of workloads without transactions';
+COMMENT ON COLUMN fsbench.run_log.behind IS 'Transactions that were committed and had started more than 10 s after they were due, under a rate; with those that were skipped or have failed, what was not done in time. NULL for workloads without transactions';
 
 CREATE TABLE fsbench.sample (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -335,13 +335,13 @@ CREATE TABLE fsbench.sample (
     PRIMARY KEY (run_id, second)
 );
 COMMENT ON TABLE fsbench.sample IS 'One row per second of the measured window; the transactions of a run add up to its transactions_total. What could not be found out is NULL. Columns have the narrowest type that holds them: a row with its share of the index takes less than 400 bytes';
-COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0. One that is not there belongs to the one before: the machine was so busy that the sampler came too late';
+COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0. A missing second is part of the one before: the sampler came too late';
 COMMENT ON COLUMN fsbench.sample.interval_ms IS 'True length of the interval (ms): shorter in the last one of a run, longer where the sampler came late';
 COMMENT ON COLUMN fsbench.sample.transactions IS 'Transactions committed in it, or operations of io; NULL in a second in which fio logged no job, and in a run that has none, as all columns of transactions, and those of WAL and blocks by the clients'' own counters';
 COMMENT ON COLUMN fsbench.sample.skipped IS 'Transactions skipped in it';
 COMMENT ON COLUMN fsbench.sample.late IS 'Transactions that took longer than the latency limit';
 COMMENT ON COLUMN fsbench.sample.failed IS 'Transactions that failed in it';
-COMMENT ON COLUMN fsbench.sample.latency_avg_ms IS 'Mean latency of those that ended in it (ms)';
+COMMENT ON COLUMN fsbench.sample.latency_avg_ms IS 'Mean latency of transactions that ended in the second (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_p50_ms IS 'Median latency (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_p95_ms IS '95th percentile of the latency (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_p99_ms IS '99th percentile of the latency (ms)';
@@ -517,7 +517,7 @@ COMMENT ON COLUMN fsbench.environment.processor_model IS 'Model of the processor
 COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM that the server can use: that of the machine, or a smaller limit of its cgroup (container)';
 COMMENT ON COLUMN fsbench.environment.limits IS 'Limits of the server''s cgroup (container), the smallest of all levels that it can see: memory_bytes, processors (time of so many), allowed_processors (may run on so many), io (bytes and requests a second, for each device); {} where there are none; NULL where no cgroup is visible';
 COMMENT ON COLUMN fsbench.environment.shared_buffers_bytes IS 'shared_buffers in bytes';
-COMMENT ON COLUMN fsbench.environment.data_checksums IS 'Whether the server checks and writes checksums of data pages; initdb of PostgreSQL 18 turns them on unless it is told not to';
+COMMENT ON COLUMN fsbench.environment.data_checksums IS 'Whether the server has checksums of data pages; initdb of PostgreSQL 18 turns them on by default';
 COMMENT ON COLUMN fsbench.environment.scope IS 'What lies on the measured filesystem, by st_dev: data and WAL, or data only';
 COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised: not durable, with the reasons; not known, with the layer that cannot be seen or the measurement that contradicts; durable by the declared power-loss protection; or durable by settings (not tried)';
 COMMENT ON COLUMN fsbench.environment.durability_codes IS 'The codes from which durability is made, with their figures; an empty array for durable by settings; NULL: not known';
@@ -566,11 +566,11 @@ COMMENT ON COLUMN fsbench.environment.clock_source IS 'By what the kernel tells 
 COMMENT ON COLUMN fsbench.environment.host_fingerprint IS 'The same for runs on the same machine: a hash of the machine id (outside of containers), the model of the processors, and models, sizes and serial numbers of the disks; NULL: neither id nor disks are known';
 COMMENT ON COLUMN fsbench.environment.journal_mode IS 'What the journal of ext2, ext3 or ext4 holds, as its driver tells: ordered, writeback, journal, or none; NULL for other filesystems';
 COMMENT ON COLUMN fsbench.environment.data_attributes IS 'Attributes of the directory of the tables that chattr or a property of btrfs gives, with commas: nocow, compress, compression=zstd, sync, ...; empty: none; NULL: the filesystem has no attributes';
-COMMENT ON COLUMN fsbench.environment.data_file_attributes IS 'Attributes of the largest table of the run when it was loaded: those that are in force. A file takes them from its own directory when it is made';
+COMMENT ON COLUMN fsbench.environment.data_file_attributes IS 'Attributes in force of the largest table, when it was loaded. A file takes them from its directory when it is made';
 COMMENT ON COLUMN fsbench.environment.pg_wal_attributes IS 'Attributes of the directory of the WAL';
 COMMENT ON COLUMN fsbench.environment.pg_wal_file_attributes IS 'Attributes of the segment of WAL that was written before the clients began';
 COMMENT ON COLUMN fsbench.environment.fallocate IS 'Whether the filesystem of the tables has fallocate(), as the run tried it; where it has none, posix_fallocate() writes into each block';
-COMMENT ON COLUMN fsbench.environment.configuration_fingerprint IS 'The same for runs that differ in nothing that is configured: a hash of the settings of the server and of the run''s clients, filesystem, mkfs, mount options, queue and kernel settings';
+COMMENT ON COLUMN fsbench.environment.configuration_fingerprint IS 'Equal for runs with the same configuration: a hash of the settings of the server and of the run''s clients, filesystem, mkfs, mount options, queue and kernel settings';
 
 CREATE TABLE fsbench.finding (
     run_id   bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -586,7 +586,7 @@ COMMENT ON COLUMN fsbench.finding.code IS 'Kind of the finding; stays the same o
 COMMENT ON COLUMN fsbench.finding.severity IS 'info: good to know; warning: can mislead; invalid: do not use the figures';
 COMMENT ON COLUMN fsbench.finding.message IS 'The observation, with figures';
 COMMENT ON COLUMN fsbench.finding.hint IS 'Advice';
-COMMENT ON COLUMN fsbench.finding.weight IS 'How much such findings change the figures: the order of those that are as severe, the heaviest first; hundreds are kinds, as docs/findings.md lists them';
+COMMENT ON COLUMN fsbench.finding.weight IS 'Effect of such findings on the figures, for the order within a severity, the heaviest first; hundreds are groups, as in docs/findings.md';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_log', '');

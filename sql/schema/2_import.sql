@@ -38,9 +38,9 @@ CREATE INDEX imported_run_import_id_idx ON fsbench.imported_run (import_id);
 CREATE INDEX imported_run_run_id_there_idx ON fsbench.imported_run (run_id_there);
 COMMENT ON TABLE fsbench.imported_run IS 'Runs that were not made here';
 COMMENT ON COLUMN fsbench.imported_run.run_id IS 'Number of the run here';
-COMMENT ON COLUMN fsbench.imported_run.import_id IS 'File that it came from';
+COMMENT ON COLUMN fsbench.imported_run.import_id IS 'File of the run';
 COMMENT ON COLUMN fsbench.imported_run.run_id_there IS 'Number of the run where it was made';
-COMMENT ON COLUMN fsbench.imported_run.sha256 IS 'Hash of its row in the file, by which it is imported of a host once only';
+COMMENT ON COLUMN fsbench.imported_run.sha256 IS 'Hash of its row in the file; a row of a host is imported once only';
 
 CREATE TABLE fsbench.imported_experiment (
     experiment_id bigint PRIMARY KEY REFERENCES fsbench.experiment ON DELETE CASCADE,
@@ -51,7 +51,7 @@ CREATE INDEX imported_experiment_sha256_idx ON fsbench.imported_experiment (sha2
 CREATE INDEX imported_experiment_import_id_idx ON fsbench.imported_experiment (import_id);
 COMMENT ON TABLE fsbench.imported_experiment IS 'Experiments that were not made here';
 COMMENT ON COLUMN fsbench.imported_experiment.experiment_id IS 'Number of the experiment here';
-COMMENT ON COLUMN fsbench.imported_experiment.import_id IS 'File that it came from';
+COMMENT ON COLUMN fsbench.imported_experiment.import_id IS 'File of the experiment';
 COMMENT ON COLUMN fsbench.imported_experiment.sha256 IS 'Hash of the experiment''s row in the file';
 
 -- They tell what is not to be trusted.

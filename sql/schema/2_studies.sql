@@ -20,9 +20,9 @@ CREATE TABLE fsbench.study (
     created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 COMMENT ON TABLE fsbench.study IS 'Studies that were started in this database';
-COMMENT ON COLUMN fsbench.study.definition IS 'As it was when it was started: what was claimed before the first run is what is judged';
+COMMENT ON COLUMN fsbench.study.definition IS 'Definition at the start of the study: its claims are judged';
 COMMENT ON COLUMN fsbench.study.asked IS 'Arguments as given';
-COMMENT ON COLUMN fsbench.study.facts IS 'What of this machine and server decided what was left out: kernel, memory, processors, version, filesystems that are missing, and why, what the helper''s configuration does not allow, values that settings may have, and targets that are on images';
+COMMENT ON COLUMN fsbench.study.facts IS 'Facts of this machine and server that decided what was left out: kernel, memory, processors, version, missing filesystems with reasons, limits of the helper''s configuration, possible values of settings, and targets on images';
 COMMENT ON COLUMN fsbench.study.requested_by IS 'Role that asked';
 COMMENT ON COLUMN fsbench.study.created_at IS 'Time of recording';
 

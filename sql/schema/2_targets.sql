@@ -37,15 +37,15 @@ CREATE TABLE fsbench.target (
 COMMENT ON TABLE fsbench.target IS 'Targets: places to benchmark. Made and changed by fsbench.create_target, alter_target and drop_target';
 COMMENT ON COLUMN fsbench.target.target IS 'Name';
 COMMENT ON COLUMN fsbench.target.kind IS 'Kind: default (the data directory of this server), device or image (made by the helper), directory (of a mounted filesystem), connection (another server)';
-COMMENT ON COLUMN fsbench.target.filesystem IS 'Filesystem that is made on the device or image';
+COMMENT ON COLUMN fsbench.target.filesystem IS 'Filesystem to make on the device or image';
 COMMENT ON COLUMN fsbench.target.device IS 'Block device, which each run erases';
-COMMENT ON COLUMN fsbench.target.device_identity IS 'By what the device is recognized when it is used: serial, wwn or partition_uuid, and bytes, as they were when the target was created; for devices an array of these, in their order';
+COMMENT ON COLUMN fsbench.target.device_identity IS 'Identifies the device at each use: serial, wwn or partition_uuid, and bytes, as when the target was created; for devices, an array of these, in their order';
 COMMENT ON COLUMN fsbench.target.image_size_bytes IS 'Size of the file that serves as a disk';
 COMMENT ON COLUMN fsbench.target.image_sparse IS 'Whether the blocks of that file are allocated only when they are written; NULL: they are';
 COMMENT ON COLUMN fsbench.target.log_device IS 'Block device for an external log (xfs, ext3, ext4)';
 COMMENT ON COLUMN fsbench.target.log_size_bytes IS 'Size of a second file that serves as a disk for an external log. The size of the log inside a filesystem is set by mkfs_options: -l size=64m (xfs), -J size=64 (ext3, ext4)';
 COMMENT ON COLUMN fsbench.target.directory IS 'Directory in which a server of its own is made for each run';
-COMMENT ON COLUMN fsbench.target.mount_point IS 'Where the filesystem of that directory is mounted: a run is refused when it is not';
+COMMENT ON COLUMN fsbench.target.mount_point IS 'Mount point of the directory''s filesystem; a run is refused when it is not mounted there';
 COMMENT ON COLUMN fsbench.target.connection IS 'How to reach another server: keywords and values of libpq, without a password, which may be in the service or password file of this server''s operating system user';
 COMMENT ON COLUMN fsbench.target.mkfs_options IS 'Options of mkfs, as on its command line';
 COMMENT ON COLUMN fsbench.target.mount_options IS 'Mount options, with commas';
