@@ -152,7 +152,7 @@ impl Start {
         let sockets = &self.place.2;
         match self.is_open_to_all {
             true => format!(
-                "{hint} Every user may write to {sockets}, and listen there while the server is down: the helper then serves nobody. Give unix_socket_directories a directory of the server's user alone."
+                "{hint} Every user may write to {sockets}, and listen there while the server is down: the helper then does not serve this server. Give unix_socket_directories a directory of the server's user alone."
             ),
             false => hint,
         }

@@ -237,7 +237,7 @@ impl Work<'_> {
 pub(super) fn written_to(path: &str, contents: &Contents) -> Refusal {
     Refusal::new(
         Kind::NotInThisState,
-        format!("somebody writes to device {path}"),
+        format!("another program writes to device {path}"),
     )
     .detail(format!("After it was wiped it holds {contents}."))
     .hint("Find out who does, and try again.")

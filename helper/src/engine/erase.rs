@@ -90,7 +90,7 @@ impl Work<'_> {
                 number.1,
                 now.identity
             ))
-            .hint("Try again when nobody changes devices.")
+            .hint("Try again when no other program changes devices.")
         };
         if (&now.node, &now.identity) != (&was.node, &was.identity) {
             return Err(exchanged(claimed.number));

@@ -192,7 +192,7 @@ fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
         format!("{} is in use", mount_point.display()),
     )
     .detail(format!("It is used by {}.", users.join(", ")))
-    .hint("End them first; the helper ends nobody.")
+    .hint("End them first; the helper ends no processes of others.")
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ fn a_crash_is_advised_only_where_the_workload_takes_the_option() {
     };
     let of = |workload: &str| says(serde_json::json!({"number": 0, "workload": workload})).unwrap();
     assert!(of("tpcb").ends_with("options => '{\"crash\": true}' measures it"));
-    assert!(of("script").ends_with("the workload has no option \"crash\""));
+    assert!(of("scan").ends_with("the workload has no option \"crash\""));
     assert_eq!(says(serde_json::json!({"number": 0, "crash": true})), None);
 }
 
