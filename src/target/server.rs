@@ -398,17 +398,30 @@ impl TargetServer {
         database: &str,
         check_interrupts: CheckInterrupts,
     ) -> Result<Connection, Fault> {
+        let options = remote_run::session();
+        self.connect_as(user, user, database, &options, check_interrupts)
+    }
+
+    /// Connects as a role. `user` is the operating system user of the server.
+    fn connect_as(
+        &self,
+        role: &str,
+        user: &str,
+        database: &str,
+        options: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Connection, Fault> {
         let socket = self.socket_directory().to_string_lossy().into_owned();
         Connection::open(
             &[
                 ("host", &socket),
                 ("port", PORT),
                 ("dbname", database),
-                ("user", user),
+                ("user", role),
                 ("requirepeer", user),
                 ("application_name", "pgfsbench"),
                 ("client_encoding", "UTF8"),
-                ("options", &remote_run::session()),
+                ("options", options),
             ],
             check_interrupts,
         )

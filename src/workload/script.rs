@@ -20,8 +20,7 @@ use pgfsbench_core::{
 use serde_json::{Value, json};
 
 use super::{
-    Found, WorkerContext, no_such_task, tpcb,
-    transactions::{OwnChecks, Transactions},
+    Ask, Found, OwnChecks, Progress, WorkerContext, no_such_task, tpcb, transactions::Transactions,
 };
 use crate::{
     bench::{Run, Task},
@@ -52,6 +51,13 @@ fn document(board: &Board) -> Result<Document, Fault> {
         "document of scripts",
         &segment::read(board.run.script.load(Acquire))?,
     )
+}
+
+/// The texts of a run, from their table.
+fn stored_document(spec: &Spec) -> Result<Document, Fault> {
+    let sha256 = Settings::of(spec).sha256;
+    let text = xact::transaction(|| store::script::read(&sha256))?;
+    read_json("document of scripts", &text)
 }
 
 impl Transactions for Script {
@@ -117,10 +123,8 @@ impl Transactions for Script {
         if !Settings::of(&run.spec).has_checks {
             return Ok(OwnChecks::default());
         }
-        let sha256 = Settings::of(&run.spec).sha256;
         // This process has attached the segment of the texts, and can attach it once only.
-        let text = xact::transaction(|| store::script::read(&sha256))?;
-        let document: Document = read_json("document of scripts", &text)?;
+        let document = stored_document(&run.spec)?;
         let fault = run.have_done(CHECK).err();
         if let Some(fault) = fault.as_ref().filter(|fault| fault.is_cancel()) {
             return Err(fault.clone());
@@ -162,11 +166,7 @@ impl Transactions for Script {
         }
     }
 
-    fn load(
-        &self,
-        spec: &Spec,
-        progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    fn load(&self, spec: &Spec, progress: Progress) -> Result<(), Fault> {
         match Settings::of(spec).has_init {
             true => Ok(()),
             false => tpcb::Tpcb.load(spec, progress),
@@ -200,8 +200,38 @@ impl Transactions for Script {
         Ok(Vec::new())
     }
 
+    /// A record of WAL that changes no table, whatever tables the scripts have.
     fn first_transaction(&self) -> &'static str {
-        "SELECT 1"
+        "SELECT pg_catalog.pg_logical_emit_message(true, 'pgfsbench', '')"
+    }
+
+    fn role_of_checks(&self, spec: &Spec) -> Option<&'static str> {
+        Settings::of(spec).has_checks.then_some(ROLE_ON_TARGETS)
+    }
+
+    fn check_again(&self, spec: &Spec, ask: Ask) -> Result<OwnChecks, Fault> {
+        let checks = stored_document(spec)?.checks;
+        let mut answers = Answers::default();
+        let mut fault = None;
+        for check in &checks {
+            if answers.is_full() {
+                break;
+            }
+            match ask(&check.sql) {
+                Ok((found, rows)) => answers.add(check, found, rows),
+                Err(error) => {
+                    fault = Some((error, check));
+                    break;
+                }
+            }
+        }
+        let error = fault.as_ref().map(|(fault, _)| fault.message.as_str());
+        Ok(OwnChecks {
+            checks: answers.checks(&checks, error),
+            fault: fault.map(|(fault, check)| {
+                with_texts(fault, |texts, _| texts.of_check(&check.name, &check.sql))
+            }),
+        })
     }
 
     fn compare(

@@ -2,6 +2,7 @@
 //! it. Each workload answers in its folder of `workload`, where they are also listed.
 
 mod estimate;
+mod metric;
 mod parameters;
 mod plan;
 mod results;
@@ -11,10 +12,11 @@ use std::{collections::BTreeMap, fmt, ops::Deref};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Bound, Facts, ScriptArguments, Stage};
+use super::{Act, Bound, Facts, ScriptArguments, Stage};
 use crate::refusal::Refusal;
 
 pub use estimate::Estimate;
+pub use metric::{Lack, OwnMetric};
 pub use parameters::Parameters;
 pub use plan::Plan;
 pub use results::Results;
@@ -186,6 +188,11 @@ impl Workload {
     /// Whether its clients run transactions.
     pub fn runs_transactions(self) -> bool {
         self.0.clients_do() == ClientsDo::Transactions
+    }
+
+    /// Whether its runs load tables.
+    pub fn loads_tables(self) -> bool {
+        self.0.steps().iter().any(|step| step.act == Act::Load)
     }
 
     /// The workload's own option of this name.

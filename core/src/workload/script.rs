@@ -137,6 +137,7 @@ impl Parameters for Script {
             "sample",
             "data",
             "cache",
+            "crash",
             "sustain",
             "wal_segments",
         ]
@@ -157,8 +158,8 @@ impl Parameters for Script {
 
     fn lacks(&self, name: &str) -> (&'static str, &'static str) {
         match name {
-            "crash" | "maintenance" => (
-                "What scripts leave in their tables is not known.",
+            "maintenance" => (
+                "Which tables scripts have, and what they leave in them, is not known.",
                 "Use workload tpcb for it.",
             ),
             _ => ("Other workloads have it.", "Leave it out."),
@@ -322,6 +323,10 @@ impl Results for Script {
 
     fn details(&self, _run_id: i64) -> String {
         "each script is in fsbench.transaction_result, each command in fsbench.command_result, each second in fsbench.sample".into()
+    }
+
+    fn verified_after_crash(&self) -> &'static str {
+        "compare what the checks find with what they expect"
     }
 }
 
