@@ -1,13 +1,13 @@
 //! Carries out requests: gathers facts, makes a plan, and takes its steps one by one, each in the journal before it is taken. When
 //! one fails, all are undone.
 
+mod array;
 mod caches;
 mod closed;
 mod cut;
 mod describe;
 mod erase;
 mod facts;
-mod md;
 mod outline;
 mod refused_options;
 mod remount;

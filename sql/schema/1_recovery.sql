@@ -37,7 +37,7 @@ COMMENT ON COLUMN fsbench.recovery.redo_end_lsn IS 'End of the last applied WAL 
 COMMENT ON COLUMN fsbench.recovery.wal_replayed_bytes IS 'WAL that was applied: redo_end_lsn - redo_start_lsn';
 COMMENT ON COLUMN fsbench.recovery.transactions_committed IS 'Transactions whose COMMIT had ended before the crash, those of the warm-up included';
 COMMENT ON COLUMN fsbench.recovery.transactions_found IS 'Committed transactions whose rows are there after the crash; NULL for a workload that writes none, or when they cannot be read';
-COMMENT ON COLUMN fsbench.recovery.balances_verified IS 'Whether balances and history after the crash are exactly those of the committed transactions; if not, the run has the finding lost_transactions. NULL when they could not be compared: the finding recovery_failed';
+COMMENT ON COLUMN fsbench.recovery.balances_verified IS 'Whether balances and history after the crash are exactly those of the committed transactions; if not, the run has the finding lost_transactions. NULL when they could not be compared: the finding recovery_failed; NULL for scripts without checks';
 COMMENT ON COLUMN fsbench.recovery.problem IS 'What is different; or what went wrong, so that nothing could be compared: in the words of mount, of the server''s log, or of the program that failed';
 COMMENT ON COLUMN fsbench.recovery.server_log IS 'Lines of the server''s log during recovery';
 

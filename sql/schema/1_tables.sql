@@ -539,7 +539,7 @@ COMMENT ON COLUMN fsbench.environment.io_scheduler IS 'Scheduler of its queue; t
 COMMENT ON COLUMN fsbench.environment.nr_requests IS 'Requests that its queue holds';
 COMMENT ON COLUMN fsbench.environment.queue_depth IS 'Requests that the device takes at once, where it says so';
 COMMENT ON COLUMN fsbench.environment.read_ahead_kb IS 'Read-ahead (kB)';
-COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID, loop devices and what holds their files, each with its queue, and disks with WWN and serial number as far as everybody may read them; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
+COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID and btrfs over several devices (level, chunk_bytes, raid_disks, members, degraded, sync_action, bitmap, consistency_policy, safe_mode_delay_ms, stripe_cache_size, mismatch_sectors), loop devices and what holds their files, each with its queue, and disks with WWN and serial number as far as everybody may read them; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
 COMMENT ON COLUMN fsbench.environment.wal_layers IS 'Layers below the WAL, as layers';
 COMMENT ON COLUMN fsbench.environment.kernel_command_line IS 'Command line of the kernel, without the values of what may be secrets';
 COMMENT ON COLUMN fsbench.environment.vm IS 'Those kernel settings vm.* that decide when the kernel writes, and how much memory it keeps and gives out, when the run began';

@@ -11,31 +11,14 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
             FROM fsbench.sample s WHERE s.run_id = r.run_id AND s.interval_ms > 0)
         WHEN 'recovery_ms' THEN (SELECT y.recovery_ms FROM fsbench.recovery y WHERE y.run_id = r.run_id)
         WHEN 'maintenance_ms' THEN (SELECT sum(m.ms) FROM fsbench.maintenance m WHERE m.run_id = r.run_id)
-        WHEN 'notpm' THEN (SELECT n.notpm FROM fsbench.tpcc n WHERE n.run_id = r.run_id)
-        WHEN 'scan_bytes_per_s' THEN (SELECT 1e9 * max(d.gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb
-            FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) d)
-        WHEN 'read_mb_per_s' THEN (SELECT sum(j.bytes) / 1e3 / nullif(sum(j.runtime_ms), 0) FROM fsbench.io_job j WHERE j.run_id = r.run_id AND j.direction = 'read')
-        WHEN 'write_mb_per_s' THEN (SELECT sum(j.bytes) / 1e3 / nullif(sum(j.runtime_ms), 0) FROM fsbench.io_job j WHERE j.run_id = r.run_id AND j.direction = 'write')
-        WHEN 'iops' THEN CASE WHEN EXISTS (SELECT FROM fsbench.io_job j WHERE j.run_id = r.run_id) THEN r.tps END
-        WHEN 'sync_p99_ms' THEN (SELECT max(j.latency_p99_ms) FROM fsbench.io_job j WHERE j.run_id = r.run_id AND j.direction = 'sync')
-        WHEN 'load_gb_per_s' THEN (SELECT max(s.bytes) FROM fsbench.scan s WHERE s.run_id = r.run_id) / 1e6 / nullif(r.load_ms, 0)
-        ELSE CASE WHEN starts_with($2, 'scan_ms_at_')
-            THEN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.ms) FROM fsbench.scan s
-                WHERE s.run_id = r.run_id AND s.used AND s.degree = substr($2, 12)::integer)
-            WHEN starts_with($2, 'scan_gb_per_s_at_')
-            THEN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) FROM fsbench.scan s
-                WHERE s.run_id = r.run_id AND s.used AND s.degree = substr($2, 18)::integer)
-            WHEN starts_with($2, 'fsync_ops_')
-            THEN (SELECT f.ops_per_second FROM fsbench.fsync f
-                WHERE f.run_id = r.run_id AND f.writes = 1 AND f.method = substr($2, 11) ORDER BY f.writers LIMIT 1)
-            -- Figures of one kind of transaction: tps of NAME, latency_p99_ms of NAME.
-            WHEN strpos($2, ' of ') > 0
+        -- Figures of one kind of transaction: tps of NAME, latency_p99_ms of NAME.
+        ELSE CASE WHEN strpos($2, ' of ') > 0
             THEN (SELECT CASE WHEN starts_with($2, 'tps ') THEN 1000 * h.transactions / nullif(r.measured_ms, 0)
                     WHEN h.transactions >= 10000 OR $2 !~ '^[a-z]+_p999_ms '
                     THEN fsbench.percentile(('0.' || substring($2 FROM '^[a-z]+_p([0-9]+)_ms '))::float8, h.run_id, h.measure, h.transaction) END
                 FROM fsbench.histogram h WHERE h.run_id = r.run_id AND h.transaction = substr($2, strpos($2, ' of ') + 4)
                 AND h.measure = CASE WHEN starts_with($2, 'commit_') THEN 'commit' ELSE 'latency' END)
-            ELSE (to_jsonb(r) ->> $2)::float8 END END
+            ELSE coalesce((to_jsonb(r) ->> $2)::float8, fsbench._workload_metric($1, $2)) END END
         FROM fsbench.run_log r WHERE r.run_id = $1);
 COMMENT ON FUNCTION fsbench._metric IS 'A figure of a run by which experiments can decide. Private';
 

@@ -5,6 +5,7 @@ pub mod document;
 pub mod failure;
 pub mod job;
 mod job_file;
+mod metrics;
 mod options;
 mod row;
 pub mod series;
@@ -15,8 +16,8 @@ use crate::{
     finding_row::Finding,
     refusal::Refusal,
     spec::{
-        Act, Chosen, ClientsDo, Estimate, Given, Limit, Names, Options, OwnOption, Parameters,
-        Plan, ResultTable, Results, Spec, Step, check,
+        Act, Chosen, ClientsDo, Estimate, Given, Limit, Names, Options, OwnMetric, OwnOption,
+        Parameters, Plan, ResultTable, Results, Spec, Step, check,
     },
 };
 
@@ -177,8 +178,12 @@ impl Results for Io {
         }
     }
 
+    fn metrics(&self) -> &'static [OwnMetric] {
+        &metrics::METRICS
+    }
+
     fn metric(&self) -> Option<&'static str> {
-        Some("iops")
+        Some(metrics::OPERATIONS)
     }
 
     fn facts_query(&self) -> Option<&'static str> {
