@@ -48,7 +48,7 @@ pub const AFTER_LOAD: [&str; 11] = [
     "VACUUM (ANALYZE) public.stock",
 ];
 
-/// Creates and fills the tables in the current transaction. `progress` gets the rows so far, without lines of orders.
+/// Creates and fills the tables in the current transaction. `progress` gets the rows so far.
 pub fn load(spec: &Spec, progress: &mut dyn FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
     let create = match spec.options.unlogged {
         true => "CREATE UNLOGGED TABLE",
@@ -77,17 +77,11 @@ pub fn load(spec: &Spec, progress: &mut dyn FnMut(u64) -> Result<(), Fault>) -> 
                 table.each_row(warehouse, |row| {
                     made += 1;
                     if made % REPORT == 0 {
-                        let counted = match table {
-                            Table::OrderLine => 0,
-                            _ => made,
-                        };
-                        progress(done + counted)?;
+                        progress(done + made)?;
                     }
                     add(row)
                 })?;
-                if table != Table::OrderLine {
-                    done += made;
-                }
+                done += made;
             }
             Ok(())
         })?;
