@@ -205,6 +205,7 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/own-sql.md",
+        before: "\\! echo 'SELECT count(*) FROM pgbench_branches;' > my.sql",
         instead: &[(
             "scale => 100, keep => true",
             "scale => 1, clients => 2, duration => '1 s', keep => true",
