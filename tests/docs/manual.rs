@@ -226,7 +226,8 @@ pub const READERS: &[Reader] = &[
     Reader {
         page: "docs/own-sql.md",
         // The folder of scripts.
-        before: r"\o {directory}/order.sql
+        before: r"\! echo 'SELECT count(*) FROM pgbench_branches;' > my.sql
+\o {directory}/order.sql
 \qecho '\\set id random(1, 10)'
 \qecho 'UPDATE item SET stock = stock - 1 WHERE id = :id;'
 \o {directory}/stock.sql
