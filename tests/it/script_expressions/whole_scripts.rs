@@ -50,7 +50,7 @@ const ERRORS: [&str; 9] = [
     "SELECT nosuch;",
     "SELEC 1;",
     "INSERT INTO once VALUES (:client_id);",
-    "DO $$BEGIN RAISE 'own' USING ERRCODE = 'XY123'; END$$;",
+    "DO $$BEGIN RAISE 'own' USING ERRCODE = 'P0004'; END$$;",
     "SELECT * FROM missing;",
     "SELECT 'x'::int;",
     "INSERT INTO seen (found) VALUES ('nobody');",
