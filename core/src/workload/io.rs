@@ -6,6 +6,7 @@ pub mod failure;
 pub mod job;
 mod job_file;
 mod options;
+pub mod program;
 mod row;
 pub mod series;
 pub mod setting;
