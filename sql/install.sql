@@ -39,13 +39,13 @@ WHERE relnamespace = 'fsbench'::regnamespace AND grantee = 0 AND relkind IN ('r'
 SELECT has_schema_privilege('public', 'fsbench', 'USAGE') OR has_schema_privilege('public', 'fsbench', 'CREATE') AS public_in_schema;
 
 -- Functions in SQL and PL/pgSQL whose operators and functions the caller's search_path could choose: only the procedures, which
--- commit and so cannot have one of their own. They use no operator, and call with the schema.
+-- commit and so cannot have one of their own. They name the schema of each operator and function.
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = prolang
 JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pgfsbench')
 WHERE lanname NOT IN ('c', 'internal') AND prosqlbody IS NULL
   AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false);
-SELECT regexp_replace(prosrc, '--[^\n]*|fsbench[.]_(experiment_)?ended[(]', '', 'g') ~ '[-+*/<>=~!@#%^&|`?]|[a-z0-9_] *[(]' AS uses_operators_or_functions
+SELECT regexp_replace(prosrc, '--[^\n]*|''[^'']*''|HINT =|OPERATOR[(]pg_catalog[.][^)]+[)]|(fsbench|pg_catalog)[.][a-z_]+[(]', '', 'g') ~ '[-+*/<>=~!@#%^&|`?]|[a-z0-9_] *[(]' AS uses_operators_or_functions
 FROM pg_proc WHERE oid IN ('fsbench.wait(bigint[])'::regprocedure, 'fsbench.wait_experiment(text)'::regprocedure);
 -- None that works with the rights of its owner.
 SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace = 'fsbench'::regnamespace AND prosecdef ORDER BY p.oid::regprocedure::text COLLATE "C";

@@ -25,6 +25,7 @@ mod redefined;
 mod renew_lease;
 mod request;
 mod run;
+mod script_from_statements;
 mod session_settings;
 mod started;
 mod study;

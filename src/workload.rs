@@ -74,6 +74,16 @@ pub trait Workload: Sync {
         "SELECT '{}'"
     }
 
+    /// After a crash: the role whose scripts were run on the server of the target, if the caller has checks. They are made in a session of that role.
+    fn role_of_checks(&self, _spec: &Spec) -> Option<&'static str> {
+        None
+    }
+
+    /// After a crash: makes the checks of the caller. `ask` runs a query in a session of that role.
+    fn check_again(&self, _spec: &Spec, _ask: Ask) -> Result<OwnChecks, Fault> {
+        Ok(OwnChecks::default())
+    }
+
     /// Compares that with what was committed. `results` has the run's rows in the workload's own tables of results, by table.
     fn compare(
         &self,
@@ -84,6 +94,21 @@ pub trait Workload: Sync {
     ) -> Result<Found, Fault> {
         Ok(Found::default())
     }
+}
+
+/// Tells how many rows are loaded; an error if the run was cancelled.
+pub type Progress<'a> = &'a mut dyn FnMut(u64) -> Result<(), Fault>;
+
+/// Runs a query; gives the value of its first row, and the number of its rows.
+pub type Ask<'a> = &'a mut dyn FnMut(&str) -> Result<(Option<String>, u64), Fault>;
+
+/// Checks of the caller.
+#[derive(Default)]
+pub struct OwnChecks {
+    /// All of them, with their outcomes.
+    pub checks: Vec<Check>,
+    /// The error that ends the run: a check has failed, or could not be made.
+    pub fault: Option<Fault>,
 }
 
 /// The result of the verification after a crash.

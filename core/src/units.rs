@@ -7,11 +7,9 @@ pub use format::{
     format_bytes, format_count, format_figure, format_ids, format_microseconds, format_seconds,
     format_share, format_tenths,
 };
-pub use scale::PAGE;
-pub(crate) use scale::rows_per_page;
 pub use scale::{
-    ACCOUNTS, MAX_SCALE, TELLERS, accounts_per_page, bytes_for_scale, bytes_for_scale_at,
-    scale_for_size,
+    ACCOUNTS, MAX_SCALE, PAGE, TELLERS, accounts_per_page, bytes_for_scale, bytes_for_scale_at,
+    rows_per_page, scale_for_size,
 };
 
 use crate::refusal::{Kind, Refusal, quoted};

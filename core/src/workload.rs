@@ -20,7 +20,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
     refusal::{Refusal, quoted},
-    spec::{RunArguments, Workload},
+    spec::{OwnMetric, RunArguments, Workload},
 };
 
 pub use resolve::resolve;
@@ -61,6 +61,16 @@ impl<'de> Deserialize<'de> for Workload {
 pub fn document(arguments: &RunArguments) -> Result<Option<String>, Refusal> {
     let documents = ALL.iter().map(|workload| workload.document(arguments));
     documents.filter_map(Result::transpose).next().transpose()
+}
+
+/// Figures that only runs of one workload have.
+pub fn metrics() -> impl Iterator<Item = &'static OwnMetric> {
+    ALL.iter().flat_map(|workload| workload.metrics())
+}
+
+/// The figure of one workload that has this name, and the parameter in it.
+pub fn find_metric(name: &str) -> Option<(&'static OwnMetric, &str)> {
+    metrics().find_map(|metric| Some((metric, metric.parameter_in(name)?)))
 }
 
 /// Options for which the machine that is measured chooses, whatever the workload.
@@ -109,6 +119,8 @@ fn check_parameters(workload: Workload, arguments: &RunArguments) -> Result<(), 
         ("protocol", script.protocol.is_some()),
         ("max_tries", script.max_tries.is_some()),
         ("continue_on_error", script.continue_on_error.is_some()),
+        ("data", arguments.data.is_some()),
+        ("database", arguments.database.is_some()),
     ];
     let wrong = given
         .into_iter()

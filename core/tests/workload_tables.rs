@@ -1,9 +1,9 @@
-//! The list of result tables that triggers, export and import read in SQL is that of core.
+//! The lists of result tables and of figures that are read in SQL are those of core.
 
 use std::{fs, path::Path};
 
 use pgfsbench_core::{
-    spec::{Limit, ResultTable},
+    spec::{Limit, OwnMetric, ResultTable},
     workload,
 };
 use serde_json::{Map, Value, json};
@@ -89,5 +89,42 @@ fn columns_of_keys_and_limits_exist() {
         for column in table.key.split(", ").chain(of_limits) {
             assert!(columns.contains(&column), "{}.{column}", table.name);
         }
+    }
+}
+
+/// The branch of a figure in `_workload_metric`, as SQL.
+fn branch(metric: &OwnMetric) -> String {
+    let name = metric.name;
+    let (condition, parameter) = match metric.parameter {
+        None => (format!("$2 = '{name}'"), "NULL".to_owned()),
+        Some(_) => (
+            format!("starts_with($2, '{name}')"),
+            format!("substr($2, {})", name.len() + 1),
+        ),
+    };
+    let value = metric.sql.replace("PARAMETER", &parameter);
+    format!("        WHEN {condition} THEN {value}")
+}
+
+#[test]
+fn figures_in_sql_are_those_of_core() {
+    let branches: Vec<String> = workload::metrics().map(branch).collect();
+    let branches = branches.join("\n");
+    let text = schema("4_workload_metrics.sql");
+    assert!(
+        text.contains(&format!("RETURN CASE\n{branches}\n        END;")),
+        "4_workload_metrics.sql must have these branches:\n{branches}"
+    );
+    let charts = schema("4_charts.sql");
+    let (_, rest) = charts
+        .split_once("FUNCTION fsbench._metric(")
+        .expect("the function");
+    let (body, _) = rest.split_once("COMMENT ON").expect("its end");
+    for metric in workload::metrics() {
+        assert!(!body.contains(metric.name), "_metric names {metric:?}");
+    }
+    for table in workload::tables() {
+        let name = format!("fsbench.{} ", table.name);
+        assert!(!body.contains(&name), "_metric names {name}");
     }
 }

@@ -1,13 +1,13 @@
 //! Carries out requests: gathers facts, makes a plan, and takes its steps one by one, each in the journal before it is taken. When
 //! one fails, all are undone.
 
+mod array;
 mod caches;
 mod closed;
 mod cut;
 mod describe;
 mod erase;
 mod facts;
-mod md;
 mod outline;
 mod refused_options;
 mod remount;
@@ -362,7 +362,7 @@ fn properties_not_in_force(request: &Prepare, now: &BTreeMap<String, String>) ->
 fn taken(path: &Path) -> Refusal {
     let message = format!("{} is there already", secure::shown(path));
     Refusal::new(Kind::NotInThisState, message)
-        .detail("The helper's journal does not name it, so it is somebody else's.")
+        .detail("The helper's journal does not name it, so the helper has not made it.")
         .hint("Look at it, and remove it by hand.")
 }
 

@@ -151,7 +151,7 @@ CREATE TABLE fsbench.run_log (
 CREATE INDEX run_log_label_idx ON fsbench.run_log (label, requested_at);
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
-COMMENT ON COLUMN fsbench.run_log.status IS 'queued, running, done, failed or cancelled; only the figures of a run that is done are to be trusted';
+COMMENT ON COLUMN fsbench.run_log.status IS 'queued, running, done, failed or cancelled; only figures of a run that is done count';
 COMMENT ON COLUMN fsbench.run_log.target IS 'Target that was measured';
 COMMENT ON COLUMN fsbench.run_log.workload IS 'Name of the workload';
 COMMENT ON COLUMN fsbench.run_log.scale IS 'Scale as in pgbench: 100,000 accounts, 10 tellers and 1 branch each; NULL for a workload without tables';
@@ -160,26 +160,26 @@ COMMENT ON COLUMN fsbench.run_log.duration IS 'Length of the measured window as 
 COMMENT ON COLUMN fsbench.run_log.transactions IS 'Transactions per client as asked; NULL when the duration ended the run';
 COMMENT ON COLUMN fsbench.run_log.warmup IS 'Length of the warm-up, which is not measured';
 COMMENT ON COLUMN fsbench.run_log.rate IS 'Transactions per second of all clients as scheduled; NULL: as fast as possible';
-COMMENT ON COLUMN fsbench.run_log.latency_limit_ms IS 'Transactions that took longer (ms) are late; under a rate, those that were later before they could start were skipped';
+COMMENT ON COLUMN fsbench.run_log.latency_limit_ms IS 'Slower transactions (ms) are late; under a rate, transactions that are later than this before they start are skipped';
 COMMENT ON COLUMN fsbench.run_log.seed IS 'Seed of the random numbers; the same seed and transactions give the same transactions';
 COMMENT ON COLUMN fsbench.run_log.label IS 'Free text of the caller';
 COMMENT ON COLUMN fsbench.run_log.forced IS 'Whether the run was made although it could disturb others (force => true)';
 COMMENT ON COLUMN fsbench.run_log.asked IS 'Parameters as given';
 COMMENT ON COLUMN fsbench.run_log.used IS 'Parameters as used, with those that pgfsbench chose (chosen), settings and options';
 COMMENT ON COLUMN fsbench.run_log.requested_by IS 'Role that asked for the run';
-COMMENT ON COLUMN fsbench.run_log.requested_at IS 'When it was asked for';
-COMMENT ON COLUMN fsbench.run_log.started_at IS 'When its coordinator began';
+COMMENT ON COLUMN fsbench.run_log.requested_at IS 'Time of the request';
+COMMENT ON COLUMN fsbench.run_log.started_at IS 'Start of its coordinator';
 COMMENT ON COLUMN fsbench.run_log.measured_from IS 'Start of the measured window';
-COMMENT ON COLUMN fsbench.run_log.ended_at IS 'When it was done, failed or cancelled';
+COMMENT ON COLUMN fsbench.run_log.ended_at IS 'End: done, failed or cancelled';
 COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on. On a target the first ones are load_once (loading the data that are copied, if they were not there), filesystem (making and mounting it), copy, and server (starting it, or connecting to it); with the option crash stop, remount, recovery and verify follow those of the run; where a server was made for the run, release is the last one of a run that is done, once that server, its files and its filesystem are gone';
-COMMENT ON COLUMN fsbench.run_log.steps IS 'Steps in the order in which they were begun, as fsbench.plan() with the same arguments shows them beforehand: each with who, action and started_ms (since started_at). Of a run that has failed, as far as it came, and what was removed then';
+COMMENT ON COLUMN fsbench.run_log.steps IS 'Steps in the order of their start, as fsbench.plan() with the same arguments shows them beforehand: each with who, action and started_ms (since started_at). For a failed run, the steps up to the failure, and the removal';
 COMMENT ON COLUMN fsbench.run_log.error_code IS 'SQLSTATE of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error IS 'Message of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error_detail IS 'DETAIL of that error';
 COMMENT ON COLUMN fsbench.run_log.error_hint IS 'HINT of that error';
 COMMENT ON COLUMN fsbench.run_log.work_database IS 'Name of the database that the run worked in';
 COMMENT ON COLUMN fsbench.run_log.work_database_oid IS 'OID of that database, in the server that made the run; after a restore it names nothing';
-COMMENT ON COLUMN fsbench.run_log.work_mark IS 'Mark in the comment of that database, without which it is never dropped';
+COMMENT ON COLUMN fsbench.run_log.work_mark IS 'Mark in the comment of the work database; a database without it is never dropped';
 COMMENT ON COLUMN fsbench.run_log.kept IS 'Whether the work database was left for the caller to use (keep => true)';
 COMMENT ON COLUMN fsbench.run_log.load_ms IS 'Time for loading, vacuuming and building keys (ms)';
 COMMENT ON COLUMN fsbench.run_log.data_bytes IS 'Size of the work database when the clients started';
@@ -208,7 +208,7 @@ COMMENT ON COLUMN fsbench.run_log.xids_used IS 'Transaction ids that the server 
 COMMENT ON COLUMN fsbench.run_log.wal_bytes IS 'WAL that the server wrote in the measured window (difference of LSNs)';
 COMMENT ON COLUMN fsbench.run_log.complete_checkpoints IS 'Checkpoints that began and ended in the measured window';
 COMMENT ON COLUMN fsbench.run_log.balances IS 'What the tables held after the run, and was verified; of pgbench''s scripts the sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts, and accounts_read: all, or changed where only those were read that the history names; of two runs the fingerprints compare';
-COMMENT ON COLUMN fsbench.run_log.facts IS 'What was seen of the run and has no column of its own; with the other columns and tables, what fsbench.judge() judges by';
+COMMENT ON COLUMN fsbench.run_log.facts IS 'Observations of the run without a column; fsbench.judge() reads them';
 COMMENT ON COLUMN fsbench.run_log.client_wal_records IS 'WAL records that transactions of the clients wrote in the measured window, by the clients'' own counters';
 COMMENT ON COLUMN fsbench.run_log.client_wal_fpi IS 'Full-page images among them';
 COMMENT ON COLUMN fsbench.run_log.client_wal_bytes IS 'Their bytes; wal_bytes has besides what others wrote, and the headers of pages';
@@ -225,17 +225,17 @@ COMMENT ON COLUMN fsbench.run_log.client_block_write_ms IS 'Time for writing blo
 COMMENT ON COLUMN fsbench.run_log.client_cpu_seconds IS 'Processor time of the clients in the measured window (s)';
 COMMENT ON COLUMN fsbench.run_log.cpu_seconds IS 'Processor time of clients, checkpointer, walwriter and background writer in the measured window (s)';
 COMMENT ON COLUMN fsbench.run_log.cpu_ms_per_transaction IS 'cpu_seconds per transaction (ms)';
-COMMENT ON COLUMN fsbench.run_log.device_read_bytes IS 'Bytes read from the block device of the data in the measured window, whoever read them; NULL for a filesystem without a block device of its own (tmpfs, NFS, overlay, zfs) or with several';
-COMMENT ON COLUMN fsbench.run_log.device_write_bytes IS 'Bytes written to the block devices of data and WAL, whoever wrote them; NULL where one of them is not known, or the kernel counts nothing there (a partition on NVMe with several paths)';
+COMMENT ON COLUMN fsbench.run_log.device_read_bytes IS 'Bytes read from the block device of the data in the measured window, for all programs; NULL for a filesystem without a block device of its own (tmpfs, NFS, overlay, zfs) or with several';
+COMMENT ON COLUMN fsbench.run_log.device_write_bytes IS 'Bytes written to the block devices of data and WAL, by all programs; NULL where one of them is not known, or the kernel counts nothing there (a partition on NVMe with several paths)';
 COMMENT ON COLUMN fsbench.run_log.device_flushes IS 'Flushes of the caches of these devices; for a partition those of the whole disk; NULL where the kernel does not count them (before Linux 5.5, md, device mapper)';
 COMMENT ON COLUMN fsbench.run_log.device_bytes_per_transaction IS 'device_write_bytes per transaction';
 COMMENT ON COLUMN fsbench.run_log.flushes_per_transaction IS 'device_flushes per transaction';
 COMMENT ON COLUMN fsbench.run_log.changed_bytes IS 'Bytes that the transactions changed: the columns that they set, without headers and indexes (tpcb: three balances of 4 bytes and a row of history of 24)';
 COMMENT ON COLUMN fsbench.run_log.server_write_bytes IS 'Bytes that the server wrote for it: wal_bytes, and the blocks that its processes wrote, also to make files longer. PostgreSQL 15 may not yet have counted all that others wrote than clients, checkpointer and background writer (autovacuum)';
 COMMENT ON COLUMN fsbench.run_log.io_read_bytes IS 'Bytes of relations that all processes of the server read in the measured window, by pg_stat_io; NULL before PostgreSQL 16, and when that was reset meanwhile. fsbench.statistic has it by kind of process and context';
-COMMENT ON COLUMN fsbench.run_log.io_write_bytes IS 'The same that they wrote';
-COMMENT ON COLUMN fsbench.run_log.io_extend_bytes IS 'The same by which they made files of relations longer';
-COMMENT ON COLUMN fsbench.run_log.io_wal_write_bytes IS 'The same of WAL that they wrote, new segments included; NULL before PostgreSQL 18';
+COMMENT ON COLUMN fsbench.run_log.io_write_bytes IS 'Bytes of relations that the server''s processes wrote in the measured window, by pg_stat_io';
+COMMENT ON COLUMN fsbench.run_log.io_extend_bytes IS 'Bytes by which the server''s processes extended files of relations in the measured window, by pg_stat_io';
+COMMENT ON COLUMN fsbench.run_log.io_wal_write_bytes IS 'Bytes of WAL that the server''s processes wrote in the measured window, new segments included, by pg_stat_io; NULL before PostgreSQL 18';
 COMMENT ON COLUMN fsbench.run_log.server_write_amplification IS 'server_write_bytes / changed_bytes: what WAL and blocks add';
 COMMENT ON COLUMN fsbench.run_log.filesystem_write_amplification IS 'device_write_bytes / server_write_bytes: what filesystem and padding to whole pages add; below 1 where data stay in the page cache';
 COMMENT ON COLUMN fsbench.run_log.write_amplification IS 'device_write_bytes / changed_bytes: both together';
@@ -245,17 +245,17 @@ COMMENT ON COLUMN fsbench.run_log.target_definition IS 'How the target was defin
 COMMENT ON COLUMN fsbench.run_log.target_version IS 'Number of that definition among those of the same target that have results: 1 for the first; NULL for a run that is not done';
 COMMENT ON COLUMN fsbench.run_log.checkpoints_timed IS 'Checkpoints that began in the measured window because checkpoint_timeout was over';
 COMMENT ON COLUMN fsbench.run_log.checkpoints_requested IS 'Checkpoints that began in the measured window for other reasons: max_wal_size, CHECKPOINT, a backup';
-COMMENT ON COLUMN fsbench.run_log.checkpoints_logged IS 'Whether the server logged its checkpoints, so that fsbench.checkpoint has all of them';
+COMMENT ON COLUMN fsbench.run_log.checkpoints_logged IS 'Whether fsbench.checkpoint has all checkpoints of the run: the server logged them';
 COMMENT ON COLUMN fsbench.run_log.track_io_timing IS 'Whether the clients took the time of reads and writes of data';
 COMMENT ON COLUMN fsbench.run_log.track_wal_io_timing IS 'Whether the clients took the time of writes and flushes of WAL; costs two readings of the clock (clock_read_ns) for each';
-COMMENT ON COLUMN fsbench.run_log.clock_read_ns IS 'What a reading of the clock cost on that machine (ns), as pg_test_timing tells';
+COMMENT ON COLUMN fsbench.run_log.clock_read_ns IS 'Cost of one reading of the clock (ns), as pg_test_timing measures it';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate IS 'The highest rate (transactions per second) that was kept twice with the percentile of latency under the limit; NULL when there is none, and of runs that searched for none';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_low IS 'Lower end of its interval';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_high IS 'Upper end of its interval; the least rate that was tried when none was kept';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_estimate IS 'Rate at which the share of misses crosses what the percentile allows, from all probes together';
-COMMENT ON COLUMN fsbench.run_log.sustainable_rate_says IS 'The same in words, with what bounds it';
+COMMENT ON COLUMN fsbench.run_log.sustainable_rate_says IS 'sustainable_rate in words, with what bounds it';
 COMMENT ON COLUMN fsbench.run_log.copied IS 'Whether no run of this server wrote the row: it comes from a dump or a file, or was written by hand. It is not repeated by fsbench.check_history()';
-COMMENT ON COLUMN fsbench.run_log.behind IS 'Transactions that were committed and had started more than 10 s after they were due, under a rate; with those that were skipped or have failed, what was not done in time. NULL in runs from before 0.3.0, and of workloads without transactions';
+COMMENT ON COLUMN fsbench.run_log.behind IS 'Transactions that were committed and had started more than 10 s after they were due, under a rate; with those that were skipped or have failed, what was not done in time. NULL for workloads without transactions';
 
 CREATE TABLE fsbench.sample (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -335,14 +335,11 @@ CREATE TABLE fsbench.sample (
     PRIMARY KEY (run_id, second)
 );
 COMMENT ON TABLE fsbench.sample IS 'One row per second of the measured window; the transactions of a run add up to its transactions_total. What could not be found out is NULL. Columns have the narrowest type that holds them: a row with its share of the index takes less than 400 bytes';
-COMMENT ON COLUMN fsbench.sample.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0. One that is not there belongs to the one before: the machine was so busy that the sampler came too late';
+COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0. A missing second is part of the one before: the sampler came too late';
 COMMENT ON COLUMN fsbench.sample.interval_ms IS 'True length of the interval (ms): shorter in the last one of a run, longer where the sampler came late';
 COMMENT ON COLUMN fsbench.sample.transactions IS 'Transactions committed in it, or operations of io; NULL in a second in which fio logged no job, and in a run that has none, as all columns of transactions, and those of WAL and blocks by the clients'' own counters';
 COMMENT ON COLUMN fsbench.sample.skipped IS 'Transactions skipped in it';
-COMMENT ON COLUMN fsbench.sample.late IS 'Transactions that took longer than the latency limit';
-COMMENT ON COLUMN fsbench.sample.failed IS 'Transactions that failed in it';
-COMMENT ON COLUMN fsbench.sample.latency_avg_ms IS 'Mean latency of those that ended in it (ms)';
+COMMENT ON COLUMN fsbench.sample.latency_avg_ms IS 'Mean latency of transactions that ended in the second (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_p50_ms IS 'Median latency (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_p95_ms IS '95th percentile of the latency (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_p99_ms IS '99th percentile of the latency (ms)';
@@ -352,17 +349,6 @@ COMMENT ON COLUMN fsbench.sample.wal_bytes IS 'WAL that the server wrote in it (
 COMMENT ON COLUMN fsbench.sample.wal_flushed_bytes IS 'WAL that was flushed in it (difference of flush LSNs)';
 COMMENT ON COLUMN fsbench.sample.client_wal_bytes IS 'Bytes of WAL records of the clients'' transactions, by their own counters; adds up to that of the run';
 COMMENT ON COLUMN fsbench.sample.client_wal_records IS 'WAL records likewise';
-COMMENT ON COLUMN fsbench.sample.client_wal_fpi IS 'Full-page images among them';
-COMMENT ON COLUMN fsbench.sample.client_wal_writes IS 'How often clients wrote WAL to its file';
-COMMENT ON COLUMN fsbench.sample.client_wal_syncs IS 'How often clients flushed WAL, as in run_log';
-COMMENT ON COLUMN fsbench.sample.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
-COMMENT ON COLUMN fsbench.sample.client_wal_sync_ms IS 'Time of these flushes, likewise';
-COMMENT ON COLUMN fsbench.sample.client_blocks_hit IS 'Blocks that clients found in shared buffers';
-COMMENT ON COLUMN fsbench.sample.client_blocks_read IS 'Blocks that clients read from the operating system';
-COMMENT ON COLUMN fsbench.sample.client_blocks_dirtied IS 'Blocks that clients changed first';
-COMMENT ON COLUMN fsbench.sample.client_blocks_written IS 'Blocks that clients had to write themselves';
-COMMENT ON COLUMN fsbench.sample.client_block_read_ms IS 'Time for reading blocks, added up over the clients (ms); NULL while track_io_timing is off';
-COMMENT ON COLUMN fsbench.sample.client_block_write_ms IS 'Time for writing blocks, likewise';
 COMMENT ON COLUMN fsbench.sample.device_reads IS 'Reads of the block device of the data in the interval (iostat: r/s, where that is a second); NULL where the data have no block device of their own, as all columns of it';
 COMMENT ON COLUMN fsbench.sample.device_writes IS 'Writes (w/s); the kernel counts a flush of the cache that writes nothing as a write, too';
 COMMENT ON COLUMN fsbench.sample.device_flushes IS 'Flushes of its cache (f/s); for a partition those of the whole disk; NULL where the kernel does not count them';
@@ -380,7 +366,7 @@ COMMENT ON COLUMN fsbench.sample.wal_device_w_await_ms IS 'Mean time of a write 
 COMMENT ON COLUMN fsbench.sample.wal_device_f_await_ms IS 'Mean time of a flush (ms)';
 COMMENT ON COLUMN fsbench.sample.wal_device_util_percent IS 'Share of the time in which a request was under way';
 COMMENT ON COLUMN fsbench.sample.cpu_usr_percent IS 'Processor time of all programs of the machine (mpstat: %usr); the states add up to 100, with what is run for guests';
-COMMENT ON COLUMN fsbench.sample.cpu_nice_percent IS 'The same at a lower priority (%nice)';
+COMMENT ON COLUMN fsbench.sample.cpu_nice_percent IS 'Processor time of programs at a lower priority (%nice)';
 COMMENT ON COLUMN fsbench.sample.cpu_sys_percent IS 'In the kernel (%sys)';
 COMMENT ON COLUMN fsbench.sample.cpu_iowait_percent IS 'Idle while a request was under way (%iowait)';
 COMMENT ON COLUMN fsbench.sample.cpu_irq_percent IS 'Hardware interrupts (%irq)';
@@ -391,11 +377,11 @@ COMMENT ON COLUMN fsbench.sample.client_cpu_ms IS 'Processor time of the clients
 COMMENT ON COLUMN fsbench.sample.checkpointer_cpu_ms IS 'Processor time of the checkpointer (ms)';
 COMMENT ON COLUMN fsbench.sample.walwriter_cpu_ms IS 'Processor time of the walwriter (ms)';
 COMMENT ON COLUMN fsbench.sample.bgwriter_cpu_ms IS 'Processor time of the background writer (ms)';
-COMMENT ON COLUMN fsbench.sample.memory_free_bytes IS 'Memory that nobody uses, at the end of the second (MemFree)';
+COMMENT ON COLUMN fsbench.sample.memory_free_bytes IS 'Unused memory, at the end of the second (MemFree)';
 COMMENT ON COLUMN fsbench.sample.memory_available_bytes IS 'Memory that programs could have (MemAvailable)';
 COMMENT ON COLUMN fsbench.sample.cached_bytes IS 'Page cache (Cached)';
-COMMENT ON COLUMN fsbench.sample.dirty_bytes IS 'What is to be written back (Dirty)';
-COMMENT ON COLUMN fsbench.sample.writeback_bytes IS 'What is being written back (Writeback)';
+COMMENT ON COLUMN fsbench.sample.dirty_bytes IS 'Memory waiting to be written back (Dirty)';
+COMMENT ON COLUMN fsbench.sample.writeback_bytes IS 'Memory being written back (Writeback)';
 COMMENT ON COLUMN fsbench.sample.pgpgin_bytes IS 'Bytes that the machine read from block devices (vmstat: pgpgin)';
 COMMENT ON COLUMN fsbench.sample.pgpgout_bytes IS 'Bytes that it wrote to them (pgpgout)';
 COMMENT ON COLUMN fsbench.sample.pswpin_pages IS 'Pages that were swapped in (pswpin)';
@@ -407,8 +393,8 @@ COMMENT ON COLUMN fsbench.sample.pressure_memory_full_percent IS 'Share in which
 COMMENT ON COLUMN fsbench.sample.pressure_io_some_percent IS 'Share in which a task waited for a device';
 COMMENT ON COLUMN fsbench.sample.pressure_io_full_percent IS 'Share in which all did';
 COMMENT ON COLUMN fsbench.sample.io_read_bytes IS 'Bytes of relations that all processes of the server read (pg_stat_io), as they told it: at most once a second each, so that some of it belongs to the second before. NULL before PostgreSQL 16';
-COMMENT ON COLUMN fsbench.sample.io_write_bytes IS 'The same that they wrote';
-COMMENT ON COLUMN fsbench.sample.io_extend_bytes IS 'The same by which they made files of relations longer';
+COMMENT ON COLUMN fsbench.sample.io_write_bytes IS 'Bytes of relations that the server''s processes wrote, by pg_stat_io';
+COMMENT ON COLUMN fsbench.sample.io_extend_bytes IS 'Bytes by which the server''s processes extended files of relations, by pg_stat_io';
 
 CREATE TABLE fsbench.histogram (
     run_id         bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -424,10 +410,9 @@ CREATE TABLE fsbench.histogram (
     PRIMARY KEY (run_id, transaction, measure)
 );
 COMMENT ON TABLE fsbench.histogram IS 'Latencies of a run as a log-linear histogram (32 buckets per factor of two); histograms of several runs are merged by adding counts, see fsbench.percentile';
-COMMENT ON COLUMN fsbench.histogram.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.histogram.transaction IS 'Which transaction of the workload, such as tpcb or insert: the name of the workload for all types together, or of a type in fsbench.transaction_result; of the workload io, the job';
 COMMENT ON COLUMN fsbench.histogram.measure IS 'What of it: latency, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: its COMMIT alone, of a script each COMMIT and each statement that commits by itself; command N: command N of a script alone; read, write and sync: operations of a job of the workload io';
-COMMENT ON COLUMN fsbench.histogram.transactions IS 'How many were measured';
+COMMENT ON COLUMN fsbench.histogram.transactions IS 'Number of measured transactions';
 COMMENT ON COLUMN fsbench.histogram.sum_ms IS 'Sum of the latencies (ms)';
 COMMENT ON COLUMN fsbench.histogram.sum_squares_ms IS 'Sum of the squares of the latencies (ms squared)';
 COMMENT ON COLUMN fsbench.histogram.min_ms IS 'Shortest (ms)';
@@ -506,7 +491,6 @@ CREATE TABLE fsbench.environment (
     fallocate                 boolean
 );
 COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
-COMMENT ON COLUMN fsbench.environment.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.environment.storage IS 'For a run on a target: what pgfsbench-helper was asked for (request) and has made (result), and what was copied (data); for a run on a server that was reached by a connection: the connection, and the number of the run there (remote_run_id)';
 COMMENT ON COLUMN fsbench.environment.pgfsbench_version IS 'Version of the pgfsbench library';
 COMMENT ON COLUMN fsbench.environment.server_version IS 'Version of the server, in full';
@@ -520,23 +504,23 @@ COMMENT ON COLUMN fsbench.environment.processor_model IS 'Model of the processor
 COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM that the server can use: that of the machine, or a smaller limit of its cgroup (container)';
 COMMENT ON COLUMN fsbench.environment.limits IS 'Limits of the server''s cgroup (container), the smallest of all levels that it can see: memory_bytes, processors (time of so many), allowed_processors (may run on so many), io (bytes and requests a second, for each device); {} where there are none; NULL where no cgroup is visible';
 COMMENT ON COLUMN fsbench.environment.shared_buffers_bytes IS 'shared_buffers in bytes';
-COMMENT ON COLUMN fsbench.environment.data_checksums IS 'Whether the server checks and writes checksums of data pages; initdb of PostgreSQL 18 turns them on unless it is told not to';
+COMMENT ON COLUMN fsbench.environment.data_checksums IS 'Whether the server has checksums of data pages; initdb of PostgreSQL 18 turns them on by default';
 COMMENT ON COLUMN fsbench.environment.scope IS 'What lies on the measured filesystem, by st_dev: data and WAL, or data only';
 COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised: not durable, with the reasons; not known, with the layer that cannot be seen or the measurement that contradicts; durable by the declared power-loss protection; or durable by settings (not tried)';
 COMMENT ON COLUMN fsbench.environment.durability_codes IS 'The codes from which durability is made, with their figures; an empty array for durable by settings; NULL: not known';
 COMMENT ON COLUMN fsbench.environment.write_cache IS 'Write cache of the device below the data, as the kernel sees it: write back, which is flushed, or write through';
 COMMENT ON COLUMN fsbench.environment.data_directory IS 'Data directory of the server';
 COMMENT ON COLUMN fsbench.environment.filesystem IS 'Type of the filesystem of the data directory';
-COMMENT ON COLUMN fsbench.environment.device IS 'Its device';
-COMMENT ON COLUMN fsbench.environment.mount_point IS 'Where it is mounted';
-COMMENT ON COLUMN fsbench.environment.mount_options IS 'Its mount options as the kernel shows them';
+COMMENT ON COLUMN fsbench.environment.device IS 'Device of the data directory';
+COMMENT ON COLUMN fsbench.environment.mount_point IS 'Mount point of the data directory';
+COMMENT ON COLUMN fsbench.environment.mount_options IS 'Mount options of the data directory''s filesystem, as the kernel shows them';
 COMMENT ON COLUMN fsbench.environment.st_dev IS 'Device number of the data directory, major:minor';
 COMMENT ON COLUMN fsbench.environment.filesystem_size_bytes IS 'Size of the filesystem of the data directory';
 COMMENT ON COLUMN fsbench.environment.filesystem_free_bytes IS 'Free space on it before the run';
 COMMENT ON COLUMN fsbench.environment.wal_directory IS 'Directory of the WAL, links resolved';
 COMMENT ON COLUMN fsbench.environment.wal_filesystem IS 'Type of the filesystem of the WAL';
-COMMENT ON COLUMN fsbench.environment.wal_device IS 'Its device';
-COMMENT ON COLUMN fsbench.environment.wal_mount_options IS 'Its mount options';
+COMMENT ON COLUMN fsbench.environment.wal_device IS 'Device of the WAL';
+COMMENT ON COLUMN fsbench.environment.wal_mount_options IS 'Mount options of the WAL''s filesystem';
 COMMENT ON COLUMN fsbench.environment.wal_st_dev IS 'Device number of the WAL directory, major:minor';
 COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and those of reading and writing (io_method, io_workers, effective_io_concurrency and the like, huge_pages, file_copy_method) in any case, and where each comes from; without the values of those that can hold a secret (primary_conninfo, commands such as archive_command, texts of applications and extensions)';
 COMMENT ON COLUMN fsbench.environment.wal_mount_point IS 'Where the filesystem of the WAL is mounted';
@@ -547,7 +531,7 @@ COMMENT ON COLUMN fsbench.environment.geometry IS 'Its geometry, as mkfs or dump
 COMMENT ON COLUMN fsbench.environment.device_model IS 'Maker and model of the disks at the bottom';
 COMMENT ON COLUMN fsbench.environment.rotational IS 'Whether one of these disks rotates, as the kernel sees it; of virtual disks it may say anything';
 COMMENT ON COLUMN fsbench.environment.fua IS 'Whether the device can force single writes to the medium';
-COMMENT ON COLUMN fsbench.environment.discard_granularity_bytes IS 'What is discarded at a time, 0 for nothing';
+COMMENT ON COLUMN fsbench.environment.discard_granularity_bytes IS 'Unit of a discard; 0: the device discards nothing';
 COMMENT ON COLUMN fsbench.environment.discard_max_bytes IS 'The most that one request discards, 0 when the device cannot';
 COMMENT ON COLUMN fsbench.environment.logical_sector_bytes IS 'Smallest piece that the device addresses';
 COMMENT ON COLUMN fsbench.environment.physical_sector_bytes IS 'Smallest piece that it writes without reading';
@@ -555,8 +539,8 @@ COMMENT ON COLUMN fsbench.environment.io_scheduler IS 'Scheduler of its queue; t
 COMMENT ON COLUMN fsbench.environment.nr_requests IS 'Requests that its queue holds';
 COMMENT ON COLUMN fsbench.environment.queue_depth IS 'Requests that the device takes at once, where it says so';
 COMMENT ON COLUMN fsbench.environment.read_ahead_kb IS 'Read-ahead (kB)';
-COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID, loop devices and what holds their files, each with its queue, and disks with WWN and serial number as far as everybody may read them; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
-COMMENT ON COLUMN fsbench.environment.wal_layers IS 'The same for the WAL';
+COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID and btrfs over several devices (level, chunk_bytes, raid_disks, members, degraded, sync_action, bitmap, consistency_policy, safe_mode_delay_ms, stripe_cache_size, mismatch_sectors), loop devices and what holds their files, each with its queue, and disks with WWN and serial number as far as everybody may read them; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
+COMMENT ON COLUMN fsbench.environment.wal_layers IS 'Layers below the WAL, as layers';
 COMMENT ON COLUMN fsbench.environment.kernel_command_line IS 'Command line of the kernel, without the values of what may be secrets';
 COMMENT ON COLUMN fsbench.environment.vm IS 'Those kernel settings vm.* that decide when the kernel writes, and how much memory it keeps and gives out, when the run began';
 COMMENT ON COLUMN fsbench.environment.transparent_hugepage IS 'Transparent huge pages: always, madvise or never';
@@ -569,11 +553,11 @@ COMMENT ON COLUMN fsbench.environment.clock_source IS 'By what the kernel tells 
 COMMENT ON COLUMN fsbench.environment.host_fingerprint IS 'The same for runs on the same machine: a hash of the machine id (outside of containers), the model of the processors, and models, sizes and serial numbers of the disks; NULL: neither id nor disks are known';
 COMMENT ON COLUMN fsbench.environment.journal_mode IS 'What the journal of ext2, ext3 or ext4 holds, as its driver tells: ordered, writeback, journal, or none; NULL for other filesystems';
 COMMENT ON COLUMN fsbench.environment.data_attributes IS 'Attributes of the directory of the tables that chattr or a property of btrfs gives, with commas: nocow, compress, compression=zstd, sync, ...; empty: none; NULL: the filesystem has no attributes';
-COMMENT ON COLUMN fsbench.environment.data_file_attributes IS 'Attributes of the largest table of the run when it was loaded: those that are in force. A file takes them from its own directory when it is made';
+COMMENT ON COLUMN fsbench.environment.data_file_attributes IS 'Attributes in force of the largest table, when it was loaded. A file takes them from its directory when it is made';
 COMMENT ON COLUMN fsbench.environment.pg_wal_attributes IS 'Attributes of the directory of the WAL';
 COMMENT ON COLUMN fsbench.environment.pg_wal_file_attributes IS 'Attributes of the segment of WAL that was written before the clients began';
 COMMENT ON COLUMN fsbench.environment.fallocate IS 'Whether the filesystem of the tables has fallocate(), as the run tried it; where it has none, posix_fallocate() writes into each block';
-COMMENT ON COLUMN fsbench.environment.configuration_fingerprint IS 'The same for runs that differ in nothing that is configured: a hash of the settings of the server and of the run''s clients, filesystem, mkfs, mount options, queue and kernel settings';
+COMMENT ON COLUMN fsbench.environment.configuration_fingerprint IS 'Equal for runs with the same configuration: a hash of the settings of the server and of the run''s clients, filesystem, mkfs, mount options, queue and kernel settings';
 
 CREATE TABLE fsbench.finding (
     run_id   bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -585,12 +569,11 @@ CREATE TABLE fsbench.finding (
     PRIMARY KEY (run_id, code)
 );
 COMMENT ON TABLE fsbench.finding IS 'What can mislead about a run';
-COMMENT ON COLUMN fsbench.finding.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.finding.code IS 'Kind of the finding; stays the same over versions';
 COMMENT ON COLUMN fsbench.finding.severity IS 'info: good to know; warning: can mislead; invalid: do not use the figures';
-COMMENT ON COLUMN fsbench.finding.message IS 'What was seen, with figures';
-COMMENT ON COLUMN fsbench.finding.hint IS 'What to do about it';
-COMMENT ON COLUMN fsbench.finding.weight IS 'How much such findings change the figures: the order of those that are as severe, the heaviest first; hundreds are kinds, as docs/findings.md lists them';
+COMMENT ON COLUMN fsbench.finding.message IS 'The observation, with figures';
+COMMENT ON COLUMN fsbench.finding.hint IS 'Advice';
+COMMENT ON COLUMN fsbench.finding.weight IS 'Effect of such findings on the figures, for the order within a severity, the heaviest first; hundreds are groups, as in docs/findings.md';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_log', '');

@@ -17,9 +17,8 @@ CREATE TABLE fsbench.tpcc_client (
     PRIMARY KEY (run_id, client)
 );
 COMMENT ON TABLE fsbench.tpcc_client IS 'Clients of a run of workload tpcc-like: committed New-Orders, and the inputs that were drawn in the measured window';
-COMMENT ON COLUMN fsbench.tpcc_client.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.tpcc_client.client IS 'Number of the client, from 0';
-COMMENT ON COLUMN fsbench.tpcc_client.new_orders IS 'New-Order transactions that it has committed, those of the warm-up among them';
+COMMENT ON COLUMN fsbench.tpcc_client.new_orders IS 'Committed New-Order transactions, warm-up included';
 COMMENT ON COLUMN fsbench.tpcc_client.orders IS 'New-Order transactions in the window';
 COMMENT ON COLUMN fsbench.tpcc_client.wrong_orders IS 'New-Order transactions whose last item does not exist, so that they roll back';
 COMMENT ON COLUMN fsbench.tpcc_client.lines IS 'Lines of the orders';

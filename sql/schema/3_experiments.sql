@@ -9,7 +9,7 @@ CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false,
     budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected', scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
     init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
-    continue_on_error boolean DEFAULT NULL)
+    continue_on_error boolean DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'fsbench_experiment_wrapper';
@@ -24,11 +24,11 @@ CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT 
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false,
     budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected', scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
     init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
-    continue_on_error boolean DEFAULT NULL)
+    continue_on_error boolean DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS TABLE (part text, item text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 30
     AS 'MODULE_PATHNAME', 'fsbench_plan_experiment_wrapper';
-COMMENT ON FUNCTION fsbench.plan_experiment IS 'What fsbench.experiment() would do with these arguments, which it changes nothing by: runs, hours, room and transaction ids, the order of the targets, and how many blocks half an hour, a night and a weekend reach, with the smallest difference that they would find';
+COMMENT ON FUNCTION fsbench.plan_experiment IS 'Shows what fsbench.experiment() would do with these arguments, and changes nothing: runs, hours, room and transaction ids, the order of the targets, and how many blocks half an hour, a night and a weekend reach, with the smallest difference that they would find';
 
 CREATE FUNCTION fsbench._change_experiment(experiment text, verb text, max_blocks integer DEFAULT NULL) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
@@ -62,7 +62,7 @@ COMMENT ON FUNCTION fsbench.drop_experiment IS 'Removes an experiment that is no
 CREATE FUNCTION fsbench._experiment_ended(experiment text, timeout_ms integer) RETURNS boolean
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_experiment_ended_wrapper';
-COMMENT ON FUNCTION fsbench._experiment_ended IS 'Waits at most that long (ms) for the end of an experiment, and says whether it is over; an error when there is none of that name, or when it is paused. Private';
+COMMENT ON FUNCTION fsbench._experiment_ended IS 'Waits up to this time (ms) for the end of an experiment, and returns whether it is over; an error for an unknown name, or a paused experiment. Private';
 
 -- It commits, so that it cannot have a search_path of its own: each function and operator has its schema.
 CREATE PROCEDURE fsbench.wait_experiment(experiment text)
@@ -109,7 +109,7 @@ COMMENT ON FUNCTION fsbench._compared IS 'fsbench.compare(), or why that cannot 
 CREATE FUNCTION fsbench.recommend(experiment text) RETURNS TABLE (part text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_recommend_wrapper';
-COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, to be read from top to bottom: the choice, what is open, the statement to go on (next), why, each one''s figures, what it gains and costs, under which conditions, what was not tested, findings that touch it, and lines to be pasted';
+COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, from top to bottom: the choice, what is open, the statement that continues it (next), the reasons, the figures, gains, costs and circumstances of each target, what was not tested, findings, and lines to paste';
 
 CREATE FUNCTION fsbench._advice(experiment text) RETURNS TABLE (part text, says text, topic text, setting text, value text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20

@@ -5,7 +5,7 @@ REVOKE ALL ON ALL TABLES IN SCHEMA fsbench FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA fsbench FROM PUBLIC;
 REVOKE ALL ON ALL PROCEDURES IN SCHEMA fsbench FROM PUBLIC;
 
--- Arithmetic on what the caller gives, bounded: whoever may see the schema may use it.
+-- Bounded arithmetic on arguments: each role with USAGE on the schema may call it.
 GRANT EXECUTE ON FUNCTION fsbench.verdict, fsbench.verdict_best, fsbench.set_aside, fsbench.change_points, fsbench.rate_estimate,
     fsbench.student_t TO PUBLIC;
 
@@ -40,7 +40,7 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench.wait(bigint), fsbench._ended(bigint, integer), fsbench._block_devices(), fsbench.doctor(), fsbench.judge(bigint),
     fsbench.wait_profile(bigint, integer, integer), fsbench.knee(integer[], float8[]), fsbench._check_scan(bigint),
     fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench._some_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(text),
-    fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_experiment, fsbench._metric, fsbench._on_seconds, fsbench._seconds_left,
+    fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_experiment, fsbench._metric, fsbench._workload_metric, fsbench._on_seconds, fsbench._seconds_left,
     fsbench._seconds_in_words, fsbench._limits_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench._history, fsbench._differs_in_words, fsbench.history, fsbench.check_history,
     fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._result_tables, fsbench._exported, fsbench._export_line, fsbench._line_hash,
     fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench._compared(text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text), fsbench._advice(text),
@@ -53,7 +53,7 @@ CREATE FUNCTION fsbench._operator_routines() RETURNS SETOF regprocedure
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT p.oid::regprocedure FROM pg_proc p
-    WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = ANY ('{run,start,_start,sustainable_rate,power_cut,cancel,_renew_lease,_repeat,acknowledge,
+    WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = ANY ('{run,start,_start,sustainable_rate,power_cut,script_from_statements,cancel,_renew_lease,_repeat,acknowledge,
         experiment,plan_experiment,_rate,_change_experiment,pause_experiment,resume_experiment,cancel_experiment,extend_experiment,confirm_experiment,drop_experiment,
         _change_imported,import,drop_imported,_study,study,study_plan,drop_study}'::name[])
     $$;
@@ -159,5 +159,5 @@ CREATE FUNCTION fsbench.revoke_operator(role regrole) RETURNS void
     AS $$ SELECT fsbench._operator_rights('REVOKE', 'FROM', role) $$;
 COMMENT ON FUNCTION fsbench.revoke_operator IS 'Takes back what fsbench.grant_operator gave';
 
--- They only work for the owner of the extension, who can grant; nobody else needs to see them fail.
+-- They work for the owner of the extension only, who can grant.
 REVOKE ALL ON FUNCTION fsbench._operator_rights, fsbench._operator_routines, fsbench._operators, fsbench._operator_rights_of, fsbench._operators_have, fsbench._renew_operators, fsbench.grant_operator, fsbench.revoke_operator FROM PUBLIC;

@@ -19,6 +19,18 @@ impl Run {
         self.wait_until(|run| run.processes.clients_are(ClientState::Ready))
     }
 
+    /// Has this many clients load their shares at the same time.
+    pub fn have_loaded(&mut self, loaders: u32) -> Result<(), Fault> {
+        self.have_clients()?;
+        let slots = &self.client_slots()[..loaders as usize];
+        self.open_window(1);
+        self.wait_for_window(1, slots, |run| {
+            let rows = slots.iter().map(|slot| slot.committed.load(Relaxed)).sum();
+            run.board.run.done.store(rows, Relaxed);
+        })?;
+        self.dismiss_clients()
+    }
+
     /// Launches the sampler if it is wanted, and waits until it is there: later it would miss what it is there to see.
     pub fn have_sampler(&mut self) -> Result<(), Fault> {
         if !self.spec.options.sample {

@@ -31,12 +31,13 @@ struct Writer {
 }
 
 impl Index {
-    /// Opens an index of schema public with these columns, which the current transaction has created. Its table has no row in it yet.
-    pub fn open(name: &str, columns: &[Column]) -> Result<Self, Fault> {
+    /// Opens an index of schema public with these columns, which has no row in it yet. `is_new`: whether the current transaction has created it. Else no
+    /// session reads it before this transaction has ended.
+    pub fn open(name: &str, columns: &[Column], is_new: bool) -> Result<Self, Fault> {
         // SAFETY: on errors the transaction's abort closes the index.
         let fork = unsafe {
             let relation = relation::open_index(name, pg_sys::AccessExclusiveLock)?;
-            Fork::of(relation, pg_sys::ForkNumber::MAIN_FORKNUM, true)
+            Fork::of(relation, pg_sys::ForkNumber::MAIN_FORKNUM, is_new)
         };
         Ok(Self {
             tree: Tree::new(columns),

@@ -27,6 +27,7 @@ unsafe extern "C" {
     fn PQstatus(conn: *const c_void) -> c_int;
     fn PQsocket(conn: *const c_void) -> c_int;
     fn PQerrorMessage(conn: *const c_void) -> *const c_char;
+    fn PQsendQuery(conn: *mut c_void, sql: *const c_char) -> c_int;
     fn PQsendQueryParams(
         conn: *mut c_void,
         sql: *const c_char,
@@ -68,7 +69,8 @@ const CONNECTION_BAD: c_int = 1;
 const POLLING_FAILED: c_int = 0;
 const POLLING_WRITING: c_int = 2;
 const POLLING_OK: c_int = 3;
-/// PGRES_COMMAND_OK and PGRES_TUPLES_OK.
+/// PGRES_EMPTY_QUERY, PGRES_COMMAND_OK and PGRES_TUPLES_OK.
+const EMPTY: c_int = 0;
 const COMMAND_OK: c_int = 1;
 const TUPLES_OK: c_int = 2;
 /// PGRES_COPY_OUT, PGRES_COPY_IN and PGRES_COPY_BOTH.
@@ -191,6 +193,28 @@ impl Connection {
         if sent == 0 {
             return Err(self.lost());
         }
+        let answer = self.answer(check_interrupts)?;
+        Ok(answer.and_then(|answer| answer.first()))
+    }
+
+    /// Runs the statements of a text; gives the value of the first row of the last one, and how many rows that one has.
+    pub fn rows(
+        &mut self,
+        sql: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<(Option<String>, u64), Fault> {
+        let internal = |_| Fault::new(sqlstate::INTERNAL, "SQL text contains a null byte");
+        let sql = CString::new(sql).map_err(internal)?;
+        // SAFETY: the text lives until the call returns; libpq copies it.
+        if unsafe { PQsendQuery(self.conn, sql.as_ptr()) } == 0 {
+            return Err(self.lost());
+        }
+        let answer = self.answer(check_interrupts)?;
+        Ok(answer.map_or((None, 0), |answer| (answer.first(), answer.rows())))
+    }
+
+    /// Waits for the answer of the last statement, if it gives rows.
+    fn answer(&mut self, check_interrupts: CheckInterrupts) -> Result<Option<Answer>, Fault> {
         let mut answer = Ok(None);
         loop {
             // SAFETY: the connection is open.
@@ -212,8 +236,8 @@ impl Connection {
             answer = match result.status() {
                 // libpq would give the same again for ever.
                 status if COPIES.contains(&status) => return Err(copies()),
-                COMMAND_OK => Ok(None),
-                TUPLES_OK => Ok(result.first()),
+                EMPTY | COMMAND_OK => Ok(None),
+                TUPLES_OK => Ok(Some(result)),
                 _ => Err(self.of_server(result.fault())),
             };
         }
@@ -338,6 +362,11 @@ impl Answer {
     fn status(&self) -> c_int {
         // SAFETY: a result that is freed in drop only.
         unsafe { PQresultStatus(self.0) }
+    }
+
+    fn rows(&self) -> u64 {
+        // SAFETY: as above.
+        unsafe { PQntuples(self.0) as u64 }
     }
 
     fn first(&self) -> Option<String> {

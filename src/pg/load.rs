@@ -3,11 +3,7 @@
 
 use pgfsbench_core::{
     btree::{Column, Place},
-    random::{Purpose, Stream},
-    workload::{
-        scan::{Named, Payload},
-        tpcc_like::{Cell, Row},
-    },
+    loading::{Cell, Model, Row},
 };
 use pgrx::pg_sys;
 
@@ -23,105 +19,56 @@ use crate::{
 /// Rows in one call of heap_multi_insert; COPY's own batch.
 const BATCH: usize = 1000;
 
-/// How the rows of `pgbench_accounts` differ: everything else in them is constant.
+/// Rows of one length: copies of a row.
 #[derive(Clone, Copy)]
-pub struct Accounts {
-    /// Rows of one branch.
-    pub per_branch: u64,
-    /// Rows in all.
-    pub rows: u64,
-    /// Whether aid is bigint.
-    pub wide: bool,
+pub struct Copies<'a> {
+    /// Table in schema public.
+    pub table: &'a str,
+    /// Values of its columns. Those of fixed width stand first.
+    pub model: &'a [Model],
 }
 
-impl Accounts {
-    /// Writes number and branch of a row, from 0, into its data.
-    ///
-    /// # Safety
-    /// `row` must be the data of a row of pgbench_accounts: its columns of fixed width stand first and none is null, so that their places are known.
-    unsafe fn patch(self, n: u64, row: *mut u8) {
-        let bid = (n / self.per_branch) as i32 + 1;
-        // SAFETY: the caller's duty.
+impl Copies<'_> {
+    /// Loads this many copies by way of shared buffers, in the current transaction, which must have created the table. `patch` changes each: it gets
+    /// its number, from 0, and its data, in which columns of varying length must stay as they are. `progress` gets the rows done so far.
+    pub fn load(
+        self,
+        rows: u64,
+        patch: impl FnMut(u64, &mut [u8]),
+        progress: impl FnMut(u64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        // SAFETY: no other session can see the table, which is what makes frozen tuples right.
+        unsafe { fill(self, rows, patch, progress) }
+    }
+
+    /// Writes the pages of a part of the table. In a transaction, after [`pages::reserve`], which has made the files. The table must be in a database
+    /// that no session reads before all parts are loaded, and that is dropped when one of them fails.
+    pub fn write_pages(
+        self,
+        part: Part,
+        patch: impl FnMut(u64, &mut [u8]),
+        progress: impl FnMut(u64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        // SAFETY: the tuple is made of the table that is open. No session reads the table before all of it is there, or it is dropped, which is what makes
+        // frozen tuples right.
         unsafe {
-            if self.wide {
-                (row as *mut i64).write(n as i64 + 1);
-                (row.add(8) as *mut i32).write(bid);
-            } else {
-                (row as *mut i32).write(n as i32 + 1);
-                (row.add(4) as *mut i32).write(bid);
-            }
+            let make = |relation| tuple(relation, self.model);
+            pages::fill(self.table, part, make, patch, progress)
         }
     }
 }
 
-/// Loads a table like pgbench_accounts by way of shared buffers, in the current transaction, which must have created it. `progress` gets the rows
-/// done so far.
-pub fn accounts(
-    table: &str,
-    accounts: Accounts,
-    progress: impl FnMut(u64) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    // SAFETY: the columns are int4 or int8, int4, int4, char(84). No other session can see the table, which is what makes frozen tuples right.
-    unsafe {
-        fill(
-            table,
-            accounts.rows,
-            |descriptor| account(descriptor, accounts.wide),
-            |n, row| accounts.patch(n, row),
-            progress,
-        )
-    }
-}
-
-/// Writes pgbench_accounts and its primary key by pages, in the current transaction, which must have created both. `progress` gets the rows done
-/// so far.
-pub fn accounts_and_key(
-    accounts: Accounts,
-    layout: Layout,
-    progress: impl FnMut(u64) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    const TABLE: &str = "pgbench_accounts";
-    pages::reserve(TABLE, layout)?;
-    let files = pages::files("public.pgbench_accounts")?;
-    let files: Vec<_> = files.iter().map(pages::open).collect::<Result<_, _>>()?;
-    let part = Part {
-        files: &files,
-        layout,
-        blocks: 0..layout.blocks(),
-        needs_no_recovery: true,
-    };
-    // SAFETY: as in `accounts`; the layout has as many rows on a page as fit.
-    unsafe {
-        pages::fill(
-            TABLE,
-            part,
-            |descriptor| account(descriptor, accounts.wide),
-            |n, row| accounts.patch(n, row),
-            progress,
-        )?;
-    }
-    let column = match accounts.wide {
-        true => Column::BigInt,
-        false => Column::Integer,
-    };
-    let mut key = Index::open("pgbench_accounts_pkey", &[column])?;
-    for row in 0..accounts.rows {
-        key.push(&[row as i64 + 1], layout.place(row))?;
-    }
-    key.finish()
-}
-
-/// Stores how many rows pgbench_accounts and its primary key have, as a primary key that is added at last has it stored: ANALYZE estimates both. In a
-/// transaction.
-pub fn tell_accounts(layout: Layout) -> Result<(), Fault> {
+/// Stores how many rows a table that was written by pages and its primary key have, as a primary key that is added at last has it stored: ANALYZE
+/// estimates both. In a transaction.
+pub fn set_size(table: &str, key: &str, layout: Layout) -> Result<(), Fault> {
     let lock = pg_sys::ShareUpdateExclusiveLock;
     let blocks = layout.blocks() as u32;
     // SAFETY: both are open; VACUUM has found their pages as they were written.
     unsafe {
-        let table = relation::open("pgbench_accounts", lock)?;
+        let table = relation::open(table, lock)?;
         version::set_size(table, blocks, layout.rows, blocks);
         pg_sys::table_close(table, pg_sys::NoLock as i32);
-        let key = relation::open_index("pgbench_accounts_pkey", lock)?;
+        let key = relation::open_index(key, lock)?;
         let main = pg_sys::ForkNumber::MAIN_FORKNUM;
         let blocks = pg_sys::RelationGetNumberOfBlocksInFork(key, main);
         version::set_size(key, blocks, layout.rows, 0);
@@ -130,37 +77,12 @@ pub fn tell_accounts(layout: Layout) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Loads pgbench_branches or pgbench_tellers in the current transaction, which must have created it: N columns of type int, whose
-/// values `numbers` gives for each row, and a filler of nulls.
-pub fn numbered<const N: usize>(
-    table: &str,
-    rows: u64,
-    numbers: impl Fn(u64) -> [i32; N],
-) -> Result<(), Fault> {
-    let make = |descriptor| {
-        let mut values = vec![pg_sys::Datum::from(0_i32); N + 1];
-        let mut nulls = vec![false; N];
-        nulls.push(true);
-        // SAFETY: as many values as the tables have columns, the last of which is null.
-        unsafe { pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr()) }
-    };
-    // SAFETY: the columns of four bytes stand first and none is null, so that their places are known. No other session can see the
-    // table, which is what makes frozen tuples right.
-    unsafe {
-        fill(
-            table,
-            rows,
-            make,
-            |n, row| (row as *mut [i32; N]).write(numbers(n)),
-            |_| Ok(()),
-        )
-    }
-}
-
 /// A primary key whose columns are whole numbers: the name of its index, and the places of its columns among those of the table.
 pub struct Key<'a> {
     pub index: &'a str,
     pub columns: &'a [(usize, Column)],
+    /// Whether the current transaction has created it.
+    pub is_new: bool,
 }
 
 /// Rows that are written to a table together, and their keys.
@@ -198,7 +120,9 @@ impl Batch {
                 filled: 0,
                 columns: columns.iter().map(|(place, _)| *place).collect(),
                 keys: Vec::with_capacity(BATCH * columns.len()),
-                index: key.map(|key| Index::open(key.index, &types)).transpose()?,
+                index: key
+                    .map(|key| Index::open(key.index, &types, key.is_new))
+                    .transpose()?,
             })
         }
     }
@@ -318,15 +242,15 @@ fn place(tid: &pg_sys::ItemPointerData) -> Place {
     }
 }
 
-/// Loads rows into a table, and writes its primary key, in the current transaction, which must have created both. `make` calls what it gets with each
-/// row, in the order of the key.
+/// Loads rows into an empty table, and writes its primary key, in the current transaction. The table must be in a database that no session reads before
+/// the transaction has ended, and that is dropped if it fails. `make` calls what it gets with each row, in the order of the key.
 pub fn rows(
     table: &str,
     key: Option<Key>,
     make: impl FnOnce(&mut dyn FnMut(&Row) -> Result<(), Fault>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let (mut values, mut nulls) = (Vec::new(), Vec::new());
-    // SAFETY: the caller's transaction has created the table. No other session can see it, which is what makes frozen tuples right.
+    // SAFETY: no session reads the table before all of it is there, or it is dropped, which is what makes frozen tuples right.
     unsafe {
         let mut batch = Batch::open(table, key.as_ref())?;
         make(&mut |row| batch.add(row, &mut values, &mut nulls))?;
@@ -381,86 +305,29 @@ unsafe fn batch_memory() -> pg_sys::MemoryContext {
     }
 }
 
-/// Loads some pages of the table of the workload `scan`: with others that load other pages in transactions of their own, or alone.
-/// In a transaction, after [`pages::reserve`], which has made the files. The table must be in a database that no session reads
-/// before all of them have ended, and that is dropped when one of them fails.
-pub fn scanned(
-    table: &str,
-    payload: Payload,
-    part: Part,
-    seed: i64,
-    progress: impl FnMut(u64) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    // Each block has its own stream: a row has the same bytes, however many processes load.
-    let stream = |block: u64| Stream::new((seed as u64).wrapping_add(block), 0, Purpose::Payload);
-    let mut random = stream(part.blocks.start);
-    let per_page = part.layout.rows_per_page;
-    // SAFETY: the tables have the columns of `Payload::columns`, of which nothing is null. No session reads the table before all
-    // of it is there, or it is dropped, which is what makes frozen tuples right.
-    unsafe {
-        match payload {
-            Payload::Named(Named::Bit200) => pages::fill(
-                table,
-                part,
-                |descriptor| bits(descriptor),
-                |_, _| {},
-                progress,
-            ),
-            Payload::Named(Named::Accounts) => pages::fill(
-                table,
-                part,
-                |descriptor| account(descriptor, true),
-                |n, row| {
-                    (row as *mut i64).write(n as i64 + 1);
-                    (row.add(8) as *mut i32).write((n / 100_000) as i32 + 1);
-                },
-                progress,
-            ),
-            Payload::Bytes(length) => {
-                let header = if length <= 126 { 1 } else { 4 };
-                pages::fill(
-                    table,
-                    part,
-                    |descriptor| bytes(descriptor, length),
-                    |n, row| {
-                        if n % per_page == 0 {
-                            random = stream(n / per_page);
-                        }
-                        let data = std::slice::from_raw_parts_mut(row.add(header), length as usize);
-                        for part in data.chunks_mut(8) {
-                            part.copy_from_slice(&random.bits().to_le_bytes()[..part.len()]);
-                        }
-                    },
-                    progress,
-                )
-            }
-        }
-    }
-}
-
-/// Fills a table of schema public with copies of one row, each changed by `patch`, which gets its number and its data.
+/// Fills a table of schema public with copies of one row.
 ///
 /// # Safety
-/// In a transaction. `make` must give a tuple of the table, and `patch` must write within its data. No session may read the table
-/// before it is complete, or known to be dropped.
+/// In a transaction. No session may read the table before it is complete, or known to be dropped.
 unsafe fn fill(
-    table: &str,
+    copies: Copies,
     all: u64,
-    make: impl Fn(pg_sys::TupleDesc) -> pg_sys::HeapTuple,
-    mut patch: impl FnMut(u64, *mut u8),
+    mut patch: impl FnMut(u64, &mut [u8]),
     mut progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     // SAFETY: every tuple is made once by the server's own function from the table's descriptor, and owned by its
     // slot. The batch's memory is reset after each call. On errors the transaction's abort frees all of it.
     unsafe {
-        let relation = relation::open(table, pg_sys::RowExclusiveLock)?;
+        let relation = relation::open(copies.table, pg_sys::RowExclusiveLock)?;
         let descriptor = (*relation).rd_att;
         let mut slots: Vec<*mut pg_sys::TupleTableSlot> = Vec::with_capacity(BATCH);
-        let mut rows: Vec<*mut u8> = Vec::with_capacity(BATCH);
+        let mut rows: Vec<&mut [u8]> = Vec::with_capacity(BATCH);
         for _ in 0..BATCH {
-            let tuple = make(descriptor);
-            let data = (*tuple).t_data as *mut u8;
-            rows.push(data.add((*(*tuple).t_data).t_hoff as usize));
+            let tuple = tuple(relation, copies.model)?;
+            let header = (*(*tuple).t_data).t_hoff as usize;
+            let data = ((*tuple).t_data as *mut u8).add(header);
+            let length = (*tuple).t_len as usize - header;
+            rows.push(std::slice::from_raw_parts_mut(data, length));
             let slot =
                 pg_sys::MakeSingleTupleTableSlot(descriptor, &raw const pg_sys::TTSOpsHeapTuple);
             pg_sys::ExecStoreHeapTuple(tuple, slot, true);
@@ -472,8 +339,8 @@ unsafe fn fill(
         let mut next = 0;
         while next < all {
             let count = (all - next).min(BATCH as u64);
-            for (i, row) in rows.iter().take(count as usize).enumerate() {
-                patch(next + i as u64, *row);
+            for (n, row) in (next..next + count).zip(&mut rows) {
+                patch(n, row);
             }
             let before = pg_sys::MemoryContextSwitchTo(memory);
             pg_sys::heap_multi_insert(
@@ -500,57 +367,56 @@ unsafe fn fill(
     Ok(())
 }
 
-/// A row with aid and bid 0, abalance 0 and a filler of blanks.
+/// A tuple with these values. Refused if they do not fit the columns.
 ///
 /// # Safety
-/// `descriptor` must be that of pgbench_accounts.
-unsafe fn account(descriptor: pg_sys::TupleDesc, wide: bool) -> pg_sys::HeapTuple {
-    let blanks = super::plan::text_datum(&" ".repeat(84));
-    let aid = if wide {
-        pg_sys::Datum::from(0_i64)
-    } else {
-        pg_sys::Datum::from(0_i32)
-    };
-    let zero = pg_sys::Datum::from(0_i32);
-    let mut values = [aid, zero, zero, blanks];
-    let mut nulls = [false; 4];
-    // SAFETY: four values for the four columns; bpchar and text have the same form.
-    unsafe { pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr()) }
+/// In a transaction; an open table.
+unsafe fn tuple(relation: pg_sys::Relation, model: &[Model]) -> Result<pg_sys::HeapTuple, Fault> {
+    // SAFETY: an open table; as many values as it has columns, each of the width of its column.
+    unsafe {
+        let descriptor = (*relation).rd_att;
+        if model.len() != (*descriptor).natts as usize {
+            let message = format!("a row has {} values", model.len());
+            return Err(Fault::new(sqlstate::INTERNAL, message));
+        }
+        let mut values = Vec::with_capacity(model.len());
+        for (column, value) in (1..).zip(model) {
+            let (datum, length) = match value {
+                Model::Int => (pg_sys::Datum::from(0_i32), 4),
+                Model::BigInt => (pg_sys::Datum::from(0_i64), 8),
+                Model::Bytes(bytes) => (varying(bytes), -1),
+                Model::Null => {
+                    values.push(pg_sys::Datum::null());
+                    continue;
+                }
+            };
+            let type_ = pg_sys::get_atttype((*relation).rd_id, column);
+            if pg_sys::get_typlen(type_) != length {
+                let message = format!("column {column} cannot be {value:?}");
+                return Err(Fault::new(sqlstate::INTERNAL, message));
+            }
+            values.push(datum);
+        }
+        let mut nulls: Vec<bool> = model.iter().map(|value| *value == Model::Null).collect();
+        Ok(pg_sys::heap_form_tuple(
+            descriptor,
+            values.as_mut_ptr(),
+            nulls.as_mut_ptr(),
+        ))
+    }
 }
 
-/// A row with 200 bits.
+/// A value of varying length.
 ///
 /// # Safety
-/// `descriptor` must be that of one column bit(200).
-unsafe fn bits(descriptor: pg_sys::TupleDesc) -> pg_sys::HeapTuple {
-    let mut content = 200_i32.to_ne_bytes().to_vec();
-    content.extend([0xaa; 25]);
-    // SAFETY: a bit string is its length in bits and its bits behind the header of all values of varying length.
-    unsafe { one_value(descriptor, &content) }
-}
-
-/// A row with this many bytes.
-///
-/// # Safety
-/// `descriptor` must be that of one column bytea.
-unsafe fn bytes(descriptor: pg_sys::TupleDesc, length: u32) -> pg_sys::HeapTuple {
-    // SAFETY: a bytea is its bytes behind that header.
-    unsafe { one_value(descriptor, &vec![0; length as usize]) }
-}
-
-/// A row with one value of varying length.
-///
-/// # Safety
-/// `descriptor` must be that of one column of such a type, and `content` what its values hold behind the header.
-unsafe fn one_value(descriptor: pg_sys::TupleDesc, content: &[u8]) -> pg_sys::HeapTuple {
-    let length = content.len() + pg_sys::VARHDRSZ;
-    // SAFETY: the memory is as long as header and content; it is freed with the transaction.
+/// In a transaction.
+unsafe fn varying(bytes: &[u8]) -> pg_sys::Datum {
+    let length = bytes.len() + pg_sys::VARHDRSZ;
+    // SAFETY: the memory is as long as header and bytes.
     unsafe {
         let value = pg_sys::palloc0(length) as *mut u8;
         pgrx::set_varsize_4b(value as *mut pg_sys::varlena, length as i32);
-        std::ptr::copy_nonoverlapping(content.as_ptr(), value.add(pg_sys::VARHDRSZ), content.len());
-        let mut values = [pg_sys::Datum::from(value)];
-        let mut nulls = [false];
-        pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr())
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), value.add(pg_sys::VARHDRSZ), bytes.len());
+        pg_sys::Datum::from(value)
     }
 }

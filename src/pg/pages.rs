@@ -12,11 +12,11 @@ use std::{
     ptr,
 };
 
-use pgfsbench_core::btree::Place;
+use pgfsbench_core::{btree::Place, units::rows_per_page};
 use pgrx::pg_sys;
 
 use crate::{
-    errors::{self, Fault, of_file},
+    errors::{self, Fault, of_file, sqlstate},
     pg::{process, relation, scan_version as version, session, sql},
 };
 
@@ -270,13 +270,12 @@ pub fn reserve(table: &str, layout: Layout) -> Result<(), Fault> {
 /// disk in the end, if the server syncs.
 ///
 /// # Safety
-/// In a transaction, after [`reserve`]. `make` must give a tuple of the table, of which as many as the layout says fit a page, and
-/// `patch` must write within its data. No session may read the table before all of it is loaded.
+/// In a transaction, after [`reserve`]. `make` must give a tuple of the table. No session may read the table before all of it is loaded.
 pub unsafe fn fill(
     table: &str,
     part: Part,
-    make: impl Fn(pg_sys::TupleDesc) -> pg_sys::HeapTuple,
-    mut patch: impl FnMut(u64, *mut u8),
+    make: impl FnOnce(pg_sys::Relation) -> Result<pg_sys::HeapTuple, Fault>,
+    mut patch: impl FnMut(u64, &mut [u8]),
     mut progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let Part {
@@ -296,9 +295,16 @@ pub unsafe fn fill(
             pg_sys::ForkNumber::MAIN_FORKNUM,
             needs_no_recovery,
         );
-        let tuple = make((*relation).rd_att);
+        let tuple = make(relation)?;
+        let aligned = u64::from((*tuple).t_len).next_multiple_of(8);
+        let fit = rows_per_page(aligned, 100);
+        if layout.rows_per_page > fit {
+            let message = format!("{fit} rows fit a page, not {}", layout.rows_per_page);
+            return Err(Fault::new(sqlstate::INTERNAL, message));
+        }
         freeze(tuple);
         let data = (*(*tuple).t_data).t_hoff as usize;
+        let length = (*tuple).t_len as usize - data;
         let first = blocks.start * layout.rows_per_page;
         let mut next = blocks.start;
         let mut filled = 0;
@@ -319,7 +325,8 @@ pub unsafe fn fill(
                     (*place).ip_blkid.bi_hi = (block >> 16) as u16;
                     (*place).ip_blkid.bi_lo = block as u16;
                     (*place).ip_posid = row as u16 + 1;
-                    patch(from + row as u64, tuple.add(data));
+                    let data = std::slice::from_raw_parts_mut(tuple.add(data), length);
+                    patch(from + row as u64, data);
                 }
             }
             let numbers: Vec<_> = (next as pg_sys::BlockNumber..).take(count).collect();

@@ -254,6 +254,6 @@ impl Plan {
 }
 
 /// A text as a Datum in the current memory context.
-pub fn text_datum(text: &str) -> pg_sys::Datum {
+fn text_datum(text: &str) -> pg_sys::Datum {
     text.into_datum().unwrap_or(pg_sys::Datum::null())
 }

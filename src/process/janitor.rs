@@ -301,7 +301,7 @@ impl Janitor {
                     sqlstate::NO_RESOURCES,
                     "could not register background process",
                 )
-                .detail("The coordinator of the run could not be started: there was no slot for it, or nobody may connect to the run's database.")
+                .detail("The coordinator of the run could not be started: there was no slot for it, or the run's database allows no connections.")
                 .hint("You may need to increase \"max_worker_processes\", or to wait for the run that is on, which takes the slots; see the server's log."),
             ),
             Action::GiveUp => self.give_up(index, request),

@@ -1,7 +1,7 @@
 //! A client's place in a run: what it works with, and how it and the coordinator tell each other that something is to be done, or has been.
 
 use std::{
-    sync::atomic::Ordering::{Acquire, Release},
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
     time::Duration,
 };
 
@@ -9,8 +9,9 @@ use pgfsbench_core::board::{ClientSlot, ClientState};
 
 use crate::{
     board::{Board, Request},
-    errors::Fault,
-    pg::process,
+    errors::{Fault, sqlstate},
+    pg::{process, xact},
+    workload::Progress,
 };
 
 /// Longest wait until a client looks for the next window again.
@@ -57,6 +58,28 @@ impl ClientContext<'_> {
             Ok(())
         };
         self.each_window_by(wait, take_part)
+    }
+
+    /// Loads this client's share in the one window of the load, if it is among this many loaders. `load` is called in a transaction, with the owner's
+    /// rights; what it calls with the rows so far fails when the run is cancelled.
+    pub fn load_share(
+        &self,
+        loaders: u32,
+        load: impl Fn(Progress) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        process::become_undisturbed_owner(self.request.owner.load(Acquire))?;
+        let mut progress = |rows| {
+            self.slot.committed.store(rows, Relaxed);
+            match self.stopped() {
+                true => Err(Fault::new(sqlstate::CANCELED, "the run was canceled")),
+                false => Ok(()),
+            }
+        };
+        let load = |_| match self.index < loaders {
+            true => xact::transaction(|| load(&mut progress)),
+            false => Ok(()),
+        };
+        xact::catch(|| self.each_window(load)).and_then(|result| result)
     }
 
     /// Takes part in each window as [`Self::each_window`] does; `wait` waits for the next window.

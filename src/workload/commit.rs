@@ -15,7 +15,7 @@ use pgfsbench_core::{
 use serde_json::Value;
 
 use super::{
-    ClientContext, Found,
+    ClientContext, Found, Progress,
     transactions::{Transaction, Transactions},
 };
 use crate::{
@@ -48,11 +48,7 @@ impl Transactions for Commit {
         0
     }
 
-    fn load(
-        &self,
-        spec: &Spec,
-        _progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    fn load(&self, spec: &Spec, _progress: Progress) -> Result<(), Fault> {
         let unlogged = match spec.options.unlogged {
             true => "UNLOGGED ",
             false => "",

@@ -12,7 +12,7 @@ use pgfsbench_core::{
 };
 use serde_json::Value;
 
-use super::{Found, WorkerContext, transactions::Transactions};
+use super::{Found, Progress, WorkerContext, transactions::Transactions};
 use crate::errors::{Fault, unreadable};
 
 pub use script::TABLES;
@@ -35,11 +35,7 @@ impl Transactions for Tpcb {
         u64::from(spec.scale) * ACCOUNTS
     }
 
-    fn load(
-        &self,
-        spec: &Spec,
-        progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    fn load(&self, spec: &Spec, progress: Progress) -> Result<(), Fault> {
         script::load(spec, progress)
     }
 

@@ -19,8 +19,8 @@ use pgfsbench_core::{
 use serde_json::Value;
 
 use super::{
-    Found,
-    transactions::{OwnChecks, ResultRows, Transactions},
+    Found, OwnChecks, Progress,
+    transactions::{ResultRows, Transactions},
 };
 use crate::{
     bench::Run,
@@ -87,12 +87,16 @@ impl Transactions for TpccLike {
         rows.into_iter().sum()
     }
 
-    fn load(
-        &self,
-        spec: &Spec,
-        progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    fn load(&self, spec: &Spec, progress: Progress) -> Result<(), Fault> {
         load::load(spec, progress)
+    }
+
+    fn loaders(&self, spec: &Spec) -> u32 {
+        spec.options.own::<TpccLikeOptions>().loaders
+    }
+
+    fn load_share(&self, spec: &Spec, loader: u32, progress: Progress) -> Result<(), Fault> {
+        load::load_share(spec, loader, progress)
     }
 
     fn after_load(&self, _spec: &Spec) -> &'static [&'static str] {

@@ -16,10 +16,12 @@ use pgfsbench_core::{
 };
 use serde_json::Value;
 
-use super::{ClientContext, Found, WorkerContext, Workload, no_such_task};
+use super::{
+    Ask, ClientContext, Found, OwnChecks, Progress, WorkerContext, Workload, no_such_task,
+};
 use crate::{
     bench::{Run, Task},
-    board::outcome::Outcome as RunOutcome,
+    board::{Phase, outcome::Outcome as RunOutcome},
     clock,
     errors::{Fault, read_json},
     pg::{guc, plan::Connection, segment::Segment, sql, xact},
@@ -142,15 +144,6 @@ impl ResultRows {
     }
 }
 
-/// Checks of the caller's.
-#[derive(Default)]
-pub struct OwnChecks {
-    /// All of them, with their outcomes.
-    pub checks: Vec<Check>,
-    /// The error that ends the run: a check has failed, or could not be made.
-    pub fault: Option<Fault>,
-}
-
 /// A workload of transactions.
 pub trait Transactions: Sync {
     /// The transaction that a client runs.
@@ -213,12 +206,18 @@ pub trait Transactions: Sync {
     /// Rows that are loaded and counted.
     fn rows(&self, spec: &Spec) -> u64;
 
-    /// Creates and fills the tables in the current transaction. `progress` gets the rows so far.
-    fn load(
-        &self,
-        spec: &Spec,
-        progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
-    ) -> Result<(), Fault>;
+    /// Creates the tables in the current transaction, and fills them if there is one loader. `progress` gets the rows so far.
+    fn load(&self, spec: &Spec, progress: Progress) -> Result<(), Fault>;
+
+    /// Processes that fill the tables at the same time.
+    fn loaders(&self, _spec: &Spec) -> u32 {
+        1
+    }
+
+    /// Fills the share of one of several loaders, in a transaction of its own.
+    fn load_share(&self, _spec: &Spec, _loader: u32, _progress: Progress) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// Statements that are run after loading, each in a transaction of its own.
     fn after_load(&self, spec: &Spec) -> &'static [&'static str];
@@ -263,6 +262,16 @@ pub trait Transactions: Sync {
         results: &Value,
     ) -> Result<Found, Fault>;
 
+    /// After a crash: the role in whose session the caller's checks are made, if there are any.
+    fn role_of_checks(&self, _spec: &Spec) -> Option<&'static str> {
+        None
+    }
+
+    /// After a crash: makes the checks of the caller.
+    fn check_again(&self, _spec: &Spec, _ask: Ask) -> Result<OwnChecks, Fault> {
+        Ok(OwnChecks::default())
+    }
+
     /// Steps of what is timed after the window, for those that have the option `maintenance`.
     fn maintenance(&self) -> &'static [&'static str] {
         &[]
@@ -284,7 +293,12 @@ impl<T: Transactions> Workload for T {
     }
 
     fn take_part(&self, context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
-        client::run::<T::Transaction<'_>>(context, spec)
+        if context.board.run.phase() != Phase::Load {
+            return client::run::<T::Transaction<'_>>(context, spec);
+        }
+        context.load_share(self.loaders(spec), |progress| {
+            Transactions::load_share(self, spec, context.index, progress)
+        })
     }
 
     fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
@@ -331,6 +345,14 @@ impl<T: Transactions> Workload for T {
 
     fn question(&self, spec: &Spec) -> &'static str {
         Transactions::question(self, spec)
+    }
+
+    fn role_of_checks(&self, spec: &Spec) -> Option<&'static str> {
+        Transactions::role_of_checks(self, spec)
+    }
+
+    fn check_again(&self, spec: &Spec, ask: Ask) -> Result<OwnChecks, Fault> {
+        Transactions::check_again(self, spec, ask)
     }
 
     fn compare(

@@ -108,6 +108,10 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
+        page: "docs/compare-tools.md",
+        ..NOTHING
+    },
+    Reader {
         page: "docs/crash.md",
         requires: &[Requirement::Helper, Requirement::Xfs],
         instead: &[
@@ -204,13 +208,49 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
-        page: "docs/own-sql.md",
-        before: "\\! echo 'SELECT count(*) FROM pgbench_branches;' > my.sql",
-        instead: &[(
-            "scale => 100, keep => true",
-            "scale => 1, clients => 2, duration => '1 s', keep => true",
+        page: "docs/my-database.md",
+        before: r"CREATE DATABASE shop;
+            \c shop
+            CREATE TABLE item (id int PRIMARY KEY, stock int);
+            INSERT INTO item SELECT n, 100 FROM generate_series(1, 1000) n;",
+        instead: &[
+            ("/mnt/xfs", "{directory}"),
+            ("duration => '10 s'", "duration => '1 s'"),
+        ],
+        not_run: &[(
+            "script_from_statements",
+            "its server has no pg_stat_statements",
         )],
-        not_run: &[("--rawfile", "it has no folder of scripts, and no helper")],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/own-sql.md",
+        // The folder of scripts.
+        before: r"\! echo 'SELECT count(*) FROM pgbench_branches;' > my.sql
+\o {directory}/order.sql
+\qecho '\\set id random(1, 10)'
+\qecho 'UPDATE item SET stock = stock - 1 WHERE id = :id;'
+\o {directory}/stock.sql
+\qecho 'SELECT sum(stock) FROM item;'
+\o {directory}/init.txt
+\qecho 'CREATE TABLE item AS SELECT id, 100 AS stock FROM generate_series(1, 10) id;'
+\o",
+        instead: &[
+            (
+                "scale => 100, keep => true",
+                "scale => 1, clients => 2, duration => '1 s', keep => true",
+            ),
+            ("/srv/shop", "{directory}"),
+            // It has no helper.
+            (
+                "fsbench.experiment('shop', filesystems => '{ext4,xfs}', image_size => '8GB', workload",
+                "fsbench.run(workload",
+            ),
+            (
+                "clients => 8, rate => '70%', metric => 'latency_p99_ms of order'",
+                "clients => 2, duration => '1 s', warmup => '0'",
+            ),
+        ],
         ..NOTHING
     },
     Reader {

@@ -43,6 +43,7 @@ mod long_queue;
 mod machine_figures;
 mod maintenance;
 mod manual;
+mod own_database;
 mod plan;
 mod preload;
 mod queue_order;

@@ -1,7 +1,7 @@
 //! The workload `script` beside pgbench itself: the same seed draws the same parameters, client by client, and chooses the same scripts.
 
 use crate::common::{execute, owned_directory, program, row, rows, run, server};
-use pgfsbench_tests::{OwnedDirectory, TestServer, write_as_owner};
+use pgfsbench_tests::{OwnedDirectory, TestServer, assert_columns, write_as_owner};
 
 /// Every function that draws, and those whose seed is the run's.
 const DRAWS: &str = r"\set uniform random(1, :most)
@@ -231,4 +231,98 @@ fn scripts_run_on_targets() {
         let mut client = server.connect("postgres");
         assert_eq!(row(&mut client, &figures), "order stock|40|t|2", "{target}");
     }
+}
+
+/// After a crash the caller's checks are made as the role that has run the scripts, which is no superuser and cannot become one.
+#[test]
+fn the_checks_of_scripts_are_made_after_a_crash() {
+    let server = TestServer::with_extension(&[]);
+    let directory = owned_directory("pgfsbench-target.");
+    server.value(&format!(
+        "SELECT fsbench.create_target('here', directory => '{}')",
+        directory.path().display()
+    ));
+    let crashed = |checks: &str| {
+        server.value(&format!(
+            "SELECT run_id FROM fsbench.run('here', 'script', clients => 2, transactions => 20, warmup => '0', options => '{{\"crash\": true}}', \
+             init_script => 'CREATE TABLE seen (client int);', scripts => 'INSERT INTO seen VALUES (:client_id);'{checks})"
+        ))
+    };
+    let mut client = server.connect("postgres");
+    let mut assert_of = |run: &str, columns: &[(&str, &str)]| {
+        let from = format!(
+            "FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {run}"
+        );
+        assert_columns(&mut client, &from, columns);
+    };
+    const FINDINGS: &str = "(SELECT string_agg(code, ' ') FROM fsbench.finding WHERE code IN ('lost_transactions', 'recovery_failed') AND finding.run_id = run_log.run_id)";
+    const CHECKS: &str = "(SELECT string_agg(moment || ' ' || name || ' ' || coalesce(passed::text, '?'), ', ' ORDER BY position) \
+         FROM fsbench.verification v WHERE v.run_id = run_log.run_id)";
+
+    let run = crashed(
+        r#", checks => '[{"name": "rows", "sql": "SELECT count(*) FROM seen", "expected": 40},
+            {"name": "role", "sql": "SELECT session_user", "expected": "fsbench_script"},
+            {"name": "reset", "sql": "RESET SESSION AUTHORIZATION; RESET ROLE; SELECT rolsuper FROM pg_roles WHERE rolname = current_user", "expected": false}]'"#,
+    );
+    assert_of(
+        &run,
+        &[
+            ("balances_verified", "t"),
+            ("problem IS NULL", "t"),
+            ("first_transaction_ms > 0", "t"),
+            ("transactions_found IS NULL", "t"),
+            (CHECKS, "crash rows true, crash role true, crash reset true"),
+            (&format!("{FINDINGS} IS NULL"), "t"),
+        ],
+    );
+
+    // The first check that has failed decides; the error of another one is stored with it.
+    let run = crashed(
+        r#", checks => '[{"name": "rows", "sql": "SELECT count(*) FROM seen", "expected": 41}, {"name": "bad", "sql": "SELECT 1 FROM nothing", "expected": 1}]'"#,
+    );
+    assert_of(
+        &run,
+        &[
+            ("balances_verified", "f"),
+            (
+                "problem",
+                "After the run check \"rows\" expected \"41\", and found \"40\".",
+            ),
+            (CHECKS, "crash rows false, crash bad ?"),
+            (FINDINGS, "lost_transactions"),
+        ],
+    );
+
+    let run = crashed(
+        r#", checks => '[{"name": "bad", "sql": "SELECT 1 / count(*) FROM seen WHERE client > 9", "expected": 1}]'"#,
+    );
+    assert_of(
+        &run,
+        &[
+            ("balances_verified IS NULL", "t"),
+            (
+                "problem LIKE 'check \"bad\": division by zero: The query is %'",
+                "t",
+            ),
+            (CHECKS, "crash bad ?"),
+            (FINDINGS, "recovery_failed"),
+        ],
+    );
+
+    // Without checks nothing is compared.
+    let run = crashed("");
+    assert_of(
+        &run,
+        &[
+            ("balances_verified IS NULL AND problem IS NULL", "t"),
+            ("recovery_ms > 0", "t"),
+            (&format!("{FINDINGS} IS NULL AND {CHECKS} IS NULL"), "t"),
+        ],
+    );
+    assert_eq!(
+        std::fs::read_dir(directory.path())
+            .expect("a directory")
+            .count(),
+        0
+    );
 }

@@ -1,6 +1,6 @@
 //! Output for people: rows that fit a terminal, the list of verbs, and its examples, each of which works.
 
-use crate::common::{QUICK, execute, owned_directory, program, row, rows, run};
+use crate::common::{QUICK, assert_refused, execute, owned_directory, program, row, rows, run};
 use pgfsbench_tests::{TestServer, wait_until};
 use postgres::Client;
 
@@ -123,6 +123,9 @@ fn every_example_of_the_help_works(server: &TestServer) {
             || sql.contains("sustainable_rate('xfs'")
         {
             assert_no_helper(&mut client, &sql);
+        } else if verb == "script_from_statements" {
+            // This server does not load pg_stat_statements.
+            assert_refused(&mut client, &sql, "55000", &["pg_stat_statements"]);
         } else {
             execute(&mut client, &sql);
         }

@@ -2,7 +2,7 @@
 
 use crate::common::{ending, execute, owned_directory, row, rows, run, server};
 use crate::held::Held;
-use pgfsbench_tests::{LONG, TestServer, assert_columns, seconds, wait_until};
+use pgfsbench_tests::{LONG, Leaves, PRELOADED, TestServer, assert_columns, seconds, wait_until};
 use postgres::{Client, SimpleQueryMessage};
 use std::fs;
 
@@ -15,6 +15,18 @@ const CONDITION_11_LOADED: &str =
 const STOCK_LEVEL: &str = include_str!("../../src/workload/tpcc_like/queries/stock_level.sql");
 const INSERT_LINES: &str = include_str!("../../src/workload/tpcc_like/queries/insert_lines.sql");
 const TAKE_OLDEST: &str = include_str!("../../src/workload/tpcc_like/queries/take_oldest.sql");
+
+/// Tables with the columns of their primary keys.
+const KEYS: &[(&str, &str)] = &[
+    ("item", "i_id"),
+    ("warehouse", "w_id"),
+    ("district", "d_w_id, d_id"),
+    ("customer", "c_w_id, c_d_id, c_id"),
+    ("orders", "o_w_id, o_d_id, o_id"),
+    ("new_order", "no_w_id, no_d_id, no_o_id"),
+    ("order_line", "ol_w_id, ol_d_id, ol_o_id, ol_number"),
+    ("stock", "s_w_id, s_i_id"),
+];
 
 /// Changes, each with the conditions that do not hold after it.
 const BREAKS: [(&str, &[i32]); 12] = [
@@ -327,6 +339,123 @@ fn loaded_tables_are_those_that_the_server_would_make() {
     server.nothing_is_left_at_once();
 }
 
+/// Rows and their places, and the entries of keys: they follow from the scale alone.
+#[test]
+fn tables_are_equal_however_many_processes_load() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let mut loaded = |loaders: u32| {
+        let id = run(
+            &mut client,
+            &format!(
+                r#"workload => 'tpcc-like', scale => 2, clients => 4, transactions => 1, warmup => '0', keep => true,
+                   options => '{{"mix": {{"stock-level": 1}}, "loaders": {loaders}}}'"#
+            ),
+        );
+        let database = format!("fsbench_work_{id}");
+        let mut there = server.connect(&database);
+        execute(&mut there, "CREATE EXTENSION pageinspect");
+        let contents: Vec<String> = rows(
+            &mut there,
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1",
+        )
+        .iter()
+        .map(|table| {
+            let rows = format!(
+                "SELECT '{table}', count(*), sum(hashtextextended(concat(ctid, t), 0)) FROM public.{table} t"
+            );
+            row(&mut there, &rows)
+        })
+        .collect();
+        let keys: Vec<String> = (KEYS.iter())
+            .map(|(table, _)| row(&mut there, &items_of_index(&format!("{table}_pkey"))))
+            .collect();
+        drop(there);
+        execute(&mut client, &format!("DROP DATABASE {database}"));
+        (contents, keys)
+    };
+    let by_one = loaded(1);
+    assert_eq!(by_one.0.len(), 9);
+    assert_eq!(loaded(4), by_one);
+    server.nothing_is_left_at_once();
+}
+
+/// The keys that a scan of a table finds, or a scan of its index.
+fn contents_by(client: &mut Client, table: &str, keys: &str, by_index: bool) -> String {
+    let (of_table, of_index) = match by_index {
+        true => ("off", "on"),
+        false => ("on", "off"),
+    };
+    execute(
+        client,
+        &format!(
+            "SET enable_seqscan = {of_table}; SET enable_indexonlyscan = {of_index}; SET enable_indexscan = {of_index}; \
+             SET enable_bitmapscan = off; SET max_parallel_workers_per_gather = 0"
+        ),
+    );
+    let sql = format!(
+        "SELECT count(*), sum(hashtext(concat_ws(' ', {keys}))::bigint) FROM {table} WHERE {} >= 0",
+        keys.split(", ").next().expect("a column")
+    );
+    let plan = rows(client, &format!("EXPLAIN (COSTS OFF) {sql}")).join("\n");
+    let wanted = match by_index {
+        true => "Index Only Scan",
+        false => "Seq Scan",
+    };
+    assert!(plan.contains(wanted), "{table}: {plan}");
+    row(client, &sql)
+}
+
+/// Pages that the loaders write past shared buffers are there after a crash of the server: nothing was written back before it by a checkpoint, so that all
+/// comes from WAL, or, with the least WAL, from the files.
+#[test]
+fn loaded_tables_survive_a_crash() {
+    for wal in [
+        &[("wal_level", "replica")][..],
+        &[("wal_level", "minimal"), ("max_wal_senders", "0")],
+    ] {
+        let settings = [("checkpoint_timeout", "1h"), ("max_wal_size", "4GB")];
+        let server = server(&[&settings, wal].concat());
+        for (workload, options, keys) in [
+            ("tpcc-like", "{}", KEYS),
+            ("tpcc-like", r#"{"loaders": 2}"#, KEYS),
+            ("tpcb", "{}", &[("pgbench_accounts", "aid")]),
+        ] {
+            let mut hold = server.hold_at("coordinator in checkpoint");
+            let id = server.value(&format!(
+                "SELECT fsbench.start(workload => '{workload}', scale => 1, clients => 2, transactions => 1, options => '{options}')"
+            ));
+            hold.wait_for(1);
+            server.kill();
+            drop(hold);
+            // The janitor would drop the database.
+            server.configure(&[("shared_preload_libraries", "")]);
+            server.start_again();
+            let database = format!("fsbench_work_{id}");
+            server.value(&format!("ALTER DATABASE {database} ALLOW_CONNECTIONS true"));
+            let mut there = server.connect(&database);
+            for (table, columns) in keys {
+                let by_index = contents_by(&mut there, table, columns, true);
+                let by_table = contents_by(&mut there, table, columns, false);
+                assert_eq!(by_index, by_table, "{table}");
+                execute(&mut there, &format!("REINDEX TABLE {table}"));
+                let by_new_index = contents_by(&mut there, table, columns, true);
+                assert_eq!(by_new_index, by_table, "{table}");
+            }
+            drop(there);
+            server.configure(PRELOADED);
+            server.restart();
+            assert_eq!(
+                ending(&mut server.connect("postgres"), &id)
+                    .split(' ')
+                    .next(),
+                Some("failed")
+            );
+            server.nothing_is_left(workload);
+        }
+    }
+}
+
 #[test]
 fn a_condition_that_fails_ends_the_run_and_is_named() {
     let server = server(&[]);
@@ -364,7 +493,7 @@ fn a_condition_that_fails_ends_the_run_and_is_named() {
 }
 
 #[test]
-fn orders_of_each_client_are_there_after_a_crash() {
+fn all_conditions_hold_and_orders_of_each_client_are_there_after_a_crash() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let place = owned_directory("pgfsbench-target.");
@@ -377,7 +506,7 @@ fn orders_of_each_client_are_there_after_a_crash() {
     );
     let id = run(
         &mut client,
-        r#"'here', 'tpcc-like', scale => 1, clients => 3, transactions => 60, options => '{"crash": true}'"#,
+        r#"'here', 'tpcc-like', scale => 1, clients => 3, transactions => 60, options => '{"crash": true, "conditions": "all"}'"#,
     );
     let of_run = format!("WHERE run_id = {id}");
     assert_columns(

@@ -128,7 +128,7 @@ pub fn check(facts: &Facts) -> Vec<Line> {
         "old transactions",
         &foreseen,
         "old_xmin",
-        "nobody holds back vacuum",
+        "nothing holds back vacuum",
     );
     of_statements(&mut report, server, facts.statements);
     rings(&mut report, facts);

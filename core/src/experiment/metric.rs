@@ -1,6 +1,5 @@
 //! Metrics of `fsbench.result` that may be compared, since their direction is known.
 
-mod family;
 mod measured;
 mod transaction;
 
@@ -8,11 +7,12 @@ use std::{collections::BTreeSet, sync::Mutex};
 
 use crate::{
     refusal::{Refusal, quoted},
-    spec::Workload,
+    spec::{OwnMetric, Workload},
     texts::verdict::is_counted,
+    workload,
 };
 
-pub use measured::{Files, MeasuredBy, PlannedRun};
+pub use measured::{MeasuredBy, PlannedRun};
 
 /// One metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +78,7 @@ const fn shown(name: &'static str, noun: &'static str) -> Metric {
 /// The rate that a search finds (option `sustain`).
 pub const SUSTAINABLE_RATE: &str = "sustainable_rate";
 
-/// All of them.
+/// Metrics of all workloads.
 pub const ALL: &[Metric] = &[
     ratio("tps", true, "tps", MeasuredBy::Operations),
     ratio(
@@ -144,31 +144,6 @@ pub const ALL: &[Metric] = &[
         "time of maintenance",
         MeasuredBy::Option("maintenance"),
     ),
-    ratio("scan_bytes_per_s", true, "scan speed", MeasuredBy::Scans),
-    ratio(
-        "read_mb_per_s",
-        true,
-        "bandwidth of reads",
-        MeasuredBy::Files(Files::Reads),
-    ),
-    ratio(
-        "write_mb_per_s",
-        true,
-        "bandwidth of writes",
-        MeasuredBy::Files(Files::Writes),
-    ),
-    ratio(
-        "iops",
-        true,
-        "operations per second of fio",
-        MeasuredBy::Files(Files::Operations),
-    ),
-    ratio(
-        "sync_p99_ms",
-        false,
-        "p99 time of a sync",
-        MeasuredBy::Files(Files::Syncs),
-    ),
     ratio(
         SUSTAINABLE_RATE,
         true,
@@ -198,25 +173,38 @@ pub fn of_workload(workload: Option<Workload>, has_rate: bool) -> &'static str {
 
 /// The number of metrics other than the declared one: they share a level.
 pub fn not_declared(declared: &str, has_rate: bool) -> usize {
-    let others = ALL.iter().filter(|metric| metric.name != declared);
-    others
-        .filter(|metric| metric.decides(has_rate).is_ok())
-        .count()
+    let deciding = ALL.iter().filter(|metric| metric.decides(has_rate).is_ok());
+    let own = workload::metrics().filter(|own| own.shares_level);
+    let names = deciding.map(|metric| metric.name);
+    let names = names.chain(own.map(|own| own.name));
+    names.filter(|name| *name != declared).count()
 }
 
 /// The metric of that name.
 pub fn find(name: &str) -> Result<Metric, Refusal> {
     let known = ALL.iter().find(|metric| metric.name == name).copied();
-    let of_family = || family::member(name).or_else(|| transaction::member(name));
-    known.or_else(of_family).ok_or_else(|| {
+    let other = || of_one_workload(name).or_else(|| transaction::member(name));
+    known.or_else(other).ok_or_else(|| {
         let names = ALL.iter().map(|metric| metric.name.to_owned());
-        let names = names.chain(family::names()).chain([transaction::form()]);
+        let own = workload::metrics().filter(|own| !own.only_in_studies);
+        let names = names.chain(own.map(OwnMetric::form));
+        let names = names.chain([transaction::form()]);
         let names: Vec<String> = names.collect();
         Refusal::argument(format!("metric {} does not exist", quoted(name)))
             .detail(
                 "A metric is a figure of a run of which it is known whether more of it is better.",
             )
             .hint(format!("Use one of {}.", names.join(", ")))
+    })
+}
+
+/// The metric that one workload declares by that name.
+fn of_one_workload(name: &str) -> Option<Metric> {
+    let (own, parameter) = workload::find_metric(name)?;
+    let noun = format!("{}{parameter}", own.noun);
+    (!own.only_in_studies).then(|| {
+        let by = MeasuredBy::Own(own, kept(parameter));
+        ratio(kept(name), own.more_is_better, kept(&noun), by)
     })
 }
 
@@ -237,9 +225,10 @@ fn kept(text: &str) -> &'static str {
 impl Metric {
     /// The unit of its figures for people, and how many of its own unit are one of these; None of a number or a count.
     pub fn unit(self) -> Option<(&'static str, f64)> {
+        if let MeasuredBy::Own(own, _) = self.measured_by {
+            return own.unit;
+        }
         match transaction::figure(self.name) {
-            "scan_bytes_per_s" => Some(("GB/s", 1e9)),
-            name if name.starts_with("scan_gb_per_s") => Some(("GB/s", 1.0)),
             name if name.ends_with("_ms") || name.contains("_ms_per_") => Some(("ms", 1.0)),
             _ => None,
         }
@@ -275,6 +264,72 @@ impl Metric {
             ))
             .detail("Verdicts are about ratios.")
             .hint("Use another metric; compare() shows this one beside it.")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_of_one_workload_have_its_parameters_in_their_names() {
+        for (name, parameter, noun) in [
+            ("scan_gb_per_s_at_8", "8", "scan speed at degree 8"),
+            (
+                "fsync_ops_open_datasync",
+                "open_datasync",
+                "operations per second of open_datasync",
+            ),
+            ("notpm", "", "NOTPM"),
+        ] {
+            let metric = find(name).unwrap();
+            assert_eq!((metric.name, metric.noun), (name, noun));
+            assert!(matches!(metric.measured_by, MeasuredBy::Own(_, text) if text == parameter));
+            assert!(metric.more_is_better && metric.decides(false).is_ok());
+            // It is the same text the next time.
+            let again = find(name).unwrap();
+            assert!(std::ptr::eq(metric.name, again.name) && std::ptr::eq(metric.noun, again.noun));
+        }
+        assert_eq!(find("notpm").unwrap().superlative(), "highest NOTPM");
+        assert_eq!(find("sync_p99_ms").unwrap().unit(), Some(("ms", 1.0)));
+        assert_eq!(
+            find("scan_bytes_per_s").unwrap().unit(),
+            Some(("GB/s", 1e9))
+        );
+    }
+
+    #[test]
+    fn other_parameters_are_unknown() {
+        for name in [
+            "scan_gb_per_s_at_",
+            "scan_gb_per_s_at_0",
+            "scan_gb_per_s_at_08",
+            "scan_gb_per_s_at_+8",
+            "scan_gb_per_s_at_x",
+            "scan_gb_per_s_at_99999",
+            "scan_gb_per_s_at_99999999999",
+            "fsync_ops_",
+            "fsync_ops_fsync_writethrough",
+            "fsync_ops_FSYNC",
+            "notpm2",
+            // Studies know them.
+            "scan_ms_at_8",
+            "load_gb_per_s",
+        ] {
+            let refusal = find(name).unwrap_err();
+            let hint = refusal.hint.unwrap();
+            assert!(hint.contains("fsync_ops_METHOD"), "{name}");
+            assert!(!hint.contains("scan_ms_at_"), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_workloads_and_of_all_differ() {
+        for own in workload::metrics() {
+            assert!(ALL.iter().all(|metric| metric.name != own.name), "{own:?}");
+            let same = workload::metrics().filter(|other| other.name.starts_with(own.name));
+            assert_eq!(same.count(), 1, "{own:?}");
         }
     }
 }

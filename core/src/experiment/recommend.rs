@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     finding::{Durability, memory_for_data},
+    helper::{Layout, layout::MOST_MEMBERS},
     spec::Workload,
     sys::cgroup::Limits,
     texts::recommend::{
@@ -45,6 +46,9 @@ pub struct Facts {
     pub has_mkfs_options: bool,
     /// Path of its device, as the target names it.
     pub device: Option<String>,
+    /// Layout of its devices or images, and their number; None where it has one.
+    pub layout: Option<String>,
+    pub members: Option<u64>,
     /// Release of the kernel.
     pub kernel: Option<String>,
     /// The options as they were given to the target.
@@ -182,6 +186,7 @@ pub fn rows(state: &State, answers: &[Row], facts: &[Facts], here: &ThisServer) 
     );
     rows.extend(answer::levels(state, metric).map(|says| advice("figures", says)));
     rows.extend(facts.iter().filter_map(|f| at_what_cost(state, f)));
+    rows.extend(facts.iter().filter_map(|f| what_survives(state, f)));
     rows.extend(unlike_in_durability(state, facts));
     rows.extend(only_for_comparison(state, facts));
     rows.extend(
@@ -227,6 +232,22 @@ fn at_what_cost(state: &State, f: &Facts) -> Option<Advice> {
     };
     let name = state.targets.get(f.number)?.name.as_str();
     text::cost(name, cost).map(|says| advice("figures", says))
+}
+
+/// Members of a target's layout that may fail.
+fn what_survives(state: &State, f: &Facts) -> Option<Advice> {
+    let (layout, members) = layout_of(f)?;
+    let name = state.targets.get(f.number)?.name.as_str();
+    let says = text::survives(name, layout.name(), members, layout.survives(members));
+    Some(advice("cost", says))
+}
+
+/// The layout of a target, and the number of its members. A row that was forged may hold anything.
+fn layout_of(f: &Facts) -> Option<(Layout, usize)> {
+    let layout = Layout::of_name(f.layout.as_deref()?).ok()?;
+    let members = usize::try_from(f.members?).ok()?;
+    let range = layout.fewest_members()..=MOST_MEMBERS;
+    range.contains(&members).then_some((layout, members))
 }
 
 fn unlike_in_durability(state: &State, facts: &[Facts]) -> Vec<Advice> {

@@ -2,6 +2,7 @@
 //! it. Each workload answers in its folder of `workload`, where they are also listed.
 
 mod estimate;
+mod metric;
 mod parameters;
 mod plan;
 mod results;
@@ -11,10 +12,11 @@ use std::{collections::BTreeMap, fmt, ops::Deref};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Bound, Facts, ScriptArguments, Stage};
+use super::{Act, Bound, Facts, ScriptArguments, Stage};
 use crate::refusal::Refusal;
 
 pub use estimate::Estimate;
+pub use metric::{Lack, OwnMetric};
 pub use parameters::Parameters;
 pub use plan::Plan;
 pub use results::Results;
@@ -103,6 +105,8 @@ pub struct Given<'a> {
     pub facts: &'a Facts,
     /// Which part of the run this server does.
     pub stage: &'a Stage,
+    /// Whether the run works in a database of a user's own.
+    pub is_on_own: bool,
     /// Settings of the clients' sessions.
     pub settings: &'a BTreeMap<String, String>,
     pub scale: Option<u32>,
@@ -123,7 +127,9 @@ impl Given<'_> {
     pub fn loaded_or_given_scale(&self) -> Option<u32> {
         match self.stage {
             Stage::OnLoaded { scale, .. } => Some(*scale),
-            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => self.scale,
+            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly | Stage::OnOwn { .. } => {
+                self.scale
+            }
         }
     }
 }
@@ -182,6 +188,11 @@ impl Workload {
     /// Whether its clients run transactions.
     pub fn runs_transactions(self) -> bool {
         self.0.clients_do() == ClientsDo::Transactions
+    }
+
+    /// Whether its runs load tables.
+    pub fn loads_tables(self) -> bool {
+        self.0.steps().iter().any(|step| step.act == Act::Load)
     }
 
     /// The workload's own option of this name.

@@ -1,6 +1,6 @@
 //! Figures of a run that a claim by ranges or a published table may be about: metrics of experiments, and some that are none.
 
-use crate::{experiment::metric, refusal::Refusal};
+use crate::{experiment::metric, refusal::Refusal, workload};
 
 /// The knee of the curve of all scans of a variant: a degree.
 pub const KNEE: &str = "knee";
@@ -10,34 +10,26 @@ const OTHERS: &[(&str, bool)] = &[
     ("latency_max_ms", false),
     ("commit_max_ms", false),
     ("tps_cv", false),
-    ("load_gb_per_s", true),
 ];
-/// The median time of the scans at a degree, which follows.
-const SCAN: &str = "scan_ms_at_";
 
-fn degree(name: &str) -> Option<u32> {
-    let digits = name.strip_prefix(SCAN)?;
-    let is_plain = !digits.starts_with(['0', '+']);
-    digits.parse().ok().filter(|_| is_plain)
+/// Whether more of it is better; a refusal of a name that is no figure.
+fn more_is_better(name: &str) -> Result<bool, Refusal> {
+    let other = OTHERS.iter().find(|(other, _)| *other == name);
+    match (other, workload::find_metric(name)) {
+        (Some((_, more_is_better)), _) => Ok(*more_is_better),
+        (None, Some((own, _))) => Ok(own.more_is_better),
+        (None, None) => metric::find(name).map(|metric| metric.more_is_better),
+    }
 }
 
 /// Refuses a name that is no figure.
 pub fn check(name: &str) -> Result<(), Refusal> {
-    let is_other = OTHERS.iter().any(|(other, _)| *other == name) || degree(name).is_some();
-    match is_other {
-        true => Ok(()),
-        false => metric::find(name).map(|_| ()),
-    }
+    more_is_better(name).map(|_| ())
 }
 
 /// Whether less of it is better.
 pub fn less_is_better(name: &str) -> bool {
-    let other = OTHERS.iter().find(|(other, _)| *other == name);
-    match (other, metric::find(name)) {
-        (Some((_, more_is_better)), _) => !more_is_better,
-        (None, Ok(metric)) => !metric.more_is_better,
-        _ => true,
-    }
+    !more_is_better(name).unwrap_or(false)
 }
 
 #[cfg(test)]

@@ -7,13 +7,14 @@ mod measured;
 mod options;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     random::{Purpose, Stream},
     refusal::Refusal,
     spec::{
-        Act, Bound, Chosen, ClientsDo, Estimate, Given, Limit, Names, Options, OwnOption,
-        Parameters, Plan, ResultTable, Results, Spec, Step, check,
+        Act, Bound, Chosen, ClientsDo, Estimate, Given, Lack, Limit, Names, Options, OwnMetric,
+        OwnOption, Parameters, Plan, ResultTable, Results, Spec, Step, check,
     },
     units,
 };
@@ -201,6 +202,35 @@ impl Results for Fsync {
                 ]),
             )])]
         }
+    }
+
+    /// Operations per second of one write and a sync, by as few writers as were tested.
+    fn metrics(&self) -> &'static [OwnMetric] {
+        const {
+            &[OwnMetric::new(
+                "fsync_ops_",
+                "operations per second of ",
+                "It is how fast a file is written and synced.",
+                "(SELECT f.ops_per_second FROM fsbench.fsync f \
+                 WHERE f.run_id = $1 AND f.writes = 1 AND f.method = PARAMETER ORDER BY f.writers LIMIT 1)",
+            )
+            .with("METHOD (as wal_sync_method, or none)", |method| {
+                Method::parse(method).is_some()
+            })
+            .lacking(|options, method| {
+                let given = options.get("methods").and_then(Value::as_array);
+                let is_among = given.is_none_or(|methods| methods.contains(&method.into()));
+                (!is_among).then(|| Lack {
+                    option: "option \"methods\" with its method",
+                    detail: "Those that are given do not have it among them.",
+                    example: format!("{{\"methods\": [\"{method}\"]}}"),
+                })
+            })]
+        }
+    }
+
+    fn counts_operations(&self) -> bool {
+        true
     }
 
     fn details(&self, _run_id: i64) -> String {

@@ -5,6 +5,7 @@ pub mod document;
 pub mod failure;
 pub mod job;
 mod job_file;
+mod metrics;
 mod options;
 pub mod program;
 mod row;
@@ -16,8 +17,8 @@ use crate::{
     finding_row::Finding,
     refusal::Refusal,
     spec::{
-        Act, Chosen, ClientsDo, Estimate, Given, Limit, Names, Options, OwnOption, Parameters,
-        Plan, ResultTable, Results, Spec, Step, check,
+        Act, Chosen, ClientsDo, Estimate, Given, Limit, Names, Options, OwnMetric, OwnOption,
+        Parameters, Plan, ResultTable, Results, Spec, Step, check,
     },
 };
 
@@ -178,8 +179,12 @@ impl Results for Io {
         }
     }
 
+    fn metrics(&self) -> &'static [OwnMetric] {
+        &metrics::METRICS
+    }
+
     fn metric(&self) -> Option<&'static str> {
-        Some("iops")
+        Some(metrics::OPERATIONS)
     }
 
     fn facts_query(&self) -> Option<&'static str> {

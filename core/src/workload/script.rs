@@ -124,6 +124,8 @@ impl Parameters for Script {
             "protocol",
             "max_tries",
             "continue_on_error",
+            "data",
+            "database",
         ]
     }
 
@@ -134,6 +136,7 @@ impl Parameters for Script {
             "sample",
             "data",
             "cache",
+            "crash",
             "sustain",
             "wal_segments",
         ]
@@ -154,8 +157,8 @@ impl Parameters for Script {
 
     fn lacks(&self, name: &str) -> (&'static str, &'static str) {
         match name {
-            "crash" | "maintenance" => (
-                "What scripts leave in their tables is not known.",
+            "maintenance" => (
+                "Which tables scripts have, and what they leave in them, is not known.",
                 "Use workload tpcb for it.",
             ),
             _ => ("Other workloads have it.", "Leave it out."),
@@ -179,7 +182,7 @@ impl Parameters for Script {
             shape.commands = 0;
         }
         check_bytes(shape)?;
-        let least = if own.script.has_init {
+        let least = if own.script.has_init || given.is_on_own {
             1
         } else {
             chosen.clients.max(CHOSEN_SCALE)
@@ -225,7 +228,7 @@ impl Parameters for Script {
 
 impl Estimate for Script {
     fn data_bytes(&self, spec: &Spec) -> u64 {
-        match Settings::of(spec).has_init {
+        match Settings::of(spec).has_init || spec.is_on_own() {
             true => 0,
             false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
         }
@@ -235,6 +238,10 @@ impl Estimate for Script {
 impl Plan for Script {
     fn writes(&self) -> bool {
         true
+    }
+
+    fn loads_on_own(&self, spec: &Spec) -> bool {
+        Settings::of(spec).has_init
     }
 
     fn document_hash(&self, spec: &Spec) -> Option<String> {
@@ -315,6 +322,10 @@ impl Results for Script {
 
     fn details(&self, _run_id: i64) -> String {
         "each script is in fsbench.transaction_result, each command in fsbench.command_result, each second in fsbench.sample".into()
+    }
+
+    fn verified_after_crash(&self) -> &'static str {
+        "compare what the checks find with what they expect"
     }
 }
 

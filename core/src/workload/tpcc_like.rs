@@ -20,8 +20,8 @@ use crate::{
     finding_row::Finding,
     refusal::Refusal,
     spec::{
-        Act, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnOption, Parameters, Plan,
-        ResultTable, Results, RunArguments, Spec, Step, check,
+        Act, Chosen, Estimate, Facts, Given, Limit, Names, Options, OwnMetric, OwnOption,
+        Parameters, Plan, ResultTable, Results, RunArguments, Spec, Step, check,
     },
     units,
 };
@@ -32,7 +32,7 @@ pub use mix::{Kind, Weights};
 pub use options::TpccLikeOptions;
 pub use random::{Constants, LAST_NAME_LOADED};
 pub use result::{ClientResult, WORDS};
-pub use rows::{Cell, Row, Table};
+pub use rows::Table;
 
 /// Districts of a warehouse.
 pub const DISTRICTS: i64 = 10;
@@ -112,6 +112,7 @@ impl Parameters for TpccLike {
         options.set_own(&own);
         if !own.waits {
             let chosen = transactions::choose(given, options, u32::MAX)?;
+            own.check_loaders(chosen.clients)?;
             let scale = given.loaded_or_given_scale().unwrap_or(CHOSEN_SCALE);
             return Ok(Chosen { scale, ..chosen });
         }
@@ -128,6 +129,7 @@ impl Parameters for TpccLike {
                     ..*given
                 };
                 let chosen = transactions::choose(&given, options, u32::MAX)?;
+                own.check_loaders(chosen.clients)?;
                 Ok(Chosen { scale, ..chosen })
             }
         }
@@ -207,6 +209,18 @@ impl Results for TpccLike {
                     ("wrong_orders", Limit::COUNT),
                 ]),
             ]
+        }
+    }
+
+    /// Committed New-Orders a minute.
+    fn metrics(&self) -> &'static [OwnMetric] {
+        const {
+            &[OwnMetric::new(
+                "notpm",
+                "NOTPM",
+                "It is the number of New-Order transactions.",
+                "(SELECT t.notpm FROM fsbench.tpcc t WHERE t.run_id = $1)",
+            )]
         }
     }
 
@@ -332,6 +346,28 @@ mod tests {
         };
         let hint = resolve(&scale, &facts()).unwrap_err().hint.unwrap();
         assert_eq!(hint, "One unit of scale is a warehouse, about 100 MB.");
+    }
+
+    #[test]
+    fn loaders_have_places_of_clients() {
+        let with = |clients, loaders| RunArguments {
+            clients: Some(clients),
+            ..with_options(json!({"loaders": loaders}))
+        };
+        assert_eq!(
+            resolved(with(2, 2))
+                .options
+                .own::<TpccLikeOptions>()
+                .loaders,
+            2
+        );
+        let refusal = resolve(&with(2, 3), &facts()).unwrap_err();
+        crate::refusal::check::style(&refusal);
+        assert_eq!(
+            refusal.message,
+            "option \"loaders\" is 3, and the run has 2 clients"
+        );
+        assert!(resolve(&with(20, 10), &facts()).is_err());
     }
 
     #[test]

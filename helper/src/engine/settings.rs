@@ -210,7 +210,7 @@ impl UndoContext<'_> {
         let mut output = String::new();
         if !left.is_empty() {
             output = format!(
-                "left as somebody else has set it meanwhile: {}",
+                "left as another program has set it meanwhile: {}",
                 settings::files(&left)
             );
         }

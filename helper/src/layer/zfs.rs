@@ -52,7 +52,7 @@ pub fn steps(place: &Place, request: &Prepare, facts: &Facts) -> Result<Vec<Step
             Kind::NotInThisState,
             format!("there is a pool {pool} already"),
         )
-        .detail("The helper's journal does not name it, so it is somebody else's.")
+        .detail("The helper's journal does not name it, so the helper has not made it.")
         .hint("Look at it, and destroy it by hand."));
     }
     let of_pool = pool_properties(request.pool_properties.as_deref().unwrap_or(""))?;

@@ -70,7 +70,7 @@ fn ask(ids: (u32, u32), question: &Question) -> io::Result<Result<VisitResult, R
 /// The process that is asked.
 pub fn main() -> Result<(), Refusal> {
     let failed = |e: io::Error| {
-        Refusal::new(Kind::System, "nobody is there to be told").detail(format!("{e}."))
+        Refusal::new(Kind::System, "the setup process has ended").detail(format!("{e}."))
     };
     let root = rustix::stdio::stdin()
         .try_clone_to_owned()

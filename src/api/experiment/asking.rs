@@ -70,7 +70,7 @@ fn fsbench_plan_experiment(
 }
 
 /// Parameters of the runs among the arguments of an experiment.
-const OF_RUNS: [&str; 12] = [
+const OF_RUNS: [&str; 14] = [
     "workload",
     "scale",
     "size",
@@ -83,6 +83,8 @@ const OF_RUNS: [&str; 12] = [
     "settings",
     "options",
     "force",
+    "data",
+    "database",
 ];
 
 /// Parameters of the runs that are about scripts.

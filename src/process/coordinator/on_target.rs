@@ -206,7 +206,7 @@ impl Run {
                 self.remount(&server.target.name, crashed)
             }
             (Act::StartAgain, Some(crashed)) => self.start_again(server, crashed),
-            (Act::VerifyAgain, Some(crashed)) => self.verify_again(server.connected()?, crashed),
+            (Act::VerifyAgain, Some(crashed)) => self.verify_again(server, crashed),
             (Act::CutPower, _) => {
                 at.power_cuts = Some(self.cut_power(server, at.measured.as_ref())?);
                 Ok(())

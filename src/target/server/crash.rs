@@ -29,6 +29,10 @@ const FOR_RECOVERY: &str = "shared_preload_libraries = ''\n\
     log_min_messages = 'warning'\n\
     lc_messages = 'C'\n";
 
+/// For sessions of a role: statements may take as long as in the window.
+const OF_ROLE: &str = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0 \
+     -c idle_session_timeout=0 -c client_min_messages=error";
+
 /// A server that has recovered.
 pub struct Recovered {
     /// Connected to the wanted database; or the error if the server allows no connections to it.
@@ -47,6 +51,33 @@ impl TargetServer {
     pub fn sync_and_forget(&self, check_interrupts: CheckInterrupts) -> Result<(), Fault> {
         self.run_sync("sync-again", check_interrupts)?;
         self.forget_pages()
+    }
+
+    /// Before it is started again: lets its operating system user connect as a role without a password, which else only the role of that name may.
+    pub fn let_in(&self, role: &str, user: &str) -> Result<(), Fault> {
+        let rules = self.data().join("pg_hba.conf");
+        let names = self.data().join("pg_ident.conf");
+        let text = fs::read_to_string(&rules).map_err(|e| of_file("read", &rules, &e))?;
+        // The first rule that fits decides.
+        let text = format!("local all \"{role}\" peer map=\"{role}\"\n{text}");
+        for (path, text) in [
+            (&rules, text),
+            (&names, format!("\"{role}\" \"{user}\" \"{role}\"\n")),
+        ] {
+            fs::write(path, text).map_err(|e| of_file("write", path, &e))?;
+        }
+        Ok(())
+    }
+
+    /// Connects as that role to the server that has recovered.
+    pub fn connect_as_role(
+        &self,
+        role: &str,
+        user: &str,
+        database: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Connection, Fault> {
+        self.connect_as(role, user, database, OF_ROLE, check_interrupts)
     }
 
     /// Starts it again, and waits until it has recovered, however long that takes.

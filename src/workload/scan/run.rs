@@ -77,14 +77,7 @@ fn load(run: &mut Run) -> Result<(), Fault> {
         return run.have_done(LOAD);
     }
     run.have_done(CREATE)?;
-    run.have_clients()?;
-    let slots = &shmem::clients()[..loaders as usize];
-    run.open_window(1);
-    run.wait_for_window(1, slots, |run| {
-        let rows = slots.iter().map(|slot| slot.committed.load(Relaxed)).sum();
-        run.board.run.done.store(rows, Relaxed);
-    })?;
-    run.dismiss_clients()
+    run.have_loaded(loaders)
 }
 
 fn launch(run: &mut Run) -> Result<(), Fault> {

@@ -68,7 +68,7 @@ fn check_untouched(spec: &Spec) -> Result<(), Fault> {
     }
     Err(Fault::new(
         sqlstate::NOT_IN_THIS_STATE,
-        "somebody has changed rows of the table while it was scanned",
+        "another session has changed rows of the table while it was scanned",
     )
     .detail(format!(
         "Only {unchanged} of its {} are as they were loaded.",
@@ -86,7 +86,7 @@ fn other_rows(detail: String) -> Fault {
     )
     .detail(detail)
     .hint(format!(
-        "{KEEP_OUT} If nobody was in it, do not trust this filesystem or what is below it."
+        "{KEEP_OUT} If no session was in it, do not trust this filesystem or what is below it."
     ))
 }
 
@@ -208,12 +208,14 @@ fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {
 /// A client of such a run: in the load it loads its share of the table; later it reads the files in each window that has
 /// this many readers.
 pub fn take_part(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
-    process::become_undisturbed_owner(context.request.owner.load(Acquire))?;
     let run = &context.board.run;
     if run.phase() == Phase::Load {
-        return xact::catch(|| context.each_window(|_| load(context, spec)))
-            .and_then(|result| result);
+        let loaders = table::own(spec).loaders.unwrap_or(1);
+        return context.load_share(loaders, |progress| {
+            table::load(spec, context.index, loaders, progress)
+        });
     }
+    process::become_undisturbed_owner(context.request.owner.load(Acquire))?;
     let files = xact::transaction(table::files)?
         .iter()
         .map(pages::open)
@@ -227,22 +229,6 @@ pub fn take_part(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
         })
     };
     xact::catch(read_along).and_then(|result| result)
-}
-
-fn load(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
-    let loaders = table::own(spec).loaders.unwrap_or(1);
-    if context.index >= loaders {
-        return Ok(());
-    }
-    xact::transaction(|| {
-        table::load(spec, context.index, loaders, |rows| {
-            context.slot.committed.store(rows, Relaxed);
-            if context.stopped() {
-                return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
-            }
-            Ok(())
-        })
-    })
 }
 
 /// Reads the files from their beginning to their end, together with the other readers.

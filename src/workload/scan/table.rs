@@ -3,14 +3,17 @@
 use std::{fs::File, path::PathBuf};
 
 use pgfsbench_core::{
+    loading::Model,
+    random::{Purpose, Stream},
     spec::{Spec, Stage},
-    workload::scan::{Payload, ROWS, ScanOptions},
+    workload::scan::{Named, Payload, ROWS, ScanOptions},
 };
 
 use crate::{
     errors::Fault,
     pg::{
-        extents, load,
+        extents,
+        load::Copies,
         pages::{self, Layout, Part},
         sql, xact,
     },
@@ -25,7 +28,7 @@ pub const QUALIFIED: &str = "public.fsbench_scan";
 pub const VACUUM: [&str; 1] = ["VACUUM (ANALYZE) public.fsbench_scan"];
 
 /// Random rows are the same in all runs, whatever their seed: so they are loaded once for all of them.
-const PAYLOAD_SEED: i64 = 1;
+const PAYLOAD_SEED: u64 = 1;
 
 /// Up to this length, PostgreSQL itself packs a value behind a header of one byte; a longer one must not be packed or moved away.
 const SHORT: u32 = 126;
@@ -101,7 +104,56 @@ pub fn load(
         // A server that only loads is thrown away with all of it if it fails, and shut down and synced if not.
         needs_no_recovery: loaders == 1 || spec.stage == Stage::LoadOnly,
     };
-    load::scanned(TABLE, payload, part, PAYLOAD_SEED, progress)
+    let copies = Copies {
+        table: TABLE,
+        model: &model(payload),
+    };
+    match payload {
+        Payload::Named(Named::Bit200) => copies.write_pages(part, |_, _| {}, progress),
+        Payload::Named(Named::Accounts) => copies.write_pages(part, number_account, progress),
+        Payload::Bytes(length) => {
+            let randomize = randomize(length, layout.rows_per_page);
+            copies.write_pages(part, randomize, progress)
+        }
+    }
+}
+
+/// A row of the table.
+fn model(payload: Payload) -> Vec<Model> {
+    match payload {
+        // A bit string is its length in bits, and its bits.
+        Payload::Named(Named::Bit200) => {
+            let mut bits = 200_i32.to_ne_bytes().to_vec();
+            bits.extend([0xaa; 25]);
+            vec![Model::Bytes(bits)]
+        }
+        Payload::Named(Named::Accounts) => {
+            let blanks = Model::Bytes(vec![b' '; 84]);
+            vec![Model::BigInt, Model::Int, Model::Int, blanks]
+        }
+        Payload::Bytes(length) => vec![Model::Bytes(vec![0; length as usize])],
+    }
+}
+
+/// Number and branch of the row `n`, as in pgbench_accounts.
+fn number_account(n: u64, row: &mut [u8]) {
+    row[..8].copy_from_slice(&(n as i64 + 1).to_ne_bytes());
+    row[8..12].copy_from_slice(&((n / 100_000) as i32 + 1).to_ne_bytes());
+}
+
+/// Random bytes of this length. Each block has its own stream: a row has the same bytes, however many processes load.
+fn randomize(length: u32, per_page: u64) -> impl FnMut(u64, &mut [u8]) {
+    let stream = |block: u64| Stream::new(PAYLOAD_SEED.wrapping_add(block), 0, Purpose::Payload);
+    let mut random = stream(0);
+    let header = if length <= SHORT { 1 } else { 4 };
+    move |n, row| {
+        if n % per_page == 0 {
+            random = stream(n / per_page);
+        }
+        for part in row[header..][..length as usize].chunks_mut(8) {
+            part.copy_from_slice(&random.bits().to_le_bytes()[..part.len()]);
+        }
+    }
 }
 
 /// Makes the table one that this many workers may scan: what was copied may have been loaded for others. In a transaction.

@@ -5,8 +5,9 @@ use crate::{
     errors::Fault,
     pg::{
         guc,
-        load::{self, Accounts},
-        pages::Layout,
+        index_pages::Index,
+        load::{self, Copies},
+        pages::{self, Layout, Part},
         plan::{Connection, Plan, Type},
         sql,
         version::PGBENCH_FREEZES_ALL,
@@ -16,6 +17,8 @@ use crate::{
 use pgfsbench_core::units::accounts_per_page;
 pub use pgfsbench_core::units::{ACCOUNTS, TELLERS};
 use pgfsbench_core::{
+    btree::Column,
+    loading::Model,
     random::Stream,
     spec::Spec,
     workload::{
@@ -30,6 +33,9 @@ pub const TABLES: [&str; 4] = [
     "pgbench_accounts",
     "pgbench_history",
 ];
+
+const ACCOUNTS_TABLE: &str = "pgbench_accounts";
+const ACCOUNTS_KEY: &str = "pgbench_accounts_pkey";
 
 fn aid(spec: &Spec) -> &'static str {
     if aid_is_bigint(spec.scale) {
@@ -74,7 +80,7 @@ pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Resu
     create(spec, "pgbench_history", &history, "")?;
     let tellers = "tid int NOT NULL, bid int, tbalance int, filler char(84)";
     create(spec, "pgbench_tellers", tellers, &filled(spec))?;
-    create_accounts(spec, "pgbench_accounts")?;
+    create_accounts(spec, ACCOUNTS_TABLE)?;
     sql::write(
         "ALTER TABLE public.pgbench_accounts ADD PRIMARY KEY (aid)",
         &[],
@@ -82,35 +88,102 @@ pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Resu
     let branches = "bid int NOT NULL, bbalance int, filler char(88)";
     create(spec, "pgbench_branches", branches, &filled(spec))?;
     fill_branches_and_tellers(scale)?;
-    load::accounts_and_key(accounts(spec), layout(spec), progress)
+    fill_accounts_and_key(spec, progress)
 }
 
 /// After VACUUM, in a transaction of its own: stores how many rows pgbench_accounts has, as the primary key has it stored that pgbench adds then.
 pub fn tell_size(spec: &Spec) -> Result<(), Fault> {
-    load::tell_accounts(layout(spec))
+    load::set_size(ACCOUNTS_TABLE, ACCOUNTS_KEY, layout(spec))
 }
 
-fn accounts(spec: &Spec) -> Accounts {
-    Accounts {
-        per_branch: ACCOUNTS,
-        rows: u64::from(spec.scale) * ACCOUNTS,
-        wide: aid_is_bigint(spec.scale),
+/// A row of pgbench_accounts: number, branch, balance and a filler of blanks.
+fn account(spec: &Spec) -> [Model; 4] {
+    let aid = match aid_is_bigint(spec.scale) {
+        true => Model::BigInt,
+        false => Model::Int,
+    };
+    [aid, Model::Int, Model::Int, Model::Bytes(vec![b' '; 84])]
+}
+
+/// Writes number and branch of the row `n` into its data.
+fn number_account(spec: &Spec) -> impl FnMut(u64, &mut [u8]) + use<> {
+    let is_wide = aid_is_bigint(spec.scale);
+    move |n, row| {
+        let bid = ((n / ACCOUNTS) as i32 + 1).to_ne_bytes();
+        if is_wide {
+            row[..8].copy_from_slice(&(n as i64 + 1).to_ne_bytes());
+            row[8..12].copy_from_slice(&bid);
+        } else {
+            row[..4].copy_from_slice(&(n as i32 + 1).to_ne_bytes());
+            row[4..8].copy_from_slice(&bid);
+        }
     }
 }
 
 fn layout(spec: &Spec) -> Layout {
     Layout {
-        rows: accounts(spec).rows,
+        rows: u64::from(spec.scale) * ACCOUNTS,
         rows_per_page: accounts_per_page(spec.options.fillfactor),
     }
+}
+
+/// Writes pgbench_accounts and its primary key by pages.
+fn fill_accounts_and_key(
+    spec: &Spec,
+    progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let layout = layout(spec);
+    pages::reserve(ACCOUNTS_TABLE, layout)?;
+    let files = pages::files("public.pgbench_accounts")?;
+    let files: Vec<_> = files.iter().map(pages::open).collect::<Result<_, _>>()?;
+    let part = Part {
+        files: &files,
+        layout,
+        blocks: 0..layout.blocks(),
+        needs_no_recovery: true,
+    };
+    let copies = Copies {
+        table: ACCOUNTS_TABLE,
+        model: &account(spec),
+    };
+    copies.write_pages(part, number_account(spec), progress)?;
+    let column = match aid_is_bigint(spec.scale) {
+        true => Column::BigInt,
+        false => Column::Integer,
+    };
+    let mut key = Index::open(ACCOUNTS_KEY, &[column], true)?;
+    for row in 0..layout.rows {
+        key.push(&[row as i64 + 1], layout.place(row))?;
+    }
+    key.finish()
+}
+
+/// Fills a table whose columns are integers and a filler of nulls; `numbers` gives the integers of each row.
+fn fill_numbered<const N: usize>(
+    table: &str,
+    rows: u64,
+    numbers: impl Fn(u64) -> [i32; N],
+) -> Result<(), Fault> {
+    let mut model = vec![Model::Int; N];
+    model.push(Model::Null);
+    let copies = Copies {
+        table,
+        model: &model,
+    };
+    let patch = |n, row: &mut [u8]| {
+        for (place, number) in row.chunks_exact_mut(4).zip(numbers(n)) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+    };
+    copies.load(rows, patch, |_| Ok(()))
 }
 
 /// Fills them as pgbench of this version does.
 fn fill_branches_and_tellers(scale: u64) -> Result<(), Fault> {
     if PGBENCH_FREEZES_ALL {
-        load::numbered("pgbench_branches", scale, |n| [n as i32 + 1, 0])?;
+        fill_numbered("pgbench_branches", scale, |n| [n as i32 + 1, 0])?;
         let teller = |n| [n as i32 + 1, (n / TELLERS) as i32 + 1, 0];
-        return load::numbered("pgbench_tellers", scale * TELLERS, teller);
+        return fill_numbered("pgbench_tellers", scale * TELLERS, teller);
     }
     sql::write(
         "INSERT INTO public.pgbench_branches (bid, bbalance) \
@@ -132,7 +205,11 @@ pub fn load_accounts(
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     create_accounts(spec, table)?;
-    load::accounts(table, accounts(spec), progress)
+    let copies = Copies {
+        table,
+        model: &account(spec),
+    };
+    copies.load(layout(spec).rows, number_account(spec), progress)
 }
 
 /// Statements that pgbench runs after loading, in its order, but for the primary key of pgbench_accounts, which is loaded.

@@ -11,6 +11,7 @@ use crate::{
         load::{self, Key},
         sql,
     },
+    workload::Progress,
 };
 
 const TABLES: &str = include_str!("queries/tables.sql");
@@ -48,8 +49,8 @@ pub const AFTER_LOAD: [&str; 11] = [
     "VACUUM (ANALYZE) public.stock",
 ];
 
-/// Creates and fills the tables in the current transaction. `progress` gets the rows so far.
-pub fn load(spec: &Spec, progress: &mut dyn FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
+/// Creates the tables with their keys in the current transaction; fills them, too, if there is one loader. `progress` gets the rows so far.
+pub fn load(spec: &Spec, progress: Progress) -> Result<(), Fault> {
     let create = match spec.options.unlogged {
         true => "CREATE UNLOGGED TABLE",
         false => "CREATE TABLE",
@@ -59,17 +60,33 @@ pub fn load(spec: &Spec, progress: &mut dyn FnMut(u64) -> Result<(), Fault>) -> 
             sql::write(&statement.replace("CREATE TABLE", create), &[])?;
         }
     }
-    if spec.options.own::<TpccLikeOptions>().foreign_keys {
+    let own: TpccLikeOptions = spec.options.own();
+    if own.foreign_keys {
         for statement in FOREIGN_KEYS {
             sql::write(statement, &[])?;
         }
     }
+    match own.loaders {
+        1 => fill(spec, &Table::ALL, true, progress),
+        _ => Ok(()),
+    }
+}
+
+/// Fills the tables of one of several loaders, which were created.
+pub fn load_share(spec: &Spec, loader: u32, progress: Progress) -> Result<(), Fault> {
+    let loaders = spec.options.own::<TpccLikeOptions>().loaders;
+    fill(spec, &Table::of_loader(loader, loaders), false, progress)
+}
+
+/// Fills tables. `are_new`: whether the current transaction has created them.
+fn fill(spec: &Spec, tables: &[Table], are_new: bool, progress: Progress) -> Result<(), Fault> {
     let mut done = 0;
-    for table in Table::ALL {
+    for &table in tables {
         let index = format!("{}_pkey", table.name());
         let key = table.key().map(|columns| Key {
             index: &index,
             columns,
+            is_new: are_new,
         });
         load::rows(table.name(), key, |add| {
             for warehouse in 1..=i64::from(spec.scale) {

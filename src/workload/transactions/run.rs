@@ -15,7 +15,7 @@ use pgfsbench_core::{
 use serde_json::Value;
 
 use super::{
-    LOAD, MAINTAIN, OwnChecks, Transactions, VACUUM, VERIFY,
+    LOAD, MAINTAIN, Transactions, VACUUM, VERIFY,
     result::{self, OtherResults},
     search,
 };
@@ -26,6 +26,7 @@ use crate::{
     errors::{Fault, read_json},
     pg::{points::point, segment::Segment, xact},
     store,
+    workload::OwnChecks,
 };
 
 /// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
@@ -122,6 +123,10 @@ fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     let rows = workload.rows(&run.spec);
     run.enter(Phase::Load, rows);
     run.have_done(LOAD)?;
+    match workload.loaders(&run.spec) {
+        1 => {}
+        loaders => run.have_loaded(loaders)?,
+    }
     workload.after_loading(run)
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::Metric;
 use crate::{
     refusal::Refusal,
-    spec::{DEFAULT_TARGET, Workload},
+    spec::{DEFAULT_TARGET, OwnMetric, Workload},
 };
 
 /// The runs that have a metric.
@@ -25,28 +25,10 @@ pub enum MeasuredBy {
     Option(&'static str),
     /// Runs that search for a rate.
     Search,
-    /// Scans.
-    Scans,
-    /// Runs that make New-Orders.
-    NewOrders,
-    /// Scans at this degree, among others.
-    Degree(u32),
-    /// Runs of syncs by this method, among others.
-    Method(&'static str),
+    /// Runs of the workload that declares it; with the parameter in its name.
+    Own(&'static OwnMetric, &'static str),
     /// Runs with a transaction of this name, among others.
     Transaction(&'static str),
-    /// Runs of fio that do this with their files.
-    Files(Files),
-}
-
-/// Operations on files.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Files {
-    Reads,
-    Writes,
-    /// Reads or writes.
-    Operations,
-    Syncs,
 }
 
 /// A run that is to be made.
@@ -64,18 +46,6 @@ impl PlannedRun<'_> {
         self.options.get(option) == Some(value)
     }
 
-    fn syncs(&self) -> bool {
-        self.workload.takes_option("methods")
-    }
-
-    fn scans(&self) -> bool {
-        self.workload.takes_option("degrees")
-    }
-
-    fn makes_new_orders(&self) -> bool {
-        self.workload.takes_option("foreign_keys")
-    }
-
     fn is_sampled(&self) -> bool {
         !self.has("sample", &false.into())
     }
@@ -85,12 +55,6 @@ impl PlannedRun<'_> {
         let is_here = self.target == DEFAULT_TARGET;
         is_here || !self.workload.takes_option("data") || self.has("data", &"loaded".into())
     }
-
-    /// Whether a list among its options, if it is given, has this value. `if_not`: what holds when it is not.
-    fn lists(&self, option: &str, value: &Value, if_not: bool) -> bool {
-        let given = self.options.get(option).and_then(Value::as_array);
-        given.map_or(if_not, |values| values.contains(value))
-    }
 }
 
 impl Metric {
@@ -98,41 +62,16 @@ impl Metric {
     pub fn is_measured_by(&self, run: &PlannedRun) -> Result<(), Refusal> {
         let transactions = run.workload.runs_transactions();
         match self.measured_by {
-            MeasuredBy::Operations if transactions || run.syncs() => Ok(()),
+            MeasuredBy::Operations if transactions || run.workload.counts_operations() => Ok(()),
             MeasuredBy::Operations => Err(self.not_of(run, "It runs no transactions.")),
-            MeasuredBy::Scans | MeasuredBy::Degree(_) if !run.scans() => {
-                Err(self.not_of(run, "It is the speed of parallel scans."))
+            MeasuredBy::Own(own, _) if !run.workload.metrics().contains(own) => {
+                Err(self.not_of(run, own.measures))
             }
-            MeasuredBy::Method(_) if !run.syncs() => {
-                Err(self.not_of(run, "It is how fast a file is written and synced."))
-            }
-            MeasuredBy::Files(_) if !run.workload.takes_option("pattern") => {
-                Err(self.not_of(run, "It is how fast fio reads and writes files."))
-            }
-            MeasuredBy::Files(files) => self.has_files(files, run),
-            MeasuredBy::Scans => Ok(()),
-            MeasuredBy::NewOrders if !run.makes_new_orders() => {
-                Err(self.not_of(run, "It is the number of New-Order transactions."))
-            }
-            MeasuredBy::NewOrders => Ok(()),
-            // Which degrees are chosen depends on the machine.
-            MeasuredBy::Degree(degree) => match run.lists("degrees", &degree.into(), false) {
-                true => Ok(()),
-                false => Err(self.needs(
-                    "option \"degrees\" with its degree",
-                    "A run has the degrees that are given, else those that its machine is good for.",
-                    &format!("{{\"degrees\": [{degree}]}}"),
-                )),
+            MeasuredBy::Own(own, parameter) => match (own.lack)(run.options, parameter) {
+                None => Ok(()),
+                Some(lack) => Err(self.needs(lack.option, lack.detail, &lack.example)),
             },
-            MeasuredBy::Method(method) => match run.lists("methods", &method.into(), true) {
-                true => Ok(()),
-                false => Err(self.needs(
-                    "option \"methods\" with its method",
-                    "Those that are given do not have it among them.",
-                    &format!("{{\"methods\": [\"{method}\"]}}"),
-                )),
-            },
-            MeasuredBy::Loading if !transactions && !run.scans() => {
+            MeasuredBy::Loading if !run.workload.loads_tables() => {
                 Err(self.not_of(run, "It loads no tables."))
             }
             MeasuredBy::Loading if !run.loads() => Err(self.needs(
@@ -145,19 +84,24 @@ impl Metric {
             MeasuredBy::Writes if !run.workload.writes() => {
                 Err(self.not_of(run, "Its transactions change nothing."))
             }
-            MeasuredBy::Seconds | MeasuredBy::Writes if !run.is_sampled() => Err(Refusal::argument(format!(
-                "metric \"{}\" needs all seconds of a run",
-                self.name
-            ))
-            .detail("The option \"sample\" leaves them out.")
-            .hint("Leave this option out, or use another metric.")),
+            MeasuredBy::Seconds | MeasuredBy::Writes if !run.is_sampled() => {
+                Err(Refusal::argument(format!(
+                    "metric \"{}\" needs all seconds of a run",
+                    self.name
+                ))
+                .detail("The option \"sample\" leaves them out.")
+                .hint("Leave this option out, or use another metric."))
+            }
             MeasuredBy::Option(option) => self.has_option(option, run),
             MeasuredBy::Transaction(_) if run.transactions.is_empty() => {
                 Err(self.not_of(run, "Its transactions have no names."))
             }
             MeasuredBy::Transaction(_) => self.is_among(run.transactions),
             // Whether there is a search is looked at for itself.
-            MeasuredBy::Transactions | MeasuredBy::Seconds | MeasuredBy::Writes | MeasuredBy::Search => Ok(()),
+            MeasuredBy::Transactions
+            | MeasuredBy::Seconds
+            | MeasuredBy::Writes
+            | MeasuredBy::Search => Ok(()),
         }
     }
 
@@ -171,32 +115,6 @@ impl Metric {
                 &format!("option \"{option}\""),
                 "Without it no run measures that.",
                 &format!("{{\"{option}\": true}}"),
-            )),
-        }
-    }
-
-    fn has_files(&self, files: Files, run: &PlannedRun) -> Result<(), Refusal> {
-        let pattern = run.options.get("pattern").and_then(Value::as_str);
-        let is_on = |option| run.options.get(option).and_then(Value::as_u64) > Some(0);
-        // The jobs of a job file are looked at when it is parsed.
-        let does = run.options.contains_key("job_file")
-            || match files {
-                Files::Operations => true,
-                Files::Reads => !matches!(pattern, Some("write" | "randwrite")),
-                Files::Writes => !matches!(pattern, Some("read" | "randread")),
-                Files::Syncs => is_on("fsync_every") || is_on("fdatasync_every"),
-            };
-        match (does, files) {
-            (true, _) => Ok(()),
-            (false, Files::Syncs) => Err(self.needs(
-                "an option to sync",
-                "Without it fio only reads and writes.",
-                "{\"fdatasync_every\": 1}",
-            )),
-            (false, _) => Err(self.needs(
-                "another option \"pattern\"",
-                "The pattern that is given has no such operations.",
-                "{\"pattern\": \"randrw\"}",
             )),
         }
     }
@@ -400,7 +318,11 @@ mod tests {
             };
             let own = find(super::super::of_workload(Some(*workload), false)).unwrap();
             own.is_measured_by(&arguments).unwrap();
-            assert!(ALL.contains(&own));
+            let is_of_all = ALL.contains(&own);
+            assert!(
+                is_of_all
+                    || matches!(own.measured_by, MeasuredBy::Own(own, "") if own.shares_level)
+            );
         }
     }
 }

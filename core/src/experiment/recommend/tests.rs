@@ -35,6 +35,32 @@ fn what_a_transaction_costs_the_device_is_told_of_each_target() {
 }
 
 #[test]
+fn a_layout_is_named_with_the_members_that_may_fail() {
+    let state = state("best", &["plain", "striped"], ("tps", None));
+    let says = |layout: &str, members: u64| {
+        let f = facts(serde_json::json!({"number": 1, "layout": layout, "members": members}));
+        what_survives(&state, &f).map(|row| row.says)
+    };
+    assert_eq!(
+        says("raid0", 4).unwrap(),
+        "striped: raid0 over 4 devices, and the failure of any one loses the data"
+    );
+    assert_eq!(
+        says("raid10", 4).unwrap(),
+        "striped: raid10 over 4 devices, any 1 of which may fail"
+    );
+    assert_eq!(
+        says("lvm-raid6", 5).unwrap(),
+        "striped: lvm-raid6 over 5 devices, any 2 of which may fail"
+    );
+    // Forged.
+    assert_eq!(says("raid99", 4), None);
+    assert_eq!(says("raid10", 1), None);
+    assert_eq!(says("raid10", u64::MAX), None);
+    assert_eq!(what_survives(&state, &Facts::default()), None);
+}
+
+#[test]
 fn short_cycles_are_a_regime_of_their_own() {
     let mut state = state("best", &["ext4", "btrfs"], ("tps", None));
     let mut of_workload = |workload: &str, seconds| {
@@ -159,7 +185,7 @@ fn a_crash_is_advised_only_where_the_workload_takes_the_option() {
     };
     let of = |workload: &str| says(serde_json::json!({"number": 0, "workload": workload})).unwrap();
     assert!(of("tpcb").ends_with("options => '{\"crash\": true}' measures it"));
-    assert!(of("script").ends_with("the workload has no option \"crash\""));
+    assert!(of("scan").ends_with("the workload has no option \"crash\""));
     assert_eq!(says(serde_json::json!({"number": 0, "crash": true})), None);
 }
 

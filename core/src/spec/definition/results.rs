@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Parameters, ResultTable};
+use super::{OwnMetric, Parameters, ResultTable};
 use crate::{finding_row::Finding, spec::RunArguments};
 
 /// Results of a workload, and what is said about them.
@@ -20,6 +20,16 @@ pub trait Results: Parameters {
     /// Tables of results that only this workload has rows in, beside those of all.
     fn tables(&self) -> &'static [ResultTable] {
         &[]
+    }
+
+    /// Figures that only its runs have.
+    fn metrics(&self) -> &'static [OwnMetric] {
+        &[]
+    }
+
+    /// Whether `tps` counts its operations, though its clients run no transactions.
+    fn counts_operations(&self) -> bool {
+        false
     }
 
     /// The figure that an experiment decides by, where that is not one of transactions.

@@ -1,20 +1,23 @@
 //! The definition of the workload.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Payload, ScanOptions, cache, findings, options};
+use super::{MOST_DEGREE, Payload, ScanOptions, cache, findings, options};
 use crate::{
     finding_row::Finding,
     refusal::Refusal,
     spec::{
-        Act, Bound, Cache, Chosen, ClientsDo, Estimate, Facts, Given, Limit, Names, Options,
-        OwnOption, Parameters, Plan, ResultTable, Results, RunArguments, Spec, Step,
+        Act, Bound, Cache, Chosen, ClientsDo, Estimate, Facts, Given, Lack, Limit, Names, Options,
+        OwnMetric, OwnOption, Parameters, Plan, ResultTable, Results, RunArguments, Spec, Step,
     },
     units,
 };
 
 /// Scale when neither that nor a size is given: ten million rows.
 const CHOSEN_SCALE: u32 = 10;
+
+/// The speed at the degree at which it is highest.
+const FASTEST: &str = "scan_bytes_per_s";
 
 pub struct Scans;
 
@@ -229,8 +232,54 @@ impl Results for Scans {
         }
     }
 
+    fn metrics(&self) -> &'static [OwnMetric] {
+        const SPEED: &str = "It is the speed of parallel scans.";
+        const DEGREE: &str = "N (a degree)";
+        const {
+            &[
+                OwnMetric::new(
+                    FASTEST,
+                    "scan speed",
+                    SPEED,
+                    "(SELECT 1e9 * max(d.gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb \
+                     FROM fsbench.scan s WHERE s.run_id = $1 AND s.used GROUP BY s.degree) d)",
+                )
+                .shown_in("GB/s", 1e9)
+                .sharing_level(),
+                OwnMetric::new(
+                    "scan_gb_per_s_at_",
+                    "scan speed at degree ",
+                    SPEED,
+                    "(SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) FROM fsbench.scan s \
+                     WHERE s.run_id = $1 AND s.used AND s.degree = PARAMETER::integer)",
+                )
+                .with(DEGREE, is_degree)
+                .shown_in("GB/s", 1.0)
+                .lacking(lacks_degree),
+                OwnMetric::new(
+                    "scan_ms_at_",
+                    "time of a scan at degree ",
+                    SPEED,
+                    "(SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.ms) FROM fsbench.scan s \
+                     WHERE s.run_id = $1 AND s.used AND s.degree = PARAMETER::integer)",
+                )
+                .with(DEGREE, is_degree)
+                .less_is_better()
+                .only_in_studies(),
+                OwnMetric::new(
+                    "load_gb_per_s",
+                    "speed of loading",
+                    SPEED,
+                    "(SELECT max(s.bytes) / 1e6 / nullif(max(r.load_ms), 0) \
+                     FROM fsbench.scan s JOIN fsbench.run_log r USING (run_id) WHERE s.run_id = $1)",
+                )
+                .only_in_studies(),
+            ]
+        }
+    }
+
     fn metric(&self) -> Option<&'static str> {
-        Some("scan_bytes_per_s")
+        Some(FASTEST)
     }
 
     fn facts_query(&self) -> Option<&'static str> {
@@ -247,4 +296,23 @@ impl Results for Scans {
              and its knee fsbench.scan_knee({run_id})"
         )
     }
+}
+
+/// Whether this is a degree, as a number is usually written.
+fn is_degree(text: &str) -> bool {
+    let degree = text.parse::<u32>();
+    degree.is_ok_and(|n| (1..=MOST_DEGREE).contains(&n) && n.to_string() == text)
+}
+
+/// Which degrees are chosen depends on the machine.
+fn lacks_degree(options: &Map<String, Value>, degree: &str) -> Option<Lack> {
+    let given = options.get("degrees").and_then(Value::as_array);
+    let wanted: Option<u64> = degree.parse().ok();
+    let is_it = |given: &Value| given.as_u64() == wanted;
+    let is_among = given.is_some_and(|degrees| degrees.iter().any(is_it));
+    (!is_among).then(|| Lack {
+        option: "option \"degrees\" with its degree",
+        detail: "A run has the degrees that are given, else those that its machine is good for.",
+        example: format!("{{\"degrees\": [{degree}]}}"),
+    })
 }

@@ -85,7 +85,10 @@ impl Answers {
             expected,
             passed: Some(failed.is_none()),
             note: failed.and_then(|failed| failed.rows).map(wrong_rows),
-            ..verification::Check::default()
+            difference: failed.map(|failed| {
+                let found = failed.in_words(check);
+                format!("check {} {found}", quoted(name))
+            }),
         }
     }
 
@@ -93,14 +96,9 @@ impl Answers {
     pub fn refusal(&self, checks: &[Check]) -> Option<Refusal> {
         let failed = self.failed.first()?;
         let check = checks.get(failed.number)?;
-        let shown = |value: &Option<String>| match value {
-            Some(text) => quoted(text),
-            None => "NULL".to_owned(),
-        };
-        let (expected, found) = (shown(&check.expected), shown(&failed.found));
         let detail = match failed.rows {
             Some(rows) => wrong_rows(rows),
-            None => format!("It expected {expected}, and found {found}."),
+            None => format!("It {}.", failed.in_words(check)),
         };
         Some(
             Refusal::new(
@@ -110,6 +108,24 @@ impl Answers {
             .detail(detail)
             .hint("See whether the scripts keep what the check expects."),
         )
+    }
+}
+
+impl Failed {
+    /// The expected and the found value, or the wrong number of rows.
+    fn in_words(&self, check: &Check) -> String {
+        let shown = |value: &Option<String>| match value {
+            Some(text) => quoted(text),
+            None => "NULL".to_owned(),
+        };
+        match self.rows {
+            Some(rows) => format!("expected one row, and its query gave {rows}"),
+            None => format!(
+                "expected {}, and found {}",
+                shown(&check.expected),
+                shown(&self.found)
+            ),
+        }
     }
 }
 
@@ -151,6 +167,10 @@ mod tests {
         let passed: Vec<_> = outcomes.iter().map(|check| check.passed).collect();
         assert_eq!(passed, [Some(false), Some(true), Some(true)]);
         assert_eq!(outcomes[0].found.as_deref(), Some("2"));
+        assert_eq!(
+            verification::differences(&outcomes).as_deref(),
+            Some("After the run check \"a\" expected \"1\", and found \"2\".")
+        );
         let refusal = answers.refusal(&checks).unwrap();
         crate::refusal::check::style(&refusal);
         assert_eq!(refusal.message, "check \"a\" has failed");
@@ -179,6 +199,10 @@ mod tests {
         assert_eq!(
             outcomes[1].note.as_deref(),
             Some("Its query gave 2 rows, and a check has one.")
+        );
+        assert_eq!(
+            outcomes[0].difference.as_deref(),
+            Some("check \"none\" expected one row, and its query gave 0")
         );
         let refusal = answers.refusal(&checks).unwrap();
         crate::refusal::check::style(&refusal);

@@ -3,10 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::mix::{Kind, Weights};
+use super::{
+    mix::{Kind, Weights},
+    rows::Table,
+};
 use crate::{
     refusal::{Refusal, quoted},
     spec::{OwnOption, values},
+    units::format_count,
     workload::mix::{GRACE, GRACE_MS},
 };
 
@@ -43,7 +47,17 @@ const CONDITIONS: OwnOption = OwnOption {
     },
 };
 
-pub const OPTIONS: [OwnOption; 6] = [WAITS, MIX, REMOTE, FOREIGN_KEYS, CONDITIONS, GRACE];
+const LOADERS: OwnOption = OwnOption {
+    name: "loaders",
+    help: "how many processes load at the same time, each its own tables",
+    depends_on_machine: false,
+    check: |name, value| {
+        let most = Table::ALL.len() as u64;
+        Ok(json!(values::whole_number(name, value, 1, most)?))
+    },
+};
+
+pub const OPTIONS: [OwnOption; 7] = [WAITS, MIX, REMOTE, FOREIGN_KEYS, CONDITIONS, LOADERS, GRACE];
 
 fn boolean(name: &str, value: &Value) -> Result<Value, Refusal> {
     values::boolean(name, value).map(|value| json!(value))
@@ -61,6 +75,8 @@ pub struct TpccLikeOptions {
     pub foreign_keys: bool,
     /// `all` or `cheap`.
     pub conditions: String,
+    /// Processes that load at the same time. The loaded tables do not depend on their number.
+    pub loaders: u32,
     pub grace_ms: u64,
 }
 
@@ -72,6 +88,7 @@ impl Default for TpccLikeOptions {
             remote: true,
             foreign_keys: true,
             conditions: "all".into(),
+            loaders: 1,
             grace_ms: GRACE_MS,
         }
     }
@@ -81,6 +98,20 @@ impl TpccLikeOptions {
     /// Whether conditions are checked that read every customer and every order.
     pub fn checks_all(&self) -> bool {
         self.conditions == "all"
+    }
+
+    /// Refuses more loaders than clients, in whose places they run.
+    pub fn check_loaders(&self, clients: u32) -> Result<(), Refusal> {
+        if self.loaders <= clients {
+            return Ok(());
+        }
+        Err(Refusal::argument(format!(
+            "option \"loaders\" is {}, and the run has {}",
+            self.loaders,
+            format_count(clients.into(), "client")
+        ))
+        .detail("Loaders have the worker slots of the clients.")
+        .hint("Give fewer loaders, or more clients."))
     }
 }
 

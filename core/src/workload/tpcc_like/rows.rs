@@ -1,14 +1,13 @@
 //! Rows of the loaded tables (clause 4.3.3.1). Each is a function of its key alone: however many processes load, and whatever the seed of the
 //! run, the tables are equal.
 
-use std::ops::Range;
-
 use super::{
     CUSTOMERS, DISTRICTS, ITEMS, NEW_ORDERS, ORDERS,
     random::{loaded_last_name, push_data, push_digits, push_last_name, push_letters, push_state},
 };
 use crate::{
     btree::Column,
+    loading::{Cell, Row},
     random::{Purpose, Stream},
 };
 
@@ -16,27 +15,6 @@ use crate::{
 const SEED: u64 = 0x7470_6363;
 /// The first order that is not delivered.
 const FIRST_OPEN: i64 = ORDERS - NEW_ORDERS + 1;
-
-/// A value of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cell {
-    /// A smallint or an integer.
-    Int(i64),
-    /// A numeric: a whole number of its last decimals, and how many decimals there are.
-    Decimal(i64, u8),
-    /// A text: its place in the text of the row.
-    Text(Range<usize>),
-    /// The time of the load: the beginning of 2000, in UTC.
-    Loaded,
-    Null,
-}
-
-/// A row. Its memory is used again for the next one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
-    pub cells: Vec<Cell>,
-    pub text: Vec<u8>,
-}
 
 impl Row {
     fn clear(&mut self) {
@@ -111,6 +89,32 @@ impl Table {
         Self::OrderLine,
         Self::Stock,
     ];
+
+    /// The tables that one of this many loaders fills: the next table goes to the loader with the least work so far, the largest table first.
+    pub fn of_loader(loader: u32, loaders: u32) -> Vec<Self> {
+        const BY_WORK: [(Table, u32); 9] = [
+            (Table::OrderLine, 100),
+            (Table::Stock, 95),
+            (Table::Customer, 55),
+            (Table::History, 7),
+            (Table::Orders, 7),
+            (Table::Item, 3),
+            (Table::NewOrder, 1),
+            (Table::District, 1),
+            (Table::Warehouse, 1),
+        ];
+        let mut work = vec![0; loaders.max(1) as usize];
+        let mut tables = Vec::new();
+        for (table, of_table) in BY_WORK {
+            let least = (0..work.len()).min_by_key(|loader| work[*loader]);
+            let least = least.unwrap_or(0);
+            work[least] += of_table;
+            if least == loader as usize {
+                tables.push(table);
+            }
+        }
+        tables
+    }
 
     /// The name in schema public.
     pub fn name(self) -> &'static str {
@@ -380,6 +384,22 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn each_table_has_one_loader_and_each_loader_a_table() {
+        for loaders in 1..=9 {
+            let shares: Vec<_> = (0..loaders)
+                .map(|loader| Table::of_loader(loader, loaders))
+                .collect();
+            assert!(shares.iter().all(|tables| !tables.is_empty()), "{loaders}");
+            let mut tables = shares.concat();
+            tables.sort_by_key(|table| *table as usize);
+            assert_eq!(tables, Table::ALL);
+        }
+        // A loader takes the largest table, and another one the next two.
+        let larger = [Table::Stock, Table::Customer];
+        assert_eq!(Table::of_loader(1, 2), larger);
+    }
 
     fn all(table: Table, warehouse: i64) -> Vec<Row> {
         let mut rows = Vec::new();

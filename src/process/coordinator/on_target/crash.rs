@@ -133,9 +133,13 @@ impl Run {
         server: &mut ServerSetup,
         crashed: &mut Crashed,
     ) -> Result<(), Fault> {
+        let workload = workload::of(&self.spec)?;
         let recovery = &mut crashed.recovery;
         let programs = server.programs;
         let made = server.server()?;
+        if let Some(role) = workload.role_of_checks(&self.spec) {
+            made.let_in(role, &programs.user)?;
+        }
         let recovered = made.recover(
             &programs.bindir,
             &programs.user,
@@ -159,7 +163,6 @@ impl Run {
                 return Ok(());
             }
         };
-        let workload = workload::of(&self.spec)?;
         let first = self.ask_data(connection, workload.first_transaction())?;
         let now = clock::now_ns();
         recovery.first_transaction_ms = first.is_ok().then(|| clock::ms(recovered.started_ns, now));
@@ -173,11 +176,14 @@ impl Run {
     /// Looks whether everything is there that was committed before.
     pub(super) fn verify_again(
         &mut self,
-        connection: &mut Connection,
+        server: &mut ServerSetup,
         crashed: &mut Crashed,
     ) -> Result<(), Fault> {
         let workload = workload::of(&self.spec)?;
-        let found = self.ask_data(connection, workload.question(&self.spec))?;
+        if let Some(role) = workload.role_of_checks(&self.spec) {
+            return self.check_again(server, crashed, role);
+        }
+        let found = self.ask_data(server.connected()?, workload.question(&self.spec))?;
         let recovery = &mut crashed.recovery;
         let different = match found {
             Err(problem) => Some(problem),
@@ -198,8 +204,40 @@ impl Run {
         };
         // Data that are all there, and that cannot be changed, are not what they were either.
         let problem = different.or(crashed.refused.take());
-        recovery.balances_verified = Some(problem.is_none());
+        // Without a check nothing was compared.
+        let is_known = problem.is_some() || !crashed.checks.is_empty();
+        recovery.balances_verified = is_known.then_some(problem.is_none());
         recovery.problem = problem;
+        Ok(())
+    }
+
+    /// Makes the checks of the caller again, as the role that has run the scripts.
+    fn check_again(
+        &mut self,
+        server: &ServerSetup,
+        crashed: &mut Crashed,
+        role: &str,
+    ) -> Result<(), Fault> {
+        let user = &server.programs.user;
+        let database = &crashed.before.work_database;
+        let spec = self.spec.clone();
+        let workload = workload::of(&spec)?;
+        let mut check_interrupts = || self.check_interrupts();
+        let mut session =
+            (server.server()?).connect_as_role(role, user, database, &mut check_interrupts)?;
+        let mut ask = |sql: &str| session.rows(sql, &mut check_interrupts);
+        let made = workload.check_again(&spec, &mut ask)?;
+        let different = verification::differences(&made.checks);
+        crashed.checks = made.checks;
+        let unreadable = match made.fault {
+            Some(fault) if sqlstate::speaks_of_data(&fault.sqlstate) => Some(fault.message),
+            // Nobody knows whether the data or the query is wrong.
+            Some(fault) if different.is_none() => return Err(fault),
+            _ => None,
+        };
+        let problem = different.or(unreadable).or(crashed.refused.take());
+        crashed.recovery.balances_verified = Some(problem.is_none());
+        crashed.recovery.problem = problem;
         Ok(())
     }
 
