@@ -70,7 +70,9 @@ CREATE FUNCTION fsbench.help(which text DEFAULT NULL) RETURNS TABLE (verb text, 
         (64, 'grant_operator', 'lets a role make runs', 'SELECT fsbench.grant_operator(''bob'')'),
         (65, 'revoke_operator', 'takes that back', 'SELECT fsbench.revoke_operator(''bob'')'),
         (66, 'version', 'version of the library', 'SELECT fsbench.version()'),
-        (67, 'power_cut', 'do commits survive power cuts?', 'SELECT * FROM fsbench.power_cut(''xfs'', 20)')
+        (67, 'power_cut', 'do commits survive power cuts?', 'SELECT * FROM fsbench.power_cut(''xfs'', 20)'),
+        (68, 'power_cut_watch', 'witnesses another server', 'CALL fsbench.power_cut_watch(''db2'', ''10 s'')'),
+        (69, 'power_cut_verify', 'what it lost in a power cut', 'SELECT * FROM fsbench.power_cut_verify(''db2'')')
     ) v (place, verb, what, example)
     WHERE CASE WHEN $1 IS NULL THEN v.place <= 15 ELSE lower($1) = 'all' OR strpos(v.verb, lower($1)) > 0 END
     ORDER BY v.place

@@ -191,7 +191,7 @@ COMMENT ON COLUMN fsbench.helper_log.job_id IS 'Number of the job';
 COMMENT ON COLUMN fsbench.helper_log.at IS 'When the helper began with the job; of one that waits, when it was asked for';
 COMMENT ON COLUMN fsbench.helper_log.run_id IS 'Run that it was for; NULL when it was asked for by itself';
 COMMENT ON COLUMN fsbench.helper_log.target IS 'Target';
-COMMENT ON COLUMN fsbench.helper_log.action IS 'prepare, release, remount, describe, plan, drop_caches, cut_stop, cut, cut_end or fault';
+COMMENT ON COLUMN fsbench.helper_log.action IS 'prepare, release, remount, describe, plan, drop_caches, barriers_off, cut_stop, cut, cut_again, cut_end or fault';
 COMMENT ON COLUMN fsbench.helper_log.step IS 'Step, as in fsbench.plan(); in the last row of a job how it ended: done or failed; or queued, running';
 COMMENT ON COLUMN fsbench.helper_log.ms IS 'How long it took; in the last row, the whole job';
 COMMENT ON COLUMN fsbench.helper_log.problem IS 'What went wrong; NULL when nothing did';

@@ -44,6 +44,7 @@ mod machine_figures;
 mod maintenance;
 mod manual;
 mod plan;
+mod power_cut_watch;
 mod preload;
 mod queue_order;
 mod refusals;
