@@ -184,5 +184,11 @@
     dark.addEventListener('change', colourAgain);
     window.addEventListener('beforeprint', function () { print(680); });
     window.addEventListener('afterprint', function () { print(null); });
-    next();
+    // A chart has no width where it is folded away.
+    var fold = document.getElementById('more');
+    if (fold && !fold.open) {
+        fold.addEventListener('toggle', next, { once: true });
+    } else {
+        next();
+    }
 }());

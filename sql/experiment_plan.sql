@@ -51,7 +51,7 @@ SELECT fsbench.experiment('w', filesystems => '{ext4,xfs}', image_size => '1GB',
     transactions => 10, start => false) > :id;
 SELECT target, kind, filesystem, image_size_bytes, data_checksums FROM fsbench.target WHERE target LIKE 'w.%' ORDER BY target;
 SELECT fsbench.drop_experiment('v'), fsbench.drop_experiment('w');
--- Asked for again, it uses the targets that it has made, unless somebody has changed one.
+-- A second call uses the targets that the first one has made, unless one of them was changed.
 SELECT fsbench.experiment('w', filesystems => '{ext4,xfs}', image_size => '1GB', factors => '{"data_checksums": [true, false]}', scale => 1, clients => 1,
     transactions => 10, start => false) > :id;
 SELECT fsbench.drop_experiment('w');
@@ -113,6 +113,7 @@ SELECT fsbench.confirm_experiment('e');
 CALL fsbench.wait_experiment('e');
 SELECT fsbench.cancel_experiment('e');
 SELECT fsbench.cancel_experiment('e');
+CALL fsbench.wait_experiment('e');
 SELECT status, ended_by, status_reason FROM fsbench.experiment WHERE experiment = 'e';
 SELECT event, block, by = current_user FROM fsbench.experiment_log WHERE experiment_id = :id ORDER BY at;
 SELECT fsbench.drop_target('a');

@@ -104,7 +104,7 @@ SELECT fsbench.drop_imported('scs');
 
 SELECT fsbench.drop_imported('db1');
 
--- Files that somebody has changed. With the checksum as it was, and with a new one.
+-- Changed files. With the checksum as it was, and with a new one.
 SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) AS before FROM fsbench.run_log t \gset
 CREATE FUNCTION pg_temp.forged(old text, new text, host text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -230,7 +230,7 @@ ROLLBACK;
 SELECT e.experiment, x.block, x.run_id = i.run_id AS shared FROM fsbench.experiment e JOIN fsbench.experiment_run x USING (experiment_id) JOIN fsbench.imported i USING (run_id)
 WHERE e.experiment = 'turned@db1' AND x.position = 0 ORDER BY 2;
 
--- An operator imports, and removes what he has imported; what somebody else has imported of a host stays that.
+-- An operator imports, and removes these imports; imports of a host by another role stay.
 CREATE ROLE regress_fsbench_importer;
 GRANT SELECT ON incoming TO regress_fsbench_importer;
 SET ROLE regress_fsbench_importer;
@@ -245,7 +245,7 @@ SELECT fsbench.drop_imported('db1');
 SELECT fsbench.drop_imported('nowhere');
 SELECT fsbench.drop_imported(NULL);
 SELECT fsbench.export(run_ids => '{}');
--- Nor when somebody else's command calls it for her, as an index does.
+-- Nor when the command of another role calls it, as an index does.
 RESET ROLE;
 CREATE SCHEMA regress_fsbench_hers AUTHORIZATION regress_fsbench_importer;
 SET ROLE regress_fsbench_importer;

@@ -27,7 +27,7 @@ SELECT segment, night, status, marks FROM fsbench.history('stored nights') WHERE
 ROLLBACK;
 SELECT status, count(*) FROM fsbench.history('stored nights', 'latency_p99_ms') GROUP BY 1 ORDER BY 1;
 
--- It is worse, until somebody says that it is to be so.
+-- The history is worse until a role acknowledges the change.
 \set ON_ERROR_STOP off
 SELECT * FROM fsbench.check_history('stored nights');
 \echo :LAST_ERROR_SQLSTATE

@@ -34,7 +34,7 @@ SELECT * FROM fsbench.run(duration => '1 min', warmup => '1 s');
 SELECT * FROM fsbench.run(duration => '1 min', warmup => '0');
 SELECT target FROM fsbench.run(:small);
 RESET statement_timeout;
--- start has nobody who waits.
+-- start does not wait.
 SET statement_timeout = '1 min';
 SELECT fsbench.start(scale => 1, clients => 1, duration => '10 min', rate => 20) AS started \gset
 RESET statement_timeout;

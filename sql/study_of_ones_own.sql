@@ -29,10 +29,6 @@ SELECT '{"study": "own-2026", "title": "Two directories", "author": "me", "year"
 SELECT fsbench.define_study(:'own'::jsonb - 'author');
 SELECT fsbench.define_study(:'own'::jsonb || '{"autor": "me"}');
 SELECT fsbench.define_study(jsonb_set(:'own', '{claims,0,decision,variant}', '"z"'));
-SELECT fsbench.define_study(jsonb_set(:'own', '{questions,0,workload}', '"fio"'));
-SELECT fsbench.define_study(jsonb_set(:'own', '{questions,0,metric}', '"speed"'));
-SELECT fsbench.define_study(jsonb_set(:'own', '{claims,0,decision,metric}', '"latency_max_ms"'));
-SELECT fsbench.define_study(jsonb_set(:'own', '{published,0,beside}', '"scan_ms_at_x"'));
 SELECT fsbench.define_study(jsonb_set(:'own', '{study}', '"heron-2010"'));
 SELECT fsbench.define_study(:'own');
 -- A published question is asked twice: with the settings of its time, and, in a part of its own, with those of today.
@@ -109,7 +105,7 @@ SELECT fsbench.study('own-2026', start => false, quick => true);
 SELECT here, why FROM fsbench.study_claims('own-2026') WHERE claim = 'twice';
 SELECT fsbench.drop_study('own-2026'), fsbench.drop_study('own-2026');
 SELECT fsbench.drop_study('own-2026');
--- They are nobody's but their owner's.
+-- Targets of the user's own stay.
 SELECT target FROM fsbench.target WHERE target IN ('a', 'b', 'd') ORDER BY 1;
 SELECT fsbench.drop_target('a'), fsbench.drop_target('b'), fsbench.drop_target('d');
 DELETE FROM fsbench.run_log WHERE run_id > 1000;

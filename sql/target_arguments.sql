@@ -1,4 +1,4 @@
--- Targets: what create_target, alter_target and drop_target take and refuse.
+-- Targets: what create_target, alter_target and drop_target take and refuse. Core has more refusals (target/tests.rs, helper/options/tests.rs, server_setting.rs).
 \set SHOW_CONTEXT never
 \pset format unaligned
 \pset tuples_only on
@@ -14,8 +14,6 @@ SELECT fsbench.create_target('tmp', directory => '/tmp');
 SELECT fsbench.create_target('', directory => '/tmp');
 SELECT fsbench.create_target(NULL, directory => '/tmp');
 SELECT fsbench.create_target('../etc', directory => '/tmp');
-SELECT fsbench.create_target('a b', directory => '/tmp');
-SELECT fsbench.create_target(E'a\nb', directory => '/tmp');
 SELECT fsbench.create_target('default', directory => '/tmp');
 SELECT fsbench.alter_target('default', directory => '/tmp');
 SELECT fsbench.drop_target('default');
@@ -35,24 +33,15 @@ SELECT fsbench.create_target('x', directory => '/tmp', bindir => 'bin');
 -- Filesystems that the helper makes.
 SELECT fsbench.create_target('x', filesystem => 'xfs');
 SELECT fsbench.create_target('x', image_size => '1GB');
-SELECT fsbench.create_target('x', filesystem => 'ntfs', image_size => '1GB');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1 parsec');
-SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1MB');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', directory => '/tmp');
 SELECT fsbench.create_target('x', filesystem => 'xfs', directory => '/tmp');
 SELECT fsbench.create_target('x', directory => '/tmp', mount_options => 'noatime');
-SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/etc/passwd');
-SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/dev/../etc/passwd');
 -- A list.
 SELECT fsbench.create_target('x', filesystem => 'btrfs', device => '/dev/sdy,/dev/sdz');
 SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/dev/sdz', image_sparse => true);
-SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mkfs_options => '-c options=/etc/passwd');
-SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mkfs_options => '-l size=128m; reboot');
-SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'suid');
-SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'noatime,relatime');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'logbufs=2,logbufs=8');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', log_device => '/dev/sdy', log_size => '64MB');
-SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', ssd_state => 'new');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', block_settings => '{"sched": "none"}');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', block_settings => '[1]');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', kernel_settings => '{"vm.dirty_bytes": 1}');
@@ -85,7 +74,6 @@ SELECT fsbench.create_target('x', connection => 'host=db2 options=''-c my.passwo
 SELECT fsbench.create_target('x', connection => 'host=db2 replication=true');
 SELECT fsbench.create_target('x', connection => 'service=bench', directory => '/tmp');
 SELECT fsbench.create_target('x', connection => 'service=bench', filesystem => 'xfs');
-SELECT fsbench.create_target('x', connection => 'service=bench', settings => '{"work_mem": "1MB"}');
 SELECT fsbench.create_target('x', connection => 'service=bench', bindir => '/usr/bin');
 SELECT fsbench.create_target('far', connection => 'host=db2 dbname=bench user=bench passfile=/etc/bench.pass', power_loss_protected => true);
 SELECT who, action, command FROM fsbench.plan('far') WHERE who = 'coordinator';
@@ -103,33 +91,10 @@ SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"archive_co
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"shared_buffers": "much"}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"wal_level": "none"}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"checkpoint_timeout": "soon"}');
-SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"shared_preload_libraries": ""}');
-SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"primary_conninfo": ""}');
-SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"port": 5432}');
-SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"include": "/etc/passwd"}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"1 = 1\ninclude": "/etc/passwd"}');
 -- Programs of another version have settings that are not known here: names are checked first.
-DO $$
-DECLARE
-    bindir text := (SELECT setting FROM pg_config WHERE name = 'BINDIR');
-    name text;
-    said text;
-BEGIN
-    FOREACH name IN ARRAY '{include,INCLUDE_DIR,include_if_exists,archive_command,restore_command,shared_preload_libraries,
-        session_preload_libraries,local_preload_libraries,archive_library,ssl_passphrase_command,dynamic_library_path,
-        extension_control_path,config_file,hba_file,ident_file,data_directory,external_pid_file,oauth_validator_libraries,
-        plperl.on_init,pltcl.start_proc,log_filename,unix_socket_directories,a b,a.b.c,a=b,""}'::text[]
-    LOOP
-        BEGIN
-            PERFORM fsbench.create_target('x', directory => '/tmp', bindir => bindir, settings => jsonb_build_object(name, 'on'));
-            said := format('accepted: %s', name);
-        EXCEPTION WHEN invalid_parameter_value THEN
-            GET STACKED DIAGNOSTICS said = MESSAGE_TEXT;
-        END;
-        RAISE NOTICE '%', said;
-    END LOOP;
-END
-$$;
+SELECT setting AS bindir FROM pg_config WHERE name = 'BINDIR' \gset
+SELECT fsbench.create_target('x', directory => '/tmp', bindir => :'bindir', settings => '{"restore_command": "true"}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"work_mem": ["1MB"]}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"work_mem": "1MB\nfsync = off"}');
 

@@ -55,7 +55,7 @@ SELECT item, state FROM fsbench.doctor() WHERE item IN ('preload', 'extension', 
 SELECT count(*) FROM fsbench.doctor()
 WHERE state NOT IN ('ok', 'info', 'warning', 'missing') OR (state = 'ok') <> (hint IS NULL) OR detail IS NULL;
 
--- Devices that nobody has named are not used.
+-- Devices that the helper's configuration does not name are not used.
 SELECT count(*) FROM fsbench.device WHERE usable OR why_not NOT LIKE 'the helper has not told yet whether its configuration names it%'
   OR (hint IS NULL) <> (why_not LIKE '%, and %') OR path NOT LIKE '/dev/%' OR node NOT LIKE '/dev/%' OR size_bytes <= 0;
 -- One that the helper has seen, as it told: what is to be erased is named beforehand.

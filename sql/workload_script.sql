@@ -122,16 +122,10 @@ SELECT count(*) AS runs FROM fsbench.run_log \gset
 \set VERBOSITY default
 SELECT fsbench.start(workload => 'script');
 SELECT fsbench.start(workload => 'script', scripts => E'SELECT 1;\n\\set x 1 +* 2\nSELECT 2;');
-SELECT fsbench.start(workload => 'script', scripts => E'\\if 1\nSELECT 1;');
-SELECT fsbench.start(workload => 'script', scripts => E'SELECT 1;\n\\setshell x echo 1');
 SELECT fsbench.start(workload => 'script', scripts => 'SELECT ''10:30'', '':x'';');
 SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', init_script => E'SELECT 1;\n\\nothing');
 SELECT fsbench.start(workload => 'script', scripts => '[{"name": "x"}]');
-SELECT fsbench.start(workload => 'script', scripts => '["select-only", "select-only"]');
-SELECT fsbench.start(workload => 'script', scripts => '[{"text": "SELECT ''\u0000'';"}]');
-SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', variables => '{"1a": 3}');
 SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', checks => '[{"sql": "SELECT 1"}]');
-SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', protocol => 'extended');
 SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', max_tries => 0);
 SELECT fsbench.start(workload => 'script', scripts => 'SELECT 1;', options => '{"crash": true}');
 SELECT fsbench.start(workload => 'tpcb', scripts => 'SELECT 1;');

@@ -2,9 +2,9 @@
 //! windows that it opens for them, and what is seen and stored of it. A workload puts these together; the coordinator begins and
 //! ends it.
 
-mod crew;
 pub mod finish;
 mod phases;
+mod run_processes;
 mod steps;
 mod wal;
 pub mod windows;
@@ -23,8 +23,8 @@ use pgfsbench_core::{
 };
 use serde_json::Value;
 
-pub use crew::{Crew, QUIET_NS, Task};
 pub use phases::{PhaseTime, Span};
+pub use run_processes::{QUIET_NS, RunProcesses, Task};
 
 use crate::{
     board::{Board, Phase, Request},
@@ -54,7 +54,7 @@ pub struct Run {
     pub run_id: i64,
     /// The extension that this run belongs to: OID of its pg_extension row.
     pub extension: u32,
-    pub crew: Crew,
+    pub processes: RunProcesses,
     pub started_ns: u64,
     pub phases: Vec<PhaseTime>,
     /// Plan of the run, and the next step.
@@ -115,7 +115,7 @@ impl Run {
             spec,
             run_id: request.run_id.load(Acquire),
             extension: request.extension.load(Acquire),
-            crew: Crew::new(board, serial, slots),
+            processes: RunProcesses::new(board, serial, slots),
             started_ns: clock::now_ns(),
             phases: Vec::new(),
             cursor: PlanCursor::default(),
@@ -144,8 +144,8 @@ impl Run {
 
     /// Has the worker do a task, and waits until it has.
     pub fn have_done(&mut self, task: Task) -> Result<(), Fault> {
-        self.crew.launch_worker(task)?;
-        self.wait_until(|run| run.crew.worker_is_done())
+        self.processes.launch_worker(task)?;
+        self.wait_until(|run| run.processes.worker_is_done())
     }
 
     /// The run's own CHECKPOINT, by which it is also seen whether the server reports them.

@@ -34,7 +34,7 @@ pub use settings::check as check_settings;
 pub struct Target {
     pub name: String,
     /// The place of its servers.
-    pub on: On,
+    pub on: ServerPlace,
     /// Settings of its servers.
     pub settings: BTreeMap<String, String>,
     /// The programs of its servers; None: those of this one.
@@ -48,7 +48,7 @@ pub struct Target {
 }
 
 /// The place of the servers of a target.
-pub enum On {
+pub enum ServerPlace {
     /// In this directory of a filesystem that is mounted; links resolved.
     Directory(PathBuf),
     /// There is a server, reached by these keywords and values of libpq.
@@ -82,11 +82,11 @@ pub fn find(name: &str) -> Result<Target, Fault> {
     let kind = row.kind()?;
     let row = checked(row)?;
     let on = match kind {
-        Kind::Directory => On::Directory(still_mounted(&row)?),
-        Kind::Connection => On::Connection(row.connection.clone().unwrap_or_default()),
+        Kind::Directory => ServerPlace::Directory(still_mounted(&row)?),
+        Kind::Connection => ServerPlace::Connection(row.connection.clone().unwrap_or_default()),
         Kind::Image | Kind::Device => {
             let request = row.request();
-            On::Made {
+            ServerPlace::Made {
                 prepare: prepare(name, &request)?,
                 request,
             }

@@ -98,7 +98,7 @@ def made(server, query, rounds):
 
 
 def first_chart(page):
-    """When a browser has drawn the first chart (ms); None without a browser."""
+    """When a browser has drawn the first chart (ms), which a link to its section unfolds; None without a browser."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return None
@@ -107,7 +107,7 @@ def first_chart(page):
         file.write_text(page)
         dom = subprocess.run(
             [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND",
-             f"--user-data-dir={directory}/profile", "--timeout=120000", "--dump-dom", file.as_uri()],
+             f"--user-data-dir={directory}/profile", "--timeout=120000", "--dump-dom", file.as_uri() + "#seconds"],
             capture_output=True, text=True, check=True).stdout
     return int(re.search(r'data-first-ms="(\d+)"', dom)[1])
 

@@ -24,11 +24,11 @@ use std::sync::atomic::{
 
 use crate::hist::AtomicHistogram;
 
-pub use checkpoint_ring::{CheckpointRing, Found};
+pub use checkpoint_ring::{CheckpointRing, EndedCheckpoints};
 pub use experiment_slots::{EXPERIMENT_SLOTS, ExperimentSlot, ExperimentSlots};
 pub use figures::{Figure, Figures, Kind, OF_WORK};
 #[cfg(debug_assertions)]
-pub use points::{Held, Points};
+pub use points::{HeldPoint, Points};
 pub use ring::{Sample, SampleCell, SampleRing, second_after};
 pub use text::TextCell;
 pub use truncate::truncate_for_json;

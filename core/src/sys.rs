@@ -17,7 +17,7 @@ pub use container::container;
 pub use huge_pages::{HugePool, huge_pool};
 pub use identity::{identity, physical_disks};
 pub use journal::journal_mode;
-pub use layers::{Below, Layer, LayerKind, layers, layers_below, queue, rotates};
+pub use layers::{FilesystemDevices, Layer, LayerKind, layers, layers_below, queue, rotates};
 pub use machine::{Machine, command_line, machine};
 
 /// Files by their paths, and what a file of a filesystem lies on.
@@ -33,7 +33,7 @@ pub trait Tree {
     /// A variable of the server's environment.
     fn variable(&self, name: &str) -> Option<String>;
     /// The filesystem that a file or directory is in, and its devices; None when this process cannot see it.
-    fn below(&self, path: &str) -> Option<Below>;
+    fn below(&self, path: &str) -> Option<FilesystemDevices>;
 }
 
 /// The first line of a file, without blanks around it; None when it cannot be read or is empty.

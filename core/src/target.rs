@@ -16,7 +16,7 @@ pub mod trust;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use self::parameter::{Of, PARAMETERS, Parameter};
+use self::parameter::{AppliesTo, PARAMETERS, Parameter};
 use crate::{
     helper::{Filesystem, InitialSync, Layout, LayoutOptions, layout, options::check_kernel},
     refusal::{Refusal, quoted},
@@ -97,8 +97,8 @@ impl Row {
     pub fn kind(&self) -> Result<Kind, Refusal> {
         let given: Vec<(&str, Kind)> = self
             .given()
-            .filter_map(|parameter| match parameter.of {
-                Of::Defining(kind) => Some((parameter.name, kind)),
+            .filter_map(|parameter| match parameter.applies_to {
+                AppliesTo::Defining(kind) => Some((parameter.name, kind)),
                 _ => None,
             })
             .collect();
@@ -146,11 +146,11 @@ impl Row {
 
     /// Refuses columns that mean nothing for this kind.
     fn check_columns(&self, kind: Kind) -> Result<(), Refusal> {
-        let misplaced = self.given().find(|parameter| match parameter.of {
-            Of::Defining(_) | Of::All => false,
-            Of::Made => !kind.is_made(),
-            Of::Images => kind != Kind::Image,
-            Of::OwnServer => kind == Kind::Connection,
+        let misplaced = self.given().find(|parameter| match parameter.applies_to {
+            AppliesTo::Defining(_) | AppliesTo::All => false,
+            AppliesTo::Made => !kind.is_made(),
+            AppliesTo::Images => kind != Kind::Image,
+            AppliesTo::OwnServer => kind == Kind::Connection,
         });
         if let Some(parameter) = misplaced {
             return Err(cannot_be_given(parameter.name, kind));

@@ -2,7 +2,7 @@
 
 /// Bytes that were written in a measured window, at each level; None where that is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Written {
+pub struct WrittenBytes {
     /// Bytes that transactions changed.
     pub changed: Option<f64>,
     /// WAL, and blocks of data.
@@ -11,7 +11,7 @@ pub struct Written {
     pub device: Option<f64>,
 }
 
-impl Written {
+impl WrittenBytes {
     /// Bytes of the server for each byte that was changed.
     pub fn by_server(&self) -> Option<f64> {
         ratio(self.server, self.changed)
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn levels_multiply() {
-        let written = Written {
+        let written = WrittenBytes {
             changed: Some(100.0),
             server: Some(1000.0),
             device: Some(1500.0),
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_makes_no_ratio() {
-        let written = Written {
+        let written = WrittenBytes {
             changed: None,
             server: Some(0.0),
             device: Some(1500.0),

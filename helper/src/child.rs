@@ -41,7 +41,7 @@ pub struct Role {
 }
 
 /// A child's stream to its parent, its program, and the user and group that it becomes.
-pub struct Tie<'a> {
+pub struct ChildSetup<'a> {
     pub stream: UnixStream,
     pub program: &'a Path,
     pub ids: (u32, u32),
@@ -51,10 +51,10 @@ pub struct Tie<'a> {
 /// receiver hangs up after the last one.
 pub fn start(
     part: Part,
-    tie: Tie,
+    setup: ChildSetup,
     hear: impl Fn(&[u8]) + Send + 'static,
 ) -> io::Result<(Child, Receiver<()>)> {
-    let (uid, gid) = tie.ids;
+    let (uid, gid) = setup.ids;
     let name = match part {
         Part::Database => "database",
         Part::Visit => "visit",
@@ -66,11 +66,11 @@ pub fn start(
         .env("LC_ALL", "C")
         .envs(env::var_os(connection::PASSFILE).map(|file| (connection::PASSFILE, file)))
         .current_dir("/")
-        .stdin(Stdio::from(OwnedFd::from(tie.stream)))
+        .stdin(Stdio::from(OwnedFd::from(setup.stream)))
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
-    if tie.program != Path::new(OWN_PROGRAM) {
-        command.arg(tie.program);
+    if setup.program != Path::new(OWN_PROGRAM) {
+        command.arg(setup.program);
     }
     let mut child = command.spawn()?;
     let (hung, up) = channel();

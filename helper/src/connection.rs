@@ -53,7 +53,7 @@ pub fn check(text: &str) -> Result<(), Refusal> {
 /// that the server must run as: `requirepeer`, or the user of this process.
 pub fn resolve(text: &str) -> Result<(Config, Option<Peer>), Refusal> {
     let (pairs, own) = match is_url(text) {
-        true => (Vec::new(), Own::default()),
+        true => (Vec::new(), InterpretedParameters::default()),
         false => split(text)?,
     };
     let mut config = match is_url(text) {
@@ -127,15 +127,15 @@ fn parsed(text: &str) -> Result<Config, Refusal> {
     })
 }
 
-/// The parameters that are explained here.
+/// Parameters that the helper interprets itself; libpq gets the others.
 #[derive(Default)]
-struct Own {
+struct InterpretedParameters {
     passfile: Option<PathBuf>,
     requirepeer: Option<String>,
 }
 
-fn split(text: &str) -> Result<(Pairs, Own), Refusal> {
-    let mut own = Own::default();
+fn split(text: &str) -> Result<(Pairs, InterpretedParameters), Refusal> {
+    let mut own = InterpretedParameters::default();
     let mut others = Vec::new();
     for (key, value) in pairs(text)? {
         match key.as_str() {

@@ -14,7 +14,7 @@ pub use helper_session::check_tables;
 use crate::backoff::Backoff;
 use crate::client::{self, Client, Failure, describe};
 use crate::output::log;
-use helper_session::NoTable;
+use helper_session::MissingTable;
 use job::{Job, Outcome};
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
 use pgfsbench_core::helper::{Name, Request};
@@ -340,5 +340,5 @@ fn has_no_runs(error: &Failure) -> bool {
     let no_database = |error: &tokio_postgres::Error| {
         error.code() == Some(&tokio_postgres::error::SqlState::INVALID_CATALOG_NAME)
     };
-    error.is::<NoTable>() || error.downcast_ref().is_some_and(no_database)
+    error.is::<MissingTable>() || error.downcast_ref().is_some_and(no_database)
 }

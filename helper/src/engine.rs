@@ -18,7 +18,7 @@ mod zfs;
 
 use crate::config::Config;
 use crate::journal::{Entry, Journal, Layer, State};
-use crate::layer::{On, Part, Step};
+use crate::layer::{Part, PlannedLeaf, Step};
 use crate::place::{DIRECTORY, Place};
 use crate::plan::Plan;
 use crate::probe;
@@ -134,7 +134,7 @@ impl Engine {
         let plan = self.planned(place, request, Access::Claim)?;
         closed::mount_root(&self.config)?;
         check_is_free(&plan)?;
-        let leaf = |(part, on): (_, &On)| Layer::Leaf {
+        let leaf = |(part, on): (_, &PlannedLeaf)| Layer::Leaf {
             part,
             on: on.kept(),
         };
@@ -264,7 +264,7 @@ impl Engine {
         let Value::Object(all) = &mut result else {
             return result;
         };
-        let described = |on: &On, part| on.describe(work.devices.of(part));
+        let described = |on: &PlannedLeaf, part| on.describe(work.devices.of(part));
         let members = plan.members.iter().enumerate();
         let mut members: Vec<Value> = members
             .map(|(n, on)| described(on, Part::Member(n)))
@@ -364,14 +364,14 @@ fn properties_not_in_force(request: &Prepare, now: &BTreeMap<String, String>) ->
 fn taken(path: &Path) -> Refusal {
     let message = format!("{} is there already", secure::shown(path));
     Refusal::new(Kind::NotInThisState, message)
-        .detail("The helper's journal does not name it, so it is somebody else's.")
+        .detail("The helper's journal does not name it, so the helper has not made it.")
         .hint("Look at it, and remove it by hand.")
 }
 
 /// Refuses when something is where the plan will make something. It is not ours, since the journal does not name it.
 fn check_is_free(plan: &Plan) -> Result<(), Refusal> {
     for (_, on) in plan.leaves() {
-        if let On::Image { path, .. } = on
+        if let PlannedLeaf::Image { path, .. } = on
             && std::fs::symlink_metadata(path).is_ok()
         {
             return Err(taken(path));

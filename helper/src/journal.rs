@@ -20,7 +20,7 @@ mod entry;
 mod made;
 
 use entry::believe;
-pub use entry::{Entry, Kept, KeptPool, Layer, Part, State};
+pub use entry::{Entry, JournalLeaf, KeptPool, Layer, Part, State};
 pub use made::{
     Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_MD, PART_OF_ZFS, claim_of_log, claim_of_member,
 };

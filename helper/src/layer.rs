@@ -21,7 +21,7 @@ pub use crate::journal::Part;
 pub use device::{check_apart, check_device, check_free, device};
 pub use discard::{check_discards, spare, steps as discards};
 pub use extended::write_at_once;
-pub use facts::{Facts, Found, Holder, ImagesFacts, ZfsFacts};
+pub use facts::{Facts, Holder, ImagesFacts, KnownDevice, ZfsFacts};
 pub use identity::check_identity;
 pub use image::{NewImage, check_image, check_images, image};
 pub use log::log;
@@ -29,10 +29,10 @@ pub use md::{array, module as module_of_md, steps as steps_of_array};
 pub use mdadm::node_of_array;
 pub use record::record;
 pub use step::{Devices, Step};
-pub use undo::{Hook, Tell, Undoing};
+pub use undo::{Hook, Tell, UndoContext};
 pub use zfs::{module, partition, partition_of, steps as steps_of_pool};
 
-use crate::journal::{Entry, Kept};
+use crate::journal::{Entry, JournalLeaf};
 use crate::probe::device::DeviceFacts;
 use crate::probe::identity::sequence_of;
 use crate::probe::{self, loops};
@@ -45,7 +45,7 @@ use std::path::{Path, PathBuf};
 
 /// A leaf as it is planned.
 #[derive(Clone, Debug, PartialEq)]
-pub enum On {
+pub enum PlannedLeaf {
     Image {
         path: PathBuf,
         bytes: u64,
@@ -58,15 +58,15 @@ pub enum On {
     },
 }
 
-impl On {
+impl PlannedLeaf {
     /// The leaf as the journal has it.
-    pub fn kept(&self) -> Kept {
+    pub fn kept(&self) -> JournalLeaf {
         match self {
-            Self::Image { path, bytes } => Kept::Image {
+            Self::Image { path, bytes } => JournalLeaf::Image {
                 path: path.clone(),
                 bytes: *bytes,
             },
-            Self::Device { path, facts, .. } => Kept::Device {
+            Self::Device { path, facts, .. } => JournalLeaf::Device {
                 path: path.clone(),
                 identity: facts.identity.clone(),
             },
@@ -149,14 +149,14 @@ pub fn joined_of(entry: &Entry) -> usize {
 }
 
 /// The numbers that a leaf of an entry has now. A device has its number only until the next boot.
-pub fn numbers_of(kept: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
+pub fn numbers_of(kept: &JournalLeaf, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
     match kept {
-        Kept::Image { path, .. } => {
+        JournalLeaf::Image { path, .. } => {
             let devices = loops::of_image(&entry.attached(path))?;
             let number = |device: &PathBuf| probe::device_number(device);
             Ok(devices.iter().filter_map(number).collect())
         }
-        Kept::Device { identity, .. } => {
+        JournalLeaf::Device { identity, .. } => {
             let number = (identity.major, identity.minor);
             // Another device may have got the number since. One that is gone keeps it while it is mounted.
             let is_exchanged = identity.sequence.is_some()

@@ -7,7 +7,7 @@ pub use remount_options::mount_options_again;
 pub use settings::changed_by;
 
 use crate::config::Config;
-use crate::layer::{self, Devices, Facts, NewImage, On, Part, Step};
+use crate::layer::{self, Devices, Facts, NewImage, Part, PlannedLeaf, Step};
 use crate::place::Place;
 use crate::probe::kernel::Support;
 use crate::recorder::Recorder;
@@ -26,9 +26,9 @@ pub struct Plan {
     /// The UUID of an array of md, if one is made.
     pub array_uuid: String,
     /// The leaves that the filesystem is made on.
-    pub members: Vec<On>,
+    pub members: Vec<PlannedLeaf>,
     /// The device of its log; None if the filesystem holds it.
-    pub log: Option<On>,
+    pub log: Option<PlannedLeaf>,
     /// The recorder below the filesystem; None if nothing is recorded.
     pub recorder: Option<Recorder>,
     /// The UUID by which the log is known: its own, or that of the filesystem.
@@ -44,7 +44,7 @@ pub struct Plan {
 
 impl Plan {
     /// All leaves, in the order in which they are made.
-    pub fn leaves(&self) -> impl Iterator<Item = (Part, &On)> {
+    pub fn leaves(&self) -> impl Iterator<Item = (Part, &PlannedLeaf)> {
         let members = self.members.iter().enumerate();
         let log = self.log.iter().map(|log| (Part::Log, log));
         members.map(|(n, on)| (Part::Member(n), on)).chain(log)
@@ -60,8 +60,8 @@ impl Plan {
                 Part::Log => "/dev/loopM".to_owned(),
             };
             let node = match on {
-                On::Image { .. } => free.into(),
-                On::Device { facts, .. } => facts.node.clone(),
+                PlannedLeaf::Image { .. } => free.into(),
+                PlannedLeaf::Device { facts, .. } => facts.node.clone(),
             };
             devices.set(part, node);
         }
@@ -95,7 +95,7 @@ pub fn prepare(
     let mount_point = place.mount_point(config);
     let (members, mut steps) = storage(config, place, request, facts)?;
     let recorder = layer::record(config, place, request, facts, &members, &mut steps)?;
-    let smallest = members.iter().map(On::bytes).min().unwrap_or(0);
+    let smallest = members.iter().map(PlannedLeaf::bytes).min().unwrap_or(0);
     let mut mkfs_options = options_of_mkfs(request, &facts.uuid, smallest)?;
     let mut plain_mkfs = plain_options_of_mkfs(request, &facts.uuid, smallest)?;
     let log = layer::log(config, place, request, facts, &members)?;
@@ -171,7 +171,7 @@ fn storage(
     place: &Place,
     request: &Prepare,
     facts: &Facts,
-) -> Result<(Vec<On>, Vec<Step>), Refusal> {
+) -> Result<(Vec<PlannedLeaf>, Vec<Step>), Refusal> {
     let is_zfs = request.filesystem == Filesystem::Zfs;
     let (mut members, mut steps) = (Vec::new(), Vec::new());
     for n in 0..request.storage.members() {

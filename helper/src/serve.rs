@@ -5,7 +5,7 @@ mod answers;
 mod conversation;
 
 use crate::backoff::Backoff;
-use crate::child::{self, Part, Tie};
+use crate::child::{self, ChildSetup, Part};
 use crate::config::Database;
 use crate::engine::{Cleared, Engine, Hook};
 use crate::exec;
@@ -66,16 +66,16 @@ struct Shared {
 }
 
 /// Counts as long as it lives.
-struct Counted<'a>(&'a AtomicUsize);
+struct CountGuard<'a>(&'a AtomicUsize);
 
-impl<'a> Counted<'a> {
+impl<'a> CountGuard<'a> {
     fn new(counter: &'a AtomicUsize) -> Self {
         counter.fetch_add(1, Ordering::SeqCst);
         Self(counter)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -253,13 +253,13 @@ fn supervise(database: &Database, shared: &Shared, open: &Mutex<Open>) -> bool {
 fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Result<bool> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_write_timeout(Some(PATIENCE))?;
-    let tie = Tie {
+    let setup = ChildSetup {
         stream: theirs,
         program: &shared.program,
         ids: shared.ids,
     };
     let name = database.name.clone();
-    let (mut child, silent) = child::start(Part::Database, tie, move |said| {
+    let (mut child, silent) = child::start(Part::Database, setup, move |said| {
         output::forward(&name, said)
     })?;
     lock(open).push(Served {

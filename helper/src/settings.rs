@@ -12,7 +12,7 @@ pub const VM: &str = "/proc/sys/vm";
 /// The owner of a setting: the machine, or a disk's queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Of {
+pub enum SettingOwner {
     Queue(Queue),
     Kernel,
 }
@@ -29,26 +29,26 @@ pub struct Value {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Changed {
-    pub of: Of,
+    pub of: SettingOwner,
     pub before: Value,
     /// The value when everything had been set, of a queue when all was mounted. None if the helper may have been killed in between: then the
     /// old value is written back whatever is there now.
     pub after: Option<Value>,
 }
 
-impl Of {
+impl SettingOwner {
     pub fn directory(&self) -> Option<PathBuf> {
         match self {
-            Of::Queue(queue) => queue.directory(),
-            Of::Kernel => Some(VM.into()),
+            SettingOwner::Queue(queue) => queue.directory(),
+            SettingOwner::Kernel => Some(VM.into()),
         }
     }
 
     /// The files that may be written: no entry of the journal can name another one.
     fn has(&self, file: &str) -> bool {
         match self {
-            Of::Kernel => KERNEL.contains(&file),
-            Of::Queue(_) => match file.strip_prefix(TUNABLES) {
+            SettingOwner::Kernel => KERNEL.contains(&file),
+            SettingOwner::Queue(_) => match file.strip_prefix(TUNABLES) {
                 Some(name) => {
                     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
                     !name.is_empty() && name.chars().all(plain)
@@ -115,7 +115,7 @@ fn read(directory: &Path, file: &str) -> Option<Value> {
     }
 }
 
-pub fn write(of: &Of, value: &Value) -> Result<(), Refusal> {
+pub fn write(of: &SettingOwner, value: &Value) -> Result<(), Refusal> {
     let Some(directory) = of.directory() else {
         return Ok(());
     };
@@ -156,7 +156,7 @@ pub fn of_kernel(requested: &KernelSettings) -> Vec<Value> {
 }
 
 /// The present values of everything that writing these would change. A new scheduler resets its own settings and some of the queue's.
-pub fn before(of: &Of, requested: &[Value]) -> Vec<Changed> {
+pub fn before(of: &SettingOwner, requested: &[Value]) -> Vec<Changed> {
     let Some(directory) = of.directory() else {
         return Vec::new();
     };
@@ -199,7 +199,7 @@ pub fn before(of: &Of, requested: &[Value]) -> Vec<Changed> {
 /// since is left alone. If the scheduler is left alone, so are its settings.
 pub fn to_put_back(changed: &[Changed], now: impl Fn(&Changed) -> Option<Value>) -> Vec<Changed> {
     let is_as_left = |c: &Changed| c.after.is_none() || now(c) == c.after;
-    let scheduler_is_another = |of: &Of| {
+    let scheduler_is_another = |of: &SettingOwner| {
         changed
             .iter()
             .any(|c| c.of == *of && c.before.file == "scheduler" && !is_as_left(c))

@@ -13,7 +13,7 @@ use rustix::fs::{Mode, OFlags, openat, renameat};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use visit::Found;
+use visit::VisitResult;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -223,7 +223,7 @@ fn of(database: &str, refusal: Refusal) -> Refusal {
     }
 }
 
-fn check(database: &str, found: &Found) -> Result<(), Refusal> {
+fn check(database: &str, found: &VisitResult) -> Result<(), Refusal> {
     let own = env!("CARGO_PKG_VERSION");
     match found.version.as_deref() {
         Some(version) if version == own => Ok(()),

@@ -80,11 +80,13 @@ def sections(model, drawn):
     reasons = ''.join('<li>%s</li>' % h(row['says']) for row in model['advice'] if row['part'] in ('why', 'figures'))
     # The places of lines are needed, and kept, in what is copied.
     listing = lambda lines: '<pre tabindex="0">%s</pre>' % '&#10;'.join(h(line) for line in lines)
+    why = ('<ul>%s</ul>' % reasons if reasons else '') + advice_list(model, PARTS)
+    of_experiment = model['kind'] == 'experiment'
     return [part for part in [
         section('verdict', 'Verdict', picture),
         section('history', 'Night by night', nights_section(model, of['history']) if 'history' in of else ''),
-        section('targets', 'Targets' if model['kind'] == 'experiment' else 'Runs', targets_table(model) + ('<ul>%s</ul>' % reasons if reasons else '')
-                + advice_list(model, PARTS)),
+        section('targets', 'Targets' if of_experiment else 'Runs', targets_table(model) + ('' if of_experiment else why)),
+        section('why', 'Why', why if of_experiment else ''),
         section('seconds', 'Second by second', figure_of(of['tps']) if 'tps' in of else ''),
         section('latencies', 'Latencies', together('latency', 'commit')),
         section('transactions', 'Transactions by type', transactions_section(model, of)),
@@ -103,6 +105,24 @@ def sections(model, drawn):
         section('repeat', 'How to repeat it', listing(model['calls']) if model['calls'] else '')] if part]
 
 
+def answer_of(texts):
+    return '<div class="answer">%s</div>' % ''.join('<p>%s</p>' % h(sentence(text)) for text in texts)
+
+
+def body_of(model, parts):
+    """Between heading and foot. The page of an experiment begins with its picture, its first sentence and its table; the rest is folded."""
+    contents = lambda listed: '<nav aria-label="Contents"><ul>%s</ul></nav>' % ''.join('<li><a href="#%s">%s</a></li>' % (part['id'], h(part['title'])) for part in listed)
+    caption = '<p class="soft">%s</p>' % h(sentence(model['caption']))
+    together = lambda listed: ''.join(part['html'] for part in listed)
+    first = {part['id']: part['html'] for part in parts if part['id'] in ('verdict', 'targets')}
+    if model['kind'] != 'experiment':
+        return answer_of(model['answer']) + caption + contents(parts) + together(parts)
+    rest = [part for part in parts if part['id'] not in first]
+    further = answer_of(model['answer'][1:]) if len(model['answer']) > 1 else ''
+    return (first.get('verdict', '') + answer_of(model['answer'][:1]) + first.get('targets', '')
+            + '<details id="more"><summary>Reasons, charts, findings, and how to repeat it</summary>' + further + caption + contents(rest) + together(rest) + '</details>')
+
+
 def as_page(model):
     # Its pictures are drawn already: a page of a study is small.
     drawn = [] if model['kind'] == 'study' else charts(model)
@@ -113,16 +133,13 @@ def as_page(model):
     scripts = "'%s' '%s'" % (source_hash(library), source_hash(script)) if drawn else "'none'"
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src %s; base-uri 'none'; form-action 'none'" % scripts
     title = heading(model) if model['kind'] == 'study' else '%s %s' % ({'experiment': 'Experiment', 'history': 'History'}.get(model['kind'], 'Benchmark:'), model['title'])
-    contents = ''.join('<li><a href="#%s">%s</a></li>' % (part['id'], h(part['title'])) for part in parts)
     head = ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="%s">'
             '<meta name="viewport" content="width=device-width, initial-scale=1"><title>%s</title><style>%s</style></head><body>'
-            '<a class="skip" href="#%s">To the figures</a><header><h1>%s</h1></header><main><div class="answer">%s</div><p class="soft">%s</p>'
-            '<nav aria-label="Contents"><ul>%s</ul></nav>') % (
-        html_module.escape(policy), h(title), one_line(files['page.css']), 'published' if model['kind'] == 'study' else 'targets', h(title), ''.join('<p>%s</p>' % h(sentence(text)) for text in model['answer']),
-        h(sentence(model['caption'])), contents)
+            '<a class="skip" href="#%s">To the figures</a><header><h1>%s</h1></header><main>') % (
+        html_module.escape(policy), h(title), one_line(files['page.css']), 'published' if model['kind'] == 'study' else 'targets', h(title))
     foot = '</main><footer class="soft"><p>Made by pgfsbench%s; nothing is fetched from anywhere.</p></footer>' % (
         '. The charts are drawn by plotly.js (MIT licence), which is in this file' if drawn else '')
     if drawn:
         foot += '<noscript><p>The charts need JavaScript; everything else does not.</p></noscript>'
         foot += '<script type="application/json" id="charts">%s</script><script>%s</script><script>%s</script>' % (script_json(drawn), library, script)
-    return ''.join([head] + [part['html'] for part in parts] + [foot, '</body></html>'])
+    return ''.join([head, body_of(model, parts), foot, '</body></html>'])

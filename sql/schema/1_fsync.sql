@@ -23,7 +23,6 @@ CREATE TABLE fsbench.fsync (
     PRIMARY KEY (run_id, method, writes, writers)
 );
 COMMENT ON TABLE fsbench.fsync IS 'Tests of runs of the workload fsync: how long it takes to write 8 kB of WAL and have them on disk, in each way that wal_sync_method can be; what pg_test_fsync measures, with percentiles and with several writers';
-COMMENT ON COLUMN fsbench.fsync.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.fsync.method IS 'As wal_sync_method: open_datasync, fdatasync, fsync, open_sync; none: the write alone, which waits for nothing, as reference';
 COMMENT ON COLUMN fsbench.fsync.writes IS 'Writes before each sync; with the open_ methods each write is synced by itself, and they count as one operation';
 COMMENT ON COLUMN fsbench.fsync.writers IS 'Processes that did it at the same time, each on blocks of its own in the same file';
@@ -33,13 +32,6 @@ COMMENT ON COLUMN fsbench.fsync.direct IS 'Whether it was written past the page 
 COMMENT ON COLUMN fsbench.fsync.syncs IS 'Operations of all writers: one is all writes and the sync';
 COMMENT ON COLUMN fsbench.fsync.ops_per_second IS 'Operations per second of all writers together';
 COMMENT ON COLUMN fsbench.fsync.latency_avg_ms IS 'Mean time of an operation (ms)';
-COMMENT ON COLUMN fsbench.fsync.latency_p50_ms IS 'Median (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.fsync.latency_p90_ms IS '90th percentile (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.fsync.latency_p95_ms IS '95th percentile (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.fsync.latency_p99_ms IS '99th percentile (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.fsync.latency_p999_ms IS '99.9th percentile (ms); NULL under 10,000 operations';
-COMMENT ON COLUMN fsbench.fsync.latency_min_ms IS 'Shortest (ms), exact';
-COMMENT ON COLUMN fsbench.fsync.latency_max_ms IS 'Longest (ms), exact';
 COMMENT ON COLUMN fsbench.fsync.buckets IS 'Numbers of the buckets of its histogram that are not empty; see fsbench.bucket_low_ms and bucket_high_ms';
 COMMENT ON COLUMN fsbench.fsync.counts IS 'Operations in each of these buckets';
 

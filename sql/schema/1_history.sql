@@ -8,7 +8,7 @@ CREATE TABLE fsbench.acknowledgement (
     acknowledged_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (run_id, metric)
 );
-COMMENT ON TABLE fsbench.acknowledgement IS 'Changes of level for the worse that somebody has accepted: fsbench.check_history() raises no error for them. Written by fsbench.acknowledge()';
+COMMENT ON TABLE fsbench.acknowledgement IS 'Accepted changes of level for the worse: fsbench.check_history() raises no error for them. fsbench.acknowledge() writes them';
 COMMENT ON COLUMN fsbench.acknowledgement.run_id IS 'First run of the new level';
 COMMENT ON COLUMN fsbench.acknowledgement.metric IS 'Metric of which the new level is accepted';
 COMMENT ON COLUMN fsbench.acknowledgement.note IS 'Why it is accepted';
@@ -30,6 +30,6 @@ $$;
 COMMENT ON FUNCTION fsbench._sign_acknowledgement IS 'Writes who acknowledges, and when. Private';
 CREATE TRIGGER sign BEFORE INSERT OR UPDATE ON fsbench.acknowledgement
     FOR EACH ROW EXECUTE FUNCTION fsbench._sign_acknowledgement();
-COMMENT ON TRIGGER sign ON fsbench.acknowledgement IS 'Nobody acknowledges in the name of another role';
+COMMENT ON TRIGGER sign ON fsbench.acknowledgement IS 'A role acknowledges in its own name only';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.acknowledgement', '');

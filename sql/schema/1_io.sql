@@ -36,7 +36,6 @@ CREATE TABLE fsbench.io_job (
     PRIMARY KEY (run_id, job, direction)
 );
 COMMENT ON TABLE fsbench.io_job IS 'Jobs of runs of the workload io, by direction: figures that fio has measured on files beside the database. Percentiles are from the histogram in fsbench.histogram';
-COMMENT ON COLUMN fsbench.io_job.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.io_job.job IS 'Name of the job: its pattern, or its name in the job file';
 COMMENT ON COLUMN fsbench.io_job.direction IS 'read, write, or sync: fsync() and fdatasync() of the job';
 COMMENT ON COLUMN fsbench.io_job.position IS 'Place of the job in the job file, from 1';
@@ -51,14 +50,6 @@ COMMENT ON COLUMN fsbench.io_job.runtime_ms IS 'How long fio did these operation
 COMMENT ON COLUMN fsbench.io_job.mb_per_second IS 'Bandwidth, in units of 10^6 bytes per second; NULL for syncs, and without operations';
 COMMENT ON COLUMN fsbench.io_job.iops IS 'Operations per second of all copies; NULL without operations';
 COMMENT ON COLUMN fsbench.io_job.latency_avg_ms IS 'Mean time of an operation, from its submission to its completion (ms)';
-COMMENT ON COLUMN fsbench.io_job.latency_stddev_ms IS 'Standard deviation (ms)';
-COMMENT ON COLUMN fsbench.io_job.latency_p50_ms IS 'Median (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.io_job.latency_p90_ms IS '90th percentile (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.io_job.latency_p95_ms IS '95th percentile (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.io_job.latency_p99_ms IS '99th percentile (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.io_job.latency_p999_ms IS '99.9th percentile (ms); NULL under 10,000 operations';
-COMMENT ON COLUMN fsbench.io_job.latency_min_ms IS 'Shortest (ms), exact';
-COMMENT ON COLUMN fsbench.io_job.latency_max_ms IS 'Longest (ms), exact';
 COMMENT ON COLUMN fsbench.io_job.user_cpu_ms IS 'Processor time of the whole job in user mode, all copies and directions (ms)';
 COMMENT ON COLUMN fsbench.io_job.system_cpu_ms IS 'Processor time of the whole job in the kernel, all copies and directions (ms)';
 COMMENT ON COLUMN fsbench.io_job.drift_ratio IS 'Operations of the last third of the job''s seconds, divided by those of the first third; NULL under six seconds';
@@ -79,7 +70,6 @@ CREATE TABLE fsbench.io_second (
     PRIMARY KEY (run_id, second, job, direction)
 );
 COMMENT ON TABLE fsbench.io_second IS 'Seconds of jobs of runs of the workload io, from the logs of fio. A last part of a second is in no log, but in fsbench.io_job';
-COMMENT ON COLUMN fsbench.io_second.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.io_second.second IS 'Second of the measured window, from 0';
 COMMENT ON COLUMN fsbench.io_second.job IS 'Name of the job';
 COMMENT ON COLUMN fsbench.io_second.direction IS 'read or write';

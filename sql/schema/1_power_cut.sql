@@ -18,7 +18,6 @@ CREATE TABLE fsbench.power_cut_result (
     PRIMARY KEY (run_id, part)
 );
 COMMENT ON TABLE fsbench.power_cut_result IS 'Parts of runs of the workload power-cut. Two parts test the server as it is; the others are controls, which have to fail';
-COMMENT ON COLUMN fsbench.power_cut_result.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.power_cut_result.part IS 'commits: clients commit; pages: checkpoints write pages; fsync_off: a client commits with fsync off; full_page_writes_off: checkpoints write pages with full_page_writes off; barriers_off: a client commits on a filesystem that was mounted without barriers, where it has such an option';
 COMMENT ON COLUMN fsbench.power_cut_result.control IS 'Whether the part is a control. Where a control does not fail, tests that passed are void; full_page_writes_off must tear a page on ext2, ext3, ext4 and xfs, unless the filesystem is mounted with data=journal; barriers_off must lose or damage something';
 COMMENT ON COLUMN fsbench.power_cut_result.cuts IS 'Power cuts';
@@ -51,7 +50,6 @@ CREATE TABLE fsbench.power_cut_point (
     PRIMARY KEY (run_id, part, number)
 );
 COMMENT ON TABLE fsbench.power_cut_point IS 'Power cuts of runs of the workload power-cut: moments of the record at which the device was left as a power cut would have left it, and what the server had then';
-COMMENT ON COLUMN fsbench.power_cut_point.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.power_cut_point.part IS 'Part of the run, as in fsbench.power_cut_result';
 COMMENT ON COLUMN fsbench.power_cut_point.number IS 'Number in its part, from 1, in the order of time';
 COMMENT ON COLUMN fsbench.power_cut_point.entry IS 'Writes, flushes and discards of the record before the power cut';
@@ -80,7 +78,6 @@ CREATE TABLE fsbench.power_cut_error (
     PRIMARY KEY (run_id, operation)
 );
 COMMENT ON TABLE fsbench.power_cut_error IS 'Errors of the device in runs of the workload power-cut with fsync_error: a client commits, one operation of the device fails, and the server is started again';
-COMMENT ON COLUMN fsbench.power_cut_error.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.power_cut_error.operation IS 'Operation that the device failed: flush or write';
 COMMENT ON COLUMN fsbench.power_cut_error.errors IS 'Operations that the device failed';
 COMMENT ON COLUMN fsbench.power_cut_error.reported IS 'panic: the server stopped with PANIC; error: a statement failed, and the server went on; NULL: neither the filesystem nor the server reported it';

@@ -21,7 +21,6 @@ CREATE TABLE fsbench.probe (
     PRIMARY KEY (run_id, number)
 );
 COMMENT ON TABLE fsbench.probe IS 'The rates that a search for the sustainable rate has tried (fsbench.sustainable_rate), in their order';
-COMMENT ON COLUMN fsbench.probe.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.probe.number IS 'Number of the probe; 0 is the cycle without a rate that comes before them';
 COMMENT ON COLUMN fsbench.probe.purpose IS 'free: without a rate; search: is this rate kept?; confirm: is it kept once more, over all cycles of a probe?';
 COMMENT ON COLUMN fsbench.probe.rate IS 'Transactions per second of all clients that were scheduled; NULL: as many as they could';
@@ -30,12 +29,12 @@ COMMENT ON COLUMN fsbench.probe.latency_ms IS 'The percentile of latency that is
 COMMENT ON COLUMN fsbench.probe.latency_max_ms IS 'Longest latency of what was committed (ms), within 3.2 %';
 COMMENT ON COLUMN fsbench.probe.tps IS 'Transactions per second that were committed';
 COMMENT ON COLUMN fsbench.probe.scheduled IS 'Transactions that were due: committed, skipped or failed';
-COMMENT ON COLUMN fsbench.probe.misses IS 'Those of them that were late, skipped or failed';
+COMMENT ON COLUMN fsbench.probe.misses IS 'Scheduled transactions that were late, skipped or failed';
 COMMENT ON COLUMN fsbench.probe.skipped IS 'Scheduled transactions that were already later than the latency limit before they could start';
 COMMENT ON COLUMN fsbench.probe.late IS 'Transactions that took longer than the latency limit, from the time when each was due';
 COMMENT ON COLUMN fsbench.probe.failed IS 'Transactions that ended with a serialization failure, a deadlock or a lock timeout';
-COMMENT ON COLUMN fsbench.probe.started_at IS 'When its first cycle began; what is discarded before that is not counted';
-COMMENT ON COLUMN fsbench.probe.seconds IS 'How long its cycles took in all (s)';
+COMMENT ON COLUMN fsbench.probe.started_at IS 'Start of its first cycle; the discarded time before does not count';
+COMMENT ON COLUMN fsbench.probe.seconds IS 'Length of all its cycles (s)';
 COMMENT ON COLUMN fsbench.probe.cycle_scheduled IS 'scheduled, by cycle';
 COMMENT ON COLUMN fsbench.probe.cycle_misses IS 'misses, by cycle';
 

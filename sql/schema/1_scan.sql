@@ -33,7 +33,6 @@ CREATE TABLE fsbench.scan (
     PRIMARY KEY (run_id, scan)
 );
 COMMENT ON TABLE fsbench.scan IS 'Scans of runs of the workload scan: one row per SELECT count(*), in the order in which they were made. fsbench.scan_curve() puts them together';
-COMMENT ON COLUMN fsbench.scan.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.scan.scan IS 'Number in the order in which they were made, which is random but for those that are made again, from 1';
 COMMENT ON COLUMN fsbench.scan.degree IS 'Parallel workers that were asked for';
 COMMENT ON COLUMN fsbench.scan.repeat IS 'Which repeat of that degree, from 1; twice or three times when it was made again';
@@ -55,7 +54,7 @@ COMMENT ON COLUMN fsbench.scan.worker_buffers IS 'Blocks of each worker, found o
 COMMENT ON COLUMN fsbench.scan.leader_buffers IS 'Blocks of the leader: its share of the table, with the few of the catalogs that planning reads';
 COMMENT ON COLUMN fsbench.scan.skew IS 'Blocks of the busiest process divided by the mean of all: 1 is an even share';
 COMMENT ON COLUMN fsbench.scan.cached_bytes IS 'Bytes of the table''s files in the kernel''s page cache just before the scan (mincore)';
-COMMENT ON COLUMN fsbench.scan.process_read_bytes IS 'Bytes that the processes of the scan, leader and workers, had the kernel read from storage meanwhile (read_bytes of /proc/PID/io): of the table with what was read ahead, and of whatever else they read. NULL where the kernel does not count that for them (FUSE, network filesystems, zfs). Where other processes of the server read for them (PostgreSQL 18 with io_method = worker), what these had read is counted, too, as long as they read for nobody else (others_read_bytes)';
+COMMENT ON COLUMN fsbench.scan.process_read_bytes IS 'Bytes that the processes of the scan, leader and workers, had the kernel read from storage meanwhile (read_bytes of /proc/PID/io): of the table with what was read ahead, and of whatever else they read. NULL where the kernel does not count that for them (FUSE, network filesystems, zfs). Where other processes of the server read for them (PostgreSQL 18 with io_method = worker), what these had read is counted, too, as long as they read for no other process (others_read_bytes)';
 COMMENT ON COLUMN fsbench.scan.others_read_bytes IS 'Bytes that the server''s I/O workers (PostgreSQL 18 with io_method = worker) read for others than the scan meanwhile, when it was more than 256 kB: process_read_bytes is NULL then, and the finding read_for_others tells. NULL when it was not';
 COMMENT ON COLUMN fsbench.scan.device_read_bytes IS 'Bytes that the device of the data directory read during the scan, for whomever; NULL where no one device is known';
 COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what did not come from storage (process_read_bytes, else device_read_bytes): from the page cache; NULL where that is not known, and where the filesystem compresses (by its mount options, or by an attribute of the table''s files)';
@@ -75,7 +74,6 @@ CREATE TABLE fsbench.scan_read (
     PRIMARY KEY (run_id, readers, block_bytes)
 );
 COMMENT ON TABLE fsbench.scan_read IS 'How fast the files of a scanned table can be read without the executor, cold or from the page cache (also when the scans found it in shared buffers): the reference that tells a scan that is bound by the processor from one that is bound by storage';
-COMMENT ON COLUMN fsbench.scan_read.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.scan_read.readers IS 'Processes that read at the same time, each its own parts';
 COMMENT ON COLUMN fsbench.scan_read.block_bytes IS 'Bytes of each read';
 COMMENT ON COLUMN fsbench.scan_read.bytes IS 'Bytes that were read';

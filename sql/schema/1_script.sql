@@ -54,7 +54,6 @@ CREATE TABLE fsbench.transaction_result (
     PRIMARY KEY (run_id, position)
 );
 COMMENT ON TABLE fsbench.transaction_result IS 'Measured transactions of each type, in runs of workloads that have several types: each script is one';
-COMMENT ON COLUMN fsbench.transaction_result.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.transaction_result.position IS 'Number of the type in the workload, from 1; of a script its place in the argument scripts';
 COMMENT ON COLUMN fsbench.transaction_result.transaction IS 'Name of the type, as in fsbench.histogram; of a script its name';
 COMMENT ON COLUMN fsbench.transaction_result.weight IS 'Weight by which it was chosen';
@@ -66,13 +65,6 @@ COMMENT ON COLUMN fsbench.transaction_result.retries IS 'All further tries';
 COMMENT ON COLUMN fsbench.transaction_result.limit_ms IS 'Limit of latency (ms), of the type or else of the run; NULL without';
 COMMENT ON COLUMN fsbench.transaction_result.late IS 'Transactions that took longer than the limit; NULL without';
 COMMENT ON COLUMN fsbench.transaction_result.latency_avg_ms IS 'Average latency (ms), from the first try, of transactions that were committed or rolled back as intended; waits before and after them do not count. NULL in a search for a rate, as all latencies: it goes through several rates';
-COMMENT ON COLUMN fsbench.transaction_result.latency_stddev_ms IS 'Standard deviation of latency (ms)';
-COMMENT ON COLUMN fsbench.transaction_result.latency_p50_ms IS 'Median of latency (ms)';
-COMMENT ON COLUMN fsbench.transaction_result.latency_p90_ms IS '90th percentile of latency (ms)';
-COMMENT ON COLUMN fsbench.transaction_result.latency_p95_ms IS '95th percentile of latency (ms)';
-COMMENT ON COLUMN fsbench.transaction_result.latency_p99_ms IS '99th percentile of latency (ms)';
-COMMENT ON COLUMN fsbench.transaction_result.latency_p999_ms IS '99.9th percentile of latency (ms); NULL under 10000 values';
-COMMENT ON COLUMN fsbench.transaction_result.latency_max_ms IS 'Largest latency (ms)';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.transaction_result', '');
 
@@ -85,7 +77,6 @@ CREATE TABLE fsbench.transaction_failure (
     PRIMARY KEY (run_id, position, sqlstate)
 );
 COMMENT ON TABLE fsbench.transaction_failure IS 'Measured transactions that failed, and tries that failed and were followed by another one, by type and SQLSTATE';
-COMMENT ON COLUMN fsbench.transaction_failure.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.transaction_failure.position IS 'Number of the type, as in fsbench.transaction_result';
 COMMENT ON COLUMN fsbench.transaction_failure.sqlstate IS 'SQLSTATE; other for all beyond the first 15 that a client met in a type. 57014 is a statement that was cancelled after the window';
 COMMENT ON COLUMN fsbench.transaction_failure.transactions IS 'Transactions whose last try failed with it';
@@ -112,7 +103,6 @@ CREATE TABLE fsbench.command_result (
     PRIMARY KEY (run_id, position, command)
 );
 COMMENT ON TABLE fsbench.command_result IS 'Commands of scripts in measured transactions; fsbench.script_command has their texts. Without rows with the option commands off, and in a search for a rate';
-COMMENT ON COLUMN fsbench.command_result.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.command_result.position IS 'Number of the script, as in fsbench.transaction_result';
 COMMENT ON COLUMN fsbench.command_result.command IS 'Number of the command in its script, from 1; its histogram has the measure command N';
 COMMENT ON COLUMN fsbench.command_result.line IS 'Line of the script on which it begins, from 1';
@@ -120,12 +110,5 @@ COMMENT ON COLUMN fsbench.command_result.kind IS 'SQL, or the name of the meta c
 COMMENT ON COLUMN fsbench.command_result.executions IS 'How often it was executed, tries that failed included';
 COMMENT ON COLUMN fsbench.command_result.failures IS 'Executions that ended with an error';
 COMMENT ON COLUMN fsbench.command_result.latency_avg_ms IS 'Average duration (ms) of executions without an error';
-COMMENT ON COLUMN fsbench.command_result.latency_stddev_ms IS 'Standard deviation of the duration (ms)';
-COMMENT ON COLUMN fsbench.command_result.latency_p50_ms IS 'Median of the duration (ms)';
-COMMENT ON COLUMN fsbench.command_result.latency_p90_ms IS '90th percentile of the duration (ms)';
-COMMENT ON COLUMN fsbench.command_result.latency_p95_ms IS '95th percentile of the duration (ms)';
-COMMENT ON COLUMN fsbench.command_result.latency_p99_ms IS '99th percentile of the duration (ms)';
-COMMENT ON COLUMN fsbench.command_result.latency_p999_ms IS '99.9th percentile of the duration (ms); NULL under 10000 values';
-COMMENT ON COLUMN fsbench.command_result.latency_max_ms IS 'Largest the duration (ms)';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.command_result', '');

@@ -28,16 +28,15 @@ CREATE TABLE fsbench.checkpoint (
     PRIMARY KEY (run_id, number)
 );
 COMMENT ON TABLE fsbench.checkpoint IS 'One row per checkpoint or restartpoint that touches the measured window, from the checkpointer''s own figures: what its line in the server''s log says, to the millisecond. Empty when log_checkpoints is off';
-COMMENT ON COLUMN fsbench.checkpoint.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.checkpoint.number IS 'Number in the run, from 1, in the order in which they ended';
 COMMENT ON COLUMN fsbench.checkpoint.kind IS 'checkpoint or restartpoint';
 COMMENT ON COLUMN fsbench.checkpoint.cause IS 'Why and how, in the words of the log: time (checkpoint_timeout), wal (max_wal_size), immediate, force, wait, ...; NULL where it could not be read';
-COMMENT ON COLUMN fsbench.checkpoint.started_at IS 'When it began';
-COMMENT ON COLUMN fsbench.checkpoint.ended_at IS 'When it was complete; NULL when it still went on when the run was stored';
+COMMENT ON COLUMN fsbench.checkpoint.started_at IS 'Start of the checkpoint';
+COMMENT ON COLUMN fsbench.checkpoint.ended_at IS 'End of the checkpoint; NULL when it had not ended when the run was stored';
 COMMENT ON COLUMN fsbench.checkpoint.start_second IS 'Second of the measured window in which it began, as in fsbench.sample; negative before the window';
-COMMENT ON COLUMN fsbench.checkpoint.end_second IS 'Second of the measured window in which it was complete; NULL when it still went on';
+COMMENT ON COLUMN fsbench.checkpoint.end_second IS 'Second of the measured window in which it ended; NULL when it had not ended';
 COMMENT ON COLUMN fsbench.checkpoint.started_before IS 'Whether it began before the measured window';
-COMMENT ON COLUMN fsbench.checkpoint.ended_after IS 'Whether it went on after the measured window; without this and started_before it counts as complete';
+COMMENT ON COLUMN fsbench.checkpoint.ended_after IS 'Whether it ended after the measured window; without this and started_before it counts as complete';
 COMMENT ON COLUMN fsbench.checkpoint.write_ms IS 'Time for writing buffers (ms)';
 COMMENT ON COLUMN fsbench.checkpoint.sync_ms IS 'Time for syncing files (ms)';
 COMMENT ON COLUMN fsbench.checkpoint.total_ms IS 'From its start to its end (ms)';
@@ -51,7 +50,7 @@ COMMENT ON COLUMN fsbench.checkpoint.wal_files_added IS 'Files of WAL that it ma
 COMMENT ON COLUMN fsbench.checkpoint.wal_files_removed IS 'Files of WAL that it removed';
 COMMENT ON COLUMN fsbench.checkpoint.wal_files_recycled IS 'Files of WAL that it renamed for later';
 COMMENT ON COLUMN fsbench.checkpoint.distance_bytes IS 'WAL since the checkpoint before; NULL where the message could not be read (another language than English)';
-COMMENT ON COLUMN fsbench.checkpoint.estimate_bytes IS 'The same as the server expected it; NULL where the message could not be read';
+COMMENT ON COLUMN fsbench.checkpoint.estimate_bytes IS 'distance_bytes as the server had estimated it; NULL where the message could not be read';
 
 CREATE TABLE fsbench.statistic (
     run_id  bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -62,7 +61,6 @@ CREATE TABLE fsbench.statistic (
     PRIMARY KEY (run_id, view, object, counter)
 );
 COMMENT ON TABLE fsbench.statistic IS 'Core''s statistics views over the measured window: pg_stat_wal, pg_stat_bgwriter, pg_stat_checkpointer (17 and later), pg_stat_io (16 and later), and pg_stat_database of the work database. All but the last are of the whole server';
-COMMENT ON COLUMN fsbench.statistic.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.statistic.view IS 'View';
 COMMENT ON COLUMN fsbench.statistic.object IS 'What the counter is about, in pg_stat_io: backend_type/object/context, without those in which nothing happened (the clients are background workers); else empty';
 COMMENT ON COLUMN fsbench.statistic.counter IS 'Column of the view, as that version of the server calls it';
@@ -101,11 +99,10 @@ CREATE TABLE fsbench.statement (
     PRIMARY KEY (run_id, queryid, toplevel)
 );
 COMMENT ON TABLE fsbench.statement IS 'Statements of the workload in the measured window, from pg_stat_statements, which is reset for the work database when the window begins (after a warm-up, within milliseconds of that); empty where that is not loaded or its extension is not in the database of pgfsbench, and where entries were removed in the window (findings tell). COMMIT is not among them: its times are those of the run';
-COMMENT ON COLUMN fsbench.statement.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.statement.queryid IS 'Hash of the statement, as in pg_stat_statements';
-COMMENT ON COLUMN fsbench.statement.toplevel IS 'Whether it was executed by itself, not from within another one';
+COMMENT ON COLUMN fsbench.statement.toplevel IS 'Whether it was executed at top level, not within another statement';
 COMMENT ON COLUMN fsbench.statement.query IS 'Text of the statement, at most 8 kB of it';
-COMMENT ON COLUMN fsbench.statement.calls IS 'How often it was executed';
+COMMENT ON COLUMN fsbench.statement.calls IS 'Number of executions';
 COMMENT ON COLUMN fsbench.statement.total_exec_ms IS 'Time of all executions (ms)';
 COMMENT ON COLUMN fsbench.statement.mean_exec_ms IS 'Mean of them (ms)';
 COMMENT ON COLUMN fsbench.statement.min_exec_ms IS 'Shortest (ms)';

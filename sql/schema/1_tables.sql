@@ -167,10 +167,10 @@ COMMENT ON COLUMN fsbench.run_log.forced IS 'Whether the run was made although i
 COMMENT ON COLUMN fsbench.run_log.asked IS 'Parameters as given';
 COMMENT ON COLUMN fsbench.run_log.used IS 'Parameters as used, with those that pgfsbench chose (chosen), settings and options';
 COMMENT ON COLUMN fsbench.run_log.requested_by IS 'Role that asked for the run';
-COMMENT ON COLUMN fsbench.run_log.requested_at IS 'When it was asked for';
-COMMENT ON COLUMN fsbench.run_log.started_at IS 'When its coordinator began';
+COMMENT ON COLUMN fsbench.run_log.requested_at IS 'Time of the request';
+COMMENT ON COLUMN fsbench.run_log.started_at IS 'Start of its coordinator';
 COMMENT ON COLUMN fsbench.run_log.measured_from IS 'Start of the measured window';
-COMMENT ON COLUMN fsbench.run_log.ended_at IS 'When it was done, failed or cancelled';
+COMMENT ON COLUMN fsbench.run_log.ended_at IS 'End: done, failed or cancelled';
 COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on. On a target the first ones are load_once (loading the data that are copied, if they were not there), filesystem (making and mounting it), copy, and server (starting it, or connecting to it); with the option crash stop, remount, recovery and verify follow those of the run; where a server was made for the run, release is the last one of a run that is done, once that server, its files and its filesystem are gone';
 COMMENT ON COLUMN fsbench.run_log.steps IS 'Steps in the order in which they were begun, as fsbench.plan() with the same arguments shows them beforehand: each with who, action and started_ms (since started_at). Of a run that has failed, as far as it came, and what was removed then';
 COMMENT ON COLUMN fsbench.run_log.error_code IS 'SQLSTATE of the error that ended the run';
@@ -208,7 +208,7 @@ COMMENT ON COLUMN fsbench.run_log.xids_used IS 'Transaction ids that the server 
 COMMENT ON COLUMN fsbench.run_log.wal_bytes IS 'WAL that the server wrote in the measured window (difference of LSNs)';
 COMMENT ON COLUMN fsbench.run_log.complete_checkpoints IS 'Checkpoints that began and ended in the measured window';
 COMMENT ON COLUMN fsbench.run_log.balances IS 'What the tables held after the run, and was verified; of pgbench''s scripts the sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts, and accounts_read: all, or changed where only those were read that the history names; of two runs the fingerprints compare';
-COMMENT ON COLUMN fsbench.run_log.facts IS 'What was seen of the run and has no column of its own; with the other columns and tables, what fsbench.judge() judges by';
+COMMENT ON COLUMN fsbench.run_log.facts IS 'Observations of the run without a column; fsbench.judge() reads them';
 COMMENT ON COLUMN fsbench.run_log.client_wal_records IS 'WAL records that transactions of the clients wrote in the measured window, by the clients'' own counters';
 COMMENT ON COLUMN fsbench.run_log.client_wal_fpi IS 'Full-page images among them';
 COMMENT ON COLUMN fsbench.run_log.client_wal_bytes IS 'Their bytes; wal_bytes has besides what others wrote, and the headers of pages';
@@ -225,17 +225,17 @@ COMMENT ON COLUMN fsbench.run_log.client_block_write_ms IS 'Time for writing blo
 COMMENT ON COLUMN fsbench.run_log.client_cpu_seconds IS 'Processor time of the clients in the measured window (s)';
 COMMENT ON COLUMN fsbench.run_log.cpu_seconds IS 'Processor time of clients, checkpointer, walwriter and background writer in the measured window (s)';
 COMMENT ON COLUMN fsbench.run_log.cpu_ms_per_transaction IS 'cpu_seconds per transaction (ms)';
-COMMENT ON COLUMN fsbench.run_log.device_read_bytes IS 'Bytes read from the block device of the data in the measured window, whoever read them; NULL for a filesystem without a block device of its own (tmpfs, NFS, overlay, zfs) or with several';
-COMMENT ON COLUMN fsbench.run_log.device_write_bytes IS 'Bytes written to the block devices of data and WAL, whoever wrote them; NULL where one of them is not known, or the kernel counts nothing there (a partition on NVMe with several paths)';
+COMMENT ON COLUMN fsbench.run_log.device_read_bytes IS 'Bytes read from the block device of the data in the measured window, for all programs; NULL for a filesystem without a block device of its own (tmpfs, NFS, overlay, zfs) or with several';
+COMMENT ON COLUMN fsbench.run_log.device_write_bytes IS 'Bytes written to the block devices of data and WAL, by all programs; NULL where one of them is not known, or the kernel counts nothing there (a partition on NVMe with several paths)';
 COMMENT ON COLUMN fsbench.run_log.device_flushes IS 'Flushes of the caches of these devices; for a partition those of the whole disk; NULL where the kernel does not count them (before Linux 5.5, md, device mapper)';
 COMMENT ON COLUMN fsbench.run_log.device_bytes_per_transaction IS 'device_write_bytes per transaction';
 COMMENT ON COLUMN fsbench.run_log.flushes_per_transaction IS 'device_flushes per transaction';
 COMMENT ON COLUMN fsbench.run_log.changed_bytes IS 'Bytes that the transactions changed: the columns that they set, without headers and indexes (tpcb: three balances of 4 bytes and a row of history of 24)';
 COMMENT ON COLUMN fsbench.run_log.server_write_bytes IS 'Bytes that the server wrote for it: wal_bytes, and the blocks that its processes wrote, also to make files longer. PostgreSQL 15 may not yet have counted all that others wrote than clients, checkpointer and background writer (autovacuum)';
 COMMENT ON COLUMN fsbench.run_log.io_read_bytes IS 'Bytes of relations that all processes of the server read in the measured window, by pg_stat_io; NULL before PostgreSQL 16, and when that was reset meanwhile. fsbench.statistic has it by kind of process and context';
-COMMENT ON COLUMN fsbench.run_log.io_write_bytes IS 'The same that they wrote';
-COMMENT ON COLUMN fsbench.run_log.io_extend_bytes IS 'The same by which they made files of relations longer';
-COMMENT ON COLUMN fsbench.run_log.io_wal_write_bytes IS 'The same of WAL that they wrote, new segments included; NULL before PostgreSQL 18';
+COMMENT ON COLUMN fsbench.run_log.io_write_bytes IS 'Bytes of relations that the server''s processes wrote in the measured window, by pg_stat_io';
+COMMENT ON COLUMN fsbench.run_log.io_extend_bytes IS 'Bytes by which the server''s processes extended files of relations in the measured window, by pg_stat_io';
+COMMENT ON COLUMN fsbench.run_log.io_wal_write_bytes IS 'Bytes of WAL that the server''s processes wrote in the measured window, new segments included, by pg_stat_io; NULL before PostgreSQL 18';
 COMMENT ON COLUMN fsbench.run_log.server_write_amplification IS 'server_write_bytes / changed_bytes: what WAL and blocks add';
 COMMENT ON COLUMN fsbench.run_log.filesystem_write_amplification IS 'device_write_bytes / server_write_bytes: what filesystem and padding to whole pages add; below 1 where data stay in the page cache';
 COMMENT ON COLUMN fsbench.run_log.write_amplification IS 'device_write_bytes / changed_bytes: both together';
@@ -248,12 +248,12 @@ COMMENT ON COLUMN fsbench.run_log.checkpoints_requested IS 'Checkpoints that beg
 COMMENT ON COLUMN fsbench.run_log.checkpoints_logged IS 'Whether the server logged its checkpoints, so that fsbench.checkpoint has all of them';
 COMMENT ON COLUMN fsbench.run_log.track_io_timing IS 'Whether the clients took the time of reads and writes of data';
 COMMENT ON COLUMN fsbench.run_log.track_wal_io_timing IS 'Whether the clients took the time of writes and flushes of WAL; costs two readings of the clock (clock_read_ns) for each';
-COMMENT ON COLUMN fsbench.run_log.clock_read_ns IS 'What a reading of the clock cost on that machine (ns), as pg_test_timing tells';
+COMMENT ON COLUMN fsbench.run_log.clock_read_ns IS 'Cost of one reading of the clock (ns), as pg_test_timing measures it';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate IS 'The highest rate (transactions per second) that was kept twice with the percentile of latency under the limit; NULL when there is none, and of runs that searched for none';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_low IS 'Lower end of its interval';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_high IS 'Upper end of its interval; the least rate that was tried when none was kept';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_estimate IS 'Rate at which the share of misses crosses what the percentile allows, from all probes together';
-COMMENT ON COLUMN fsbench.run_log.sustainable_rate_says IS 'The same in words, with what bounds it';
+COMMENT ON COLUMN fsbench.run_log.sustainable_rate_says IS 'sustainable_rate in words, with what bounds it';
 COMMENT ON COLUMN fsbench.run_log.copied IS 'Whether no run of this server wrote the row: it comes from a dump or a file, or was written by hand. It is not repeated by fsbench.check_history()';
 COMMENT ON COLUMN fsbench.run_log.behind IS 'Transactions that were committed and had started more than 10 s after they were due, under a rate; with those that were skipped or have failed, what was not done in time. NULL in runs from before 0.3.0, and of workloads without transactions';
 
@@ -335,7 +335,6 @@ CREATE TABLE fsbench.sample (
     PRIMARY KEY (run_id, second)
 );
 COMMENT ON TABLE fsbench.sample IS 'One row per second of the measured window; the transactions of a run add up to its transactions_total. What could not be found out is NULL. Columns have the narrowest type that holds them: a row with its share of the index takes less than 400 bytes';
-COMMENT ON COLUMN fsbench.sample.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0. One that is not there belongs to the one before: the machine was so busy that the sampler came too late';
 COMMENT ON COLUMN fsbench.sample.interval_ms IS 'True length of the interval (ms): shorter in the last one of a run, longer where the sampler came late';
 COMMENT ON COLUMN fsbench.sample.transactions IS 'Transactions committed in it, or operations of io; NULL in a second in which fio logged no job, and in a run that has none, as all columns of transactions, and those of WAL and blocks by the clients'' own counters';
@@ -380,7 +379,7 @@ COMMENT ON COLUMN fsbench.sample.wal_device_w_await_ms IS 'Mean time of a write 
 COMMENT ON COLUMN fsbench.sample.wal_device_f_await_ms IS 'Mean time of a flush (ms)';
 COMMENT ON COLUMN fsbench.sample.wal_device_util_percent IS 'Share of the time in which a request was under way';
 COMMENT ON COLUMN fsbench.sample.cpu_usr_percent IS 'Processor time of all programs of the machine (mpstat: %usr); the states add up to 100, with what is run for guests';
-COMMENT ON COLUMN fsbench.sample.cpu_nice_percent IS 'The same at a lower priority (%nice)';
+COMMENT ON COLUMN fsbench.sample.cpu_nice_percent IS 'Processor time of programs at a lower priority (%nice)';
 COMMENT ON COLUMN fsbench.sample.cpu_sys_percent IS 'In the kernel (%sys)';
 COMMENT ON COLUMN fsbench.sample.cpu_iowait_percent IS 'Idle while a request was under way (%iowait)';
 COMMENT ON COLUMN fsbench.sample.cpu_irq_percent IS 'Hardware interrupts (%irq)';
@@ -391,11 +390,11 @@ COMMENT ON COLUMN fsbench.sample.client_cpu_ms IS 'Processor time of the clients
 COMMENT ON COLUMN fsbench.sample.checkpointer_cpu_ms IS 'Processor time of the checkpointer (ms)';
 COMMENT ON COLUMN fsbench.sample.walwriter_cpu_ms IS 'Processor time of the walwriter (ms)';
 COMMENT ON COLUMN fsbench.sample.bgwriter_cpu_ms IS 'Processor time of the background writer (ms)';
-COMMENT ON COLUMN fsbench.sample.memory_free_bytes IS 'Memory that nobody uses, at the end of the second (MemFree)';
+COMMENT ON COLUMN fsbench.sample.memory_free_bytes IS 'Unused memory, at the end of the second (MemFree)';
 COMMENT ON COLUMN fsbench.sample.memory_available_bytes IS 'Memory that programs could have (MemAvailable)';
 COMMENT ON COLUMN fsbench.sample.cached_bytes IS 'Page cache (Cached)';
-COMMENT ON COLUMN fsbench.sample.dirty_bytes IS 'What is to be written back (Dirty)';
-COMMENT ON COLUMN fsbench.sample.writeback_bytes IS 'What is being written back (Writeback)';
+COMMENT ON COLUMN fsbench.sample.dirty_bytes IS 'Memory waiting to be written back (Dirty)';
+COMMENT ON COLUMN fsbench.sample.writeback_bytes IS 'Memory being written back (Writeback)';
 COMMENT ON COLUMN fsbench.sample.pgpgin_bytes IS 'Bytes that the machine read from block devices (vmstat: pgpgin)';
 COMMENT ON COLUMN fsbench.sample.pgpgout_bytes IS 'Bytes that it wrote to them (pgpgout)';
 COMMENT ON COLUMN fsbench.sample.pswpin_pages IS 'Pages that were swapped in (pswpin)';
@@ -407,8 +406,8 @@ COMMENT ON COLUMN fsbench.sample.pressure_memory_full_percent IS 'Share in which
 COMMENT ON COLUMN fsbench.sample.pressure_io_some_percent IS 'Share in which a task waited for a device';
 COMMENT ON COLUMN fsbench.sample.pressure_io_full_percent IS 'Share in which all did';
 COMMENT ON COLUMN fsbench.sample.io_read_bytes IS 'Bytes of relations that all processes of the server read (pg_stat_io), as they told it: at most once a second each, so that some of it belongs to the second before. NULL before PostgreSQL 16';
-COMMENT ON COLUMN fsbench.sample.io_write_bytes IS 'The same that they wrote';
-COMMENT ON COLUMN fsbench.sample.io_extend_bytes IS 'The same by which they made files of relations longer';
+COMMENT ON COLUMN fsbench.sample.io_write_bytes IS 'Bytes of relations that the server''s processes wrote, by pg_stat_io';
+COMMENT ON COLUMN fsbench.sample.io_extend_bytes IS 'Bytes by which the server''s processes extended files of relations, by pg_stat_io';
 
 CREATE TABLE fsbench.histogram (
     run_id         bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -424,10 +423,9 @@ CREATE TABLE fsbench.histogram (
     PRIMARY KEY (run_id, transaction, measure)
 );
 COMMENT ON TABLE fsbench.histogram IS 'Latencies of a run as a log-linear histogram (32 buckets per factor of two); histograms of several runs are merged by adding counts, see fsbench.percentile';
-COMMENT ON COLUMN fsbench.histogram.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.histogram.transaction IS 'Which transaction of the workload, such as tpcb or insert: the name of the workload for all types together, or of a type in fsbench.transaction_result; of the workload io, the job';
 COMMENT ON COLUMN fsbench.histogram.measure IS 'What of it: latency, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: its COMMIT alone, of a script each COMMIT and each statement that commits by itself; command N: command N of a script alone; read, write and sync: operations of a job of the workload io';
-COMMENT ON COLUMN fsbench.histogram.transactions IS 'How many were measured';
+COMMENT ON COLUMN fsbench.histogram.transactions IS 'Number of measured transactions';
 COMMENT ON COLUMN fsbench.histogram.sum_ms IS 'Sum of the latencies (ms)';
 COMMENT ON COLUMN fsbench.histogram.sum_squares_ms IS 'Sum of the squares of the latencies (ms squared)';
 COMMENT ON COLUMN fsbench.histogram.min_ms IS 'Shortest (ms)';
@@ -506,7 +504,6 @@ CREATE TABLE fsbench.environment (
     fallocate                 boolean
 );
 COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
-COMMENT ON COLUMN fsbench.environment.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.environment.storage IS 'For a run on a target: what pgfsbench-helper was asked for (request) and has made (result), and what was copied (data); for a run on a server that was reached by a connection: the connection, and the number of the run there (remote_run_id)';
 COMMENT ON COLUMN fsbench.environment.pgfsbench_version IS 'Version of the pgfsbench library';
 COMMENT ON COLUMN fsbench.environment.server_version IS 'Version of the server, in full';
@@ -527,16 +524,16 @@ COMMENT ON COLUMN fsbench.environment.durability_codes IS 'The codes from which 
 COMMENT ON COLUMN fsbench.environment.write_cache IS 'Write cache of the device below the data, as the kernel sees it: write back, which is flushed, or write through';
 COMMENT ON COLUMN fsbench.environment.data_directory IS 'Data directory of the server';
 COMMENT ON COLUMN fsbench.environment.filesystem IS 'Type of the filesystem of the data directory';
-COMMENT ON COLUMN fsbench.environment.device IS 'Its device';
-COMMENT ON COLUMN fsbench.environment.mount_point IS 'Where it is mounted';
-COMMENT ON COLUMN fsbench.environment.mount_options IS 'Its mount options as the kernel shows them';
+COMMENT ON COLUMN fsbench.environment.device IS 'Device of the data directory';
+COMMENT ON COLUMN fsbench.environment.mount_point IS 'Mount point of the data directory';
+COMMENT ON COLUMN fsbench.environment.mount_options IS 'Mount options of the data directory''s filesystem, as the kernel shows them';
 COMMENT ON COLUMN fsbench.environment.st_dev IS 'Device number of the data directory, major:minor';
 COMMENT ON COLUMN fsbench.environment.filesystem_size_bytes IS 'Size of the filesystem of the data directory';
 COMMENT ON COLUMN fsbench.environment.filesystem_free_bytes IS 'Free space on it before the run';
 COMMENT ON COLUMN fsbench.environment.wal_directory IS 'Directory of the WAL, links resolved';
 COMMENT ON COLUMN fsbench.environment.wal_filesystem IS 'Type of the filesystem of the WAL';
-COMMENT ON COLUMN fsbench.environment.wal_device IS 'Its device';
-COMMENT ON COLUMN fsbench.environment.wal_mount_options IS 'Its mount options';
+COMMENT ON COLUMN fsbench.environment.wal_device IS 'Device of the WAL';
+COMMENT ON COLUMN fsbench.environment.wal_mount_options IS 'Mount options of the WAL''s filesystem';
 COMMENT ON COLUMN fsbench.environment.wal_st_dev IS 'Device number of the WAL directory, major:minor';
 COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and those of reading and writing (io_method, io_workers, effective_io_concurrency and the like, huge_pages, file_copy_method) in any case, and where each comes from; without the values of those that can hold a secret (primary_conninfo, commands such as archive_command, texts of applications and extensions)';
 COMMENT ON COLUMN fsbench.environment.wal_mount_point IS 'Where the filesystem of the WAL is mounted';
@@ -547,7 +544,7 @@ COMMENT ON COLUMN fsbench.environment.geometry IS 'Its geometry, as mkfs or dump
 COMMENT ON COLUMN fsbench.environment.device_model IS 'Maker and model of the disks at the bottom';
 COMMENT ON COLUMN fsbench.environment.rotational IS 'Whether one of these disks rotates, as the kernel sees it; of virtual disks it may say anything';
 COMMENT ON COLUMN fsbench.environment.fua IS 'Whether the device can force single writes to the medium';
-COMMENT ON COLUMN fsbench.environment.discard_granularity_bytes IS 'What is discarded at a time, 0 for nothing';
+COMMENT ON COLUMN fsbench.environment.discard_granularity_bytes IS 'Unit of a discard; 0: the device discards nothing';
 COMMENT ON COLUMN fsbench.environment.discard_max_bytes IS 'The most that one request discards, 0 when the device cannot';
 COMMENT ON COLUMN fsbench.environment.logical_sector_bytes IS 'Smallest piece that the device addresses';
 COMMENT ON COLUMN fsbench.environment.physical_sector_bytes IS 'Smallest piece that it writes without reading';
@@ -556,7 +553,7 @@ COMMENT ON COLUMN fsbench.environment.nr_requests IS 'Requests that its queue ho
 COMMENT ON COLUMN fsbench.environment.queue_depth IS 'Requests that the device takes at once, where it says so';
 COMMENT ON COLUMN fsbench.environment.read_ahead_kb IS 'Read-ahead (kB)';
 COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID, loop devices and what holds their files, each with its queue, and disks with WWN and serial number as far as everybody may read them; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
-COMMENT ON COLUMN fsbench.environment.wal_layers IS 'The same for the WAL';
+COMMENT ON COLUMN fsbench.environment.wal_layers IS 'Layers below the WAL, as layers';
 COMMENT ON COLUMN fsbench.environment.kernel_command_line IS 'Command line of the kernel, without the values of what may be secrets';
 COMMENT ON COLUMN fsbench.environment.vm IS 'Those kernel settings vm.* that decide when the kernel writes, and how much memory it keeps and gives out, when the run began';
 COMMENT ON COLUMN fsbench.environment.transparent_hugepage IS 'Transparent huge pages: always, madvise or never';
@@ -585,11 +582,10 @@ CREATE TABLE fsbench.finding (
     PRIMARY KEY (run_id, code)
 );
 COMMENT ON TABLE fsbench.finding IS 'What can mislead about a run';
-COMMENT ON COLUMN fsbench.finding.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.finding.code IS 'Kind of the finding; stays the same over versions';
 COMMENT ON COLUMN fsbench.finding.severity IS 'info: good to know; warning: can mislead; invalid: do not use the figures';
-COMMENT ON COLUMN fsbench.finding.message IS 'What was seen, with figures';
-COMMENT ON COLUMN fsbench.finding.hint IS 'What to do about it';
+COMMENT ON COLUMN fsbench.finding.message IS 'The observation, with figures';
+COMMENT ON COLUMN fsbench.finding.hint IS 'Advice';
 COMMENT ON COLUMN fsbench.finding.weight IS 'How much such findings change the figures: the order of those that are as severe, the heaviest first; hundreds are kinds, as docs/findings.md lists them';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_id_seq', '');

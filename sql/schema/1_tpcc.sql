@@ -17,7 +17,6 @@ CREATE TABLE fsbench.tpcc_client (
     PRIMARY KEY (run_id, client)
 );
 COMMENT ON TABLE fsbench.tpcc_client IS 'Clients of a run of workload tpcc-like: committed New-Orders, and the inputs that were drawn in the measured window';
-COMMENT ON COLUMN fsbench.tpcc_client.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.tpcc_client.client IS 'Number of the client, from 0';
 COMMENT ON COLUMN fsbench.tpcc_client.new_orders IS 'New-Order transactions that it has committed, those of the warm-up among them';
 COMMENT ON COLUMN fsbench.tpcc_client.orders IS 'New-Order transactions in the window';

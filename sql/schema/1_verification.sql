@@ -12,7 +12,6 @@ CREATE TABLE fsbench.verification (
     PRIMARY KEY (run_id, moment, position)
 );
 COMMENT ON TABLE fsbench.verification IS 'Checks of the data of runs, with their outcomes. A run with a failed check after the measured window has status failed, and has its checks here, too';
-COMMENT ON COLUMN fsbench.verification.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.verification.position IS 'Place of the check among those of the same moment, from 1';
 COMMENT ON COLUMN fsbench.verification.name IS 'Name of the check; of a check of the caller, its name in the argument checks';
 COMMENT ON COLUMN fsbench.verification.moment IS 'load: after loading; window: after the measured window; crash: after the crash of a run with the option crash, and the recovery from it';

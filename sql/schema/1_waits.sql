@@ -9,11 +9,10 @@ CREATE TABLE fsbench.wait_event (
     PRIMARY KEY (run_id, second, wait_event_type, wait_event)
 );
 COMMENT ON TABLE fsbench.wait_event IS 'What the clients of a run waited for in each second: each was looked at 100 times a second while it was at work. Of a run of fsync these are the writers of the test that went on, of a run of scans the processes that scanned or read the table. fsbench.wait_profile() adds it up';
-COMMENT ON COLUMN fsbench.wait_event.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.wait_event.second IS 'Second of the measured window, from 0';
 COMMENT ON COLUMN fsbench.wait_event.wait_event_type IS 'Type of the wait event, as in pg_stat_activity; CPU: the client waited for nothing, so that it ran or wanted a processor; other: what came after the first 24 events of a second';
 COMMENT ON COLUMN fsbench.wait_event.wait_event IS 'Wait event, as in pg_stat_activity; Extension: under a rate, the client waited until its next transaction was due';
-COMMENT ON COLUMN fsbench.wait_event.samples IS 'How often a client was seen with it';
+COMMENT ON COLUMN fsbench.wait_event.samples IS 'Number of looks at which a client waited for it';
 
 CREATE FUNCTION fsbench.wait_profile(run_id bigint, from_second integer DEFAULT NULL, to_second integer DEFAULT NULL)
     RETURNS TABLE (wait_event_type text, wait_event text, samples bigint, percent float8)

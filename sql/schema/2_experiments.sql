@@ -68,7 +68,7 @@ CREATE TABLE fsbench.experiment (
 );
 COMMENT ON TABLE fsbench.experiment IS 'One row per experiment, as it was planned before its first run; read it through the view fsbench.experiments';
 COMMENT ON COLUMN fsbench.experiment.experiment_id IS 'Number of the experiment in this database';
-COMMENT ON COLUMN fsbench.experiment.experiment IS 'Its name';
+COMMENT ON COLUMN fsbench.experiment.experiment IS 'Name of the experiment';
 COMMENT ON COLUMN fsbench.experiment.status IS 'recorded (not started), queued (waits until another one is over), running, paused, done or cancelled';
 COMMENT ON COLUMN fsbench.experiment.status_reason IS 'Why it is paused, or has ended as it has';
 COMMENT ON COLUMN fsbench.experiment.goal IS 'best: which target is best, and which are as good; baseline: is each more, less or the same as one of them';
@@ -83,7 +83,7 @@ COMMENT ON COLUMN fsbench.experiment.run_order IS 'Order in which the targets ta
 COMMENT ON COLUMN fsbench.experiment.seed IS 'Seed of the order; the runs of block n have seed + n';
 COMMENT ON COLUMN fsbench.experiment.parameters IS 'Parameters of its runs that are the same for all, as they were given or chosen';
 COMMENT ON COLUMN fsbench.experiment.asked IS 'Arguments as given; with a budget, what was chosen in its place';
-COMMENT ON COLUMN fsbench.experiment.run_seconds IS 'What a run takes, as it was reckoned beforehand (s)';
+COMMENT ON COLUMN fsbench.experiment.run_seconds IS 'Expected length of a run (s)';
 COMMENT ON COLUMN fsbench.experiment.cycle_seconds IS 'Length of a checkpoint cycle (s)';
 COMMENT ON COLUMN fsbench.experiment.window_seconds IS 'Length of a measured window (s)';
 COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'For so long it may be on in all (s): max_duration, and when it is extended max_duration once more from then on; no run begins that cannot end within it';
@@ -91,20 +91,20 @@ COMMENT ON COLUMN fsbench.experiment.too_short IS 'Whether the windows have fewe
 COMMENT ON COLUMN fsbench.experiment.burn_in IS 'Whether an uncounted run (block 0) is made first, which burns the disk in: where a target is a device';
 COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle of each target (block 0) tells first how much WAL a cycle takes: by the most of these, max_wal_size and the option wal_segments of all runs are set in parameters';
 COMMENT ON COLUMN fsbench.experiment.rate_share IS 'The rate as a share of what the slowest target does without one, by an uncounted run of each (block 0); the rate is in parameters when it is known. NULL when a number or no rate was given';
-COMMENT ON COLUMN fsbench.experiment.forced IS 'Whether differences that nobody has declared withhold no verdict (force => true)';
+COMMENT ON COLUMN fsbench.experiment.forced IS 'Whether undeclared differences withhold no verdict (force => true)';
 COMMENT ON COLUMN fsbench.experiment.confirms IS 'experiment_id of the experiment that it repeats (fsbench.confirm_experiment), which may be dropped since; NULL when it repeats none';
-COMMENT ON COLUMN fsbench.experiment.answer IS 'What was known at the last look, in one line';
+COMMENT ON COLUMN fsbench.experiment.answer IS 'Result of the last look, in one line';
 COMMENT ON COLUMN fsbench.experiment.requested_by IS 'Role that asked, with whose rights its runs are made';
-COMMENT ON COLUMN fsbench.experiment.mark IS 'By which the server''s own directory recognizes the experiment: without that, it goes on only when somebody resumes it';
-COMMENT ON COLUMN fsbench.experiment.created_at IS 'When it was recorded';
-COMMENT ON COLUMN fsbench.experiment.started_at IS 'When its first run was started';
-COMMENT ON COLUMN fsbench.experiment.ended_at IS 'When it was over';
+COMMENT ON COLUMN fsbench.experiment.mark IS 'The server''s data directory has the same mark. Without it, the experiment continues only after fsbench.resume_experiment()';
+COMMENT ON COLUMN fsbench.experiment.created_at IS 'Time of recording';
+COMMENT ON COLUMN fsbench.experiment.started_at IS 'Start of its first run';
+COMMENT ON COLUMN fsbench.experiment.ended_at IS 'End of the experiment';
 COMMENT ON COLUMN fsbench.experiment.on_seconds IS 'For how long it was running before it was paused, ended or extended last (s); not while it was paused, or queued behind another one. NULL of one that ended before pgfsbench 0.3.0';
 COMMENT ON COLUMN fsbench.experiment.on_since IS 'Since when it is running; NULL while it is not';
 COMMENT ON COLUMN fsbench.experiment.neighbours IS 'Other programs that use the machine: unexpected (a run beside some is made again, twice at most), expected (the caller said so), or found (they disturbed most runs of a block). Where they are expected or found, no run is made again for them';
 COMMENT ON COLUMN fsbench.experiment.budget_seconds IS 'The budget for which checkpoint cycle, windows and blocks were chosen (s); NULL without one';
-COMMENT ON COLUMN fsbench.experiment.over_at_latest IS 'When it is over at the latest, as reckoned before the run that is on; NULL while it is not running';
-COMMENT ON COLUMN fsbench.experiment.moved IS 'By how much that end has moved last, and why; NULL when it has not';
+COMMENT ON COLUMN fsbench.experiment.over_at_latest IS 'Latest end, as expected before the current run; NULL while it is not running';
+COMMENT ON COLUMN fsbench.experiment.moved IS 'The last change of over_at_latest, and its cause; NULL without a change';
 COMMENT ON COLUMN fsbench.experiment.open_because IS 'Why it has left something open: an array of reasons, each with its code and values; NULL when all is decided, or while it is not over';
 COMMENT ON COLUMN fsbench.experiment.power_cuts IS 'Power cuts of each target before the first block, by a run of the workload power-cut (block 0); NULL without any';
 COMMENT ON COLUMN fsbench.experiment.next_blocks IS 'Number of blocks to extend it to, so that a decision is likely; NULL where more blocks would not help';
@@ -120,10 +120,9 @@ CREATE TABLE fsbench.experiment_target (
     UNIQUE (experiment_id, target)
 );
 COMMENT ON TABLE fsbench.experiment_target IS 'What is compared in each experiment';
-COMMENT ON COLUMN fsbench.experiment_target.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_target.target_number IS 'Number in the experiment, from 0';
 COMMENT ON COLUMN fsbench.experiment_target.target IS 'Target, as it is called in the experiment and by fsbench.compare(): by its name, its filesystem, or with the values of factors';
-COMMENT ON COLUMN fsbench.experiment_target.target_name IS 'Its name in fsbench.target';
+COMMENT ON COLUMN fsbench.experiment_target.target_name IS 'Name of the target in fsbench.target';
 COMMENT ON COLUMN fsbench.experiment_target.own IS 'Parameters of its runs that others do not have: values of factors';
 COMMENT ON COLUMN fsbench.experiment_target.set_aside IS 'Why it is not run any more though nothing is decided; NULL when it is';
 
@@ -144,7 +143,6 @@ CREATE TABLE fsbench.experiment_run (
 );
 CREATE INDEX experiment_run_run_id_idx ON fsbench.experiment_run (run_id);
 COMMENT ON TABLE fsbench.experiment_run IS 'The runs of each experiment, also those that do not count';
-COMMENT ON COLUMN fsbench.experiment_run.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_run.block IS 'Block, from 1: each has one run of each target that is open; 0: the uncounted run before';
 COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s order, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.target_number IS 'Target, in fsbench.experiment_target';
@@ -154,7 +152,7 @@ COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it cou
 COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count, or has no value, or counts although others disturbed it';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension, and a mark of those settings of the server that may change figures';
-COMMENT ON COLUMN fsbench.experiment_run.planned_at IS 'When it was about to be started';
+COMMENT ON COLUMN fsbench.experiment_run.planned_at IS 'Time just before its start';
 
 CREATE SEQUENCE fsbench.experiment_log_id_seq;
 COMMENT ON SEQUENCE fsbench.experiment_log_id_seq IS 'Numbers of what has happened to experiments';
@@ -172,7 +170,6 @@ CREATE TABLE fsbench.experiment_log (
 CREATE INDEX experiment_log_experiment_id_idx ON fsbench.experiment_log (experiment_id);
 COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment';
 COMMENT ON COLUMN fsbench.experiment_log.log_id IS 'Number: what happened later has a higher one';
-COMMENT ON COLUMN fsbench.experiment_log.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
 COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, power_cut, rate, wal, counted (an attempt that others disturbed), neighbours (the machine is taken as it is), moved (it ends later than reckoned before), set_aside, paused, resumed, extended, cancelled, or done';
 COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block that it concerns';

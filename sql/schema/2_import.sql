@@ -17,13 +17,13 @@ CREATE TABLE fsbench.imported_file (
 );
 COMMENT ON TABLE fsbench.imported_file IS 'Files that fsbench.import() has read. What they say of their origin is what they say';
 COMMENT ON COLUMN fsbench.imported_file.import_id IS 'Number of the file in this database';
-COMMENT ON COLUMN fsbench.imported_file.host IS 'How its host is called here: what stands behind the @ in names of targets, labels and experiments';
+COMMENT ON COLUMN fsbench.imported_file.host IS 'Name of the host here: the part behind the @ in names of targets, labels and experiments';
 COMMENT ON COLUMN fsbench.imported_file.hostname IS 'Name of the host, as the file says';
 COMMENT ON COLUMN fsbench.imported_file.host_fingerprints IS 'host_fingerprint of its runs, as the file says';
 COMMENT ON COLUMN fsbench.imported_file.format IS 'Version of the format of the file';
 COMMENT ON COLUMN fsbench.imported_file.pgfsbench_version IS 'Version of pgfsbench that has written it, as the file says';
-COMMENT ON COLUMN fsbench.imported_file.exported_at IS 'When it was written, as the file says';
-COMMENT ON COLUMN fsbench.imported_file.sha256 IS 'Its checksum: finds damage, and is no signature';
+COMMENT ON COLUMN fsbench.imported_file.exported_at IS 'Time of the export, as the file says';
+COMMENT ON COLUMN fsbench.imported_file.sha256 IS 'Checksum of the file: finds damage, and is no signature';
 COMMENT ON COLUMN fsbench.imported_file.imported_by IS 'Role that has imported it, by its name then';
 COMMENT ON COLUMN fsbench.imported_file.imported_at IS 'When';
 
@@ -52,7 +52,7 @@ CREATE INDEX imported_experiment_import_id_idx ON fsbench.imported_experiment (i
 COMMENT ON TABLE fsbench.imported_experiment IS 'Experiments that were not made here';
 COMMENT ON COLUMN fsbench.imported_experiment.experiment_id IS 'Number of the experiment here';
 COMMENT ON COLUMN fsbench.imported_experiment.import_id IS 'File that it came from';
-COMMENT ON COLUMN fsbench.imported_experiment.sha256 IS 'The same of the experiment';
+COMMENT ON COLUMN fsbench.imported_experiment.sha256 IS 'Hash of the experiment''s row in the file';
 
 -- They tell what is not to be trusted.
 DO $$

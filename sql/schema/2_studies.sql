@@ -6,8 +6,7 @@ CREATE TABLE fsbench.study_definition (
     defined_by name NOT NULL DEFAULT session_user,
     defined_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-COMMENT ON TABLE fsbench.study_definition IS 'Studies that somebody has defined (fsbench.define_study); read them with those that come with pgfsbench through the view fsbench.study_definitions';
-COMMENT ON COLUMN fsbench.study_definition.study IS 'Name';
+COMMENT ON TABLE fsbench.study_definition IS 'Studies of your own (fsbench.define_study). The view fsbench.study_definitions also has the studies that come with pgfsbench';
 COMMENT ON COLUMN fsbench.study_definition.definition IS 'Claims, variants, questions and published figures, as docs/studies.md describes them';
 COMMENT ON COLUMN fsbench.study_definition.defined_by IS 'Role that has defined it';
 COMMENT ON COLUMN fsbench.study_definition.defined_at IS 'When';
@@ -21,12 +20,11 @@ CREATE TABLE fsbench.study (
     created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 COMMENT ON TABLE fsbench.study IS 'Studies that were started in this database';
-COMMENT ON COLUMN fsbench.study.study IS 'Name';
 COMMENT ON COLUMN fsbench.study.definition IS 'As it was when it was started: what was claimed before the first run is what is judged';
 COMMENT ON COLUMN fsbench.study.asked IS 'Arguments as given';
 COMMENT ON COLUMN fsbench.study.facts IS 'What of this machine and server decided what was left out: kernel, memory, processors, version, filesystems that are missing, and why, what the helper''s configuration does not allow, values that settings may have, and targets that are on images';
 COMMENT ON COLUMN fsbench.study.requested_by IS 'Role that asked';
-COMMENT ON COLUMN fsbench.study.created_at IS 'When it was recorded';
+COMMENT ON COLUMN fsbench.study.created_at IS 'Time of recording';
 
 CREATE TABLE fsbench.study_experiment (
     study         text NOT NULL REFERENCES fsbench.study ON DELETE CASCADE,
@@ -35,7 +33,6 @@ CREATE TABLE fsbench.study_experiment (
     PRIMARY KEY (study, question)
 );
 COMMENT ON TABLE fsbench.study_experiment IS 'The experiments of each study, one a question';
-COMMENT ON COLUMN fsbench.study_experiment.study IS 'Study';
 COMMENT ON COLUMN fsbench.study_experiment.question IS 'Question of its definition';
 COMMENT ON COLUMN fsbench.study_experiment.experiment_id IS 'Experiment that answers it';
 
@@ -47,7 +44,6 @@ CREATE TABLE fsbench.study_target (
     PRIMARY KEY (study, variant)
 );
 COMMENT ON TABLE fsbench.study_target IS 'The targets that each study has made, also those that are left of one that was dropped';
-COMMENT ON COLUMN fsbench.study_target.study IS 'Study';
 COMMENT ON COLUMN fsbench.study_target.variant IS 'Variant of its definition';
 COMMENT ON COLUMN fsbench.study_target.target_name IS 'Target in fsbench.target';
 

@@ -36,7 +36,7 @@ CREATE TABLE fsbench.target (
 );
 COMMENT ON TABLE fsbench.target IS 'Targets: places to benchmark. Made and changed by fsbench.create_target, alter_target and drop_target';
 COMMENT ON COLUMN fsbench.target.target IS 'Name';
-COMMENT ON COLUMN fsbench.target.kind IS 'What defines it: default (the data directory of this server), device or image (made by the helper), directory (of a filesystem that is mounted already), connection (another server)';
+COMMENT ON COLUMN fsbench.target.kind IS 'Kind: default (the data directory of this server), device or image (made by the helper), directory (of a mounted filesystem), connection (another server)';
 COMMENT ON COLUMN fsbench.target.filesystem IS 'Filesystem that is made on the device or image';
 COMMENT ON COLUMN fsbench.target.device IS 'Block device, which each run erases';
 COMMENT ON COLUMN fsbench.target.device_identity IS 'By what the device is recognized when it is used: serial, wwn or partition_uuid, and bytes, as they were when the target was created; for devices an array of these, in their order';
@@ -51,14 +51,14 @@ COMMENT ON COLUMN fsbench.target.mkfs_options IS 'Options of mkfs, as on its com
 COMMENT ON COLUMN fsbench.target.mount_options IS 'Mount options, with commas';
 COMMENT ON COLUMN fsbench.target.pool_properties IS 'zfs: properties of the pool, as in zpool create -o';
 COMMENT ON COLUMN fsbench.target.dataset_properties IS 'zfs: properties of the dataset, as in zfs create -o';
-COMMENT ON COLUMN fsbench.target.ssd_state IS 'trimmed: the whole device is discarded before mkfs; as_is: nothing is; NULL: what mkfs does by itself';
+COMMENT ON COLUMN fsbench.target.ssd_state IS 'trimmed: the whole device is discarded before mkfs; as_is: nothing is discarded; NULL: the default of mkfs';
 COMMENT ON COLUMN fsbench.target.block_settings IS 'Queue settings of the block device during a run: scheduler, read_ahead_kb, nr_requests';
 COMMENT ON COLUMN fsbench.target.kernel_settings IS 'vm.* settings during a run: dirty_bytes, dirty_background_bytes, dirty_ratio, dirty_background_ratio, dirty_expire_centisecs, dirty_writeback_centisecs';
 COMMENT ON COLUMN fsbench.target.drop_caches IS 'Whether the page cache of the machine is emptied before the target server starts';
 COMMENT ON COLUMN fsbench.target.settings IS 'Server settings of the target server, also those that need a restart';
 COMMENT ON COLUMN fsbench.target.bindir IS 'Directory with the PostgreSQL programs of the target server; NULL: those of this server';
 COMMENT ON COLUMN fsbench.target.data_checksums IS 'Whether the target server has data checksums; NULL: it has';
-COMMENT ON COLUMN fsbench.target.power_loss_protected IS 'Whether somebody has declared that the device keeps its cache when power is lost; NULL: nobody has said';
+COMMENT ON COLUMN fsbench.target.power_loss_protected IS 'Whether the device was declared to keep its cache when power is lost; NULL: not declared';
 COMMENT ON COLUMN fsbench.target.log_device_identity IS 'By what the device of the log is recognized, as device_identity';
 COMMENT ON COLUMN fsbench.target.devices IS 'Block devices that the layout joins, in order. Each run erases all of them';
 COMMENT ON COLUMN fsbench.target.image_count IS 'Number of files that serve as disks and that the layout joins; NULL: one';
@@ -66,7 +66,7 @@ COMMENT ON COLUMN fsbench.target.layout IS 'How several devices or images become
 COMMENT ON COLUMN fsbench.target.layout_options IS 'Options of an array of md: chunk (512k where it is not given), bitmap (none or internal; none where it is not given), consistency_policy (resync or ppl), copies (raid10: n2, f2, o2, ...)';
 COMMENT ON COLUMN fsbench.target.initial_sync IS 'wait or NULL: a run begins when the array of md is in sync; skip: md takes a new array for being in sync';
 COMMENT ON COLUMN fsbench.target.created_by IS 'Role that created it';
-COMMENT ON COLUMN fsbench.target.created_at IS 'When it was created';
+COMMENT ON COLUMN fsbench.target.created_at IS 'Time of its creation';
 
 INSERT INTO fsbench.target (target, kind) VALUES ('default', 'default');
 
@@ -80,7 +80,7 @@ COMMENT ON FUNCTION fsbench._definition IS 'What defines a target: what of its r
 CREATE FUNCTION fsbench._shown_target(target text, target_version integer) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN target_version > 1 THEN target || '#' || target_version ELSE target END;
-COMMENT ON FUNCTION fsbench._shown_target IS 'A target as it is called where results are shown: xfs#2 for the second definition of xfs that has results. Private';
+COMMENT ON FUNCTION fsbench._shown_target IS 'Name of a target in results: xfs#2 for the second definition of xfs that has results. Private';
 
 CREATE FUNCTION fsbench._same_definition(a jsonb, b jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -202,25 +202,25 @@ CREATE TABLE fsbench.helper_job (
 CREATE INDEX helper_job_run_id_idx ON fsbench.helper_job (run_id);
 CREATE INDEX helper_job_target_idx ON fsbench.helper_job (target, job_id);
 CREATE INDEX helper_job_ticket_idx ON fsbench.helper_job (ticket) WHERE ticket IS NOT NULL;
-COMMENT ON TABLE fsbench.helper_job IS 'What pgfsbench-helper was asked to do, and what it did';
+COMMENT ON TABLE fsbench.helper_job IS 'Requests to pgfsbench-helper, and their results';
 COMMENT ON COLUMN fsbench.helper_job.job_id IS 'Number of the job in this database';
-COMMENT ON COLUMN fsbench.helper_job.run_id IS 'Run that the job is for; NULL when it was asked for by itself';
-COMMENT ON COLUMN fsbench.helper_job.target IS 'Target that it is for';
+COMMENT ON COLUMN fsbench.helper_job.run_id IS 'Run of the job; NULL for a job without a run';
+COMMENT ON COLUMN fsbench.helper_job.target IS 'Target of the job';
 COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; remount: unmount it and mount it again as it was; describe: list devices, image directories and filesystems; plan: tell what prepare would do; try: prepare it once on a sparse image, and remove that; drop_caches: empty the page cache; barriers_off: have the filesystem of a recorded target send no flushes; cut_stop: end the recording of a target, and unmount it; cut: mount it as a power cut would have left it; cut_again: mount it again as it has become since; cut_end: unmount that; fault: let its disk fail';
-COMMENT ON COLUMN fsbench.helper_job.request IS 'What is asked for; the helper decides by its own configuration whether it does so';
+COMMENT ON COLUMN fsbench.helper_job.request IS 'The request; the helper''s own configuration decides whether it is carried out';
 COMMENT ON COLUMN fsbench.helper_job.status IS 'queued, running, done or failed';
-COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'When it was asked for';
+COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'Time of the request';
 COMMENT ON COLUMN fsbench.helper_job.server_started IS 'Start of the server in which it was asked for: a job from before a restart is never done';
 COMMENT ON COLUMN fsbench.helper_job.asked_by IS 'Transaction that asked: a row that another one has inserted was restored from a dump, and is never done';
 COMMENT ON COLUMN fsbench.helper_job.started_at IS 'When the helper began';
-COMMENT ON COLUMN fsbench.helper_job.ended_at IS 'When it was over';
+COMMENT ON COLUMN fsbench.helper_job.ended_at IS 'End of the job';
 COMMENT ON COLUMN fsbench.helper_job.helper_version IS 'Version of the helper that took it';
-COMMENT ON COLUMN fsbench.helper_job.steps IS 'What was done, in order: each with step, argv, ms, exit_code and output';
-COMMENT ON COLUMN fsbench.helper_job.result IS 'What came of it: directory, mount_point, device, mount_options as the kernel shows them, versions of programs';
+COMMENT ON COLUMN fsbench.helper_job.steps IS 'Executed steps in order: each with step, argv, ms, exit_code and output';
+COMMENT ON COLUMN fsbench.helper_job.result IS 'Result: directory, mount_point, device, mount_options as the kernel shows them, versions of programs';
 COMMENT ON COLUMN fsbench.helper_job.error IS 'Why it failed';
 COMMENT ON COLUMN fsbench.helper_job.error_detail IS 'DETAIL of that, with the lines of the program that say why; all of them are in steps';
-COMMENT ON COLUMN fsbench.helper_job.error_hint IS 'What to do';
-COMMENT ON COLUMN fsbench.helper_job.ticket IS 'By which a session that waits for the job finds it; NULL for jobs of runs';
+COMMENT ON COLUMN fsbench.helper_job.error_hint IS 'Advice after an error';
+COMMENT ON COLUMN fsbench.helper_job.ticket IS 'Identifies the job for the session that waits for it; NULL for jobs of runs';
 
 CREATE FUNCTION fsbench._notify_helper() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp

@@ -28,7 +28,7 @@ CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT 
     RETURNS TABLE (part text, item text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 30
     AS 'MODULE_PATHNAME', 'fsbench_plan_experiment_wrapper';
-COMMENT ON FUNCTION fsbench.plan_experiment IS 'What fsbench.experiment() would do with these arguments, which it changes nothing by: runs, hours, room and transaction ids, the order of the targets, and how many blocks half an hour, a night and a weekend reach, with the smallest difference that they would find';
+COMMENT ON FUNCTION fsbench.plan_experiment IS 'Shows what fsbench.experiment() would do with these arguments, and changes nothing: runs, hours, room and transaction ids, the order of the targets, and how many blocks half an hour, a night and a weekend reach, with the smallest difference that they would find';
 
 CREATE FUNCTION fsbench._change_experiment(experiment text, verb text, max_blocks integer DEFAULT NULL) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
@@ -62,19 +62,27 @@ COMMENT ON FUNCTION fsbench.drop_experiment IS 'Removes an experiment that is no
 CREATE FUNCTION fsbench._experiment_ended(experiment text, timeout_ms integer) RETURNS boolean
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_experiment_ended_wrapper';
-COMMENT ON FUNCTION fsbench._experiment_ended IS 'Waits at most that long (ms) for the end of an experiment, and says whether it is over; an error when there is none of that name, or when it is paused. Private';
+COMMENT ON FUNCTION fsbench._experiment_ended IS 'Waits up to this time (ms) for the end of an experiment, and returns whether it is over; an error for an unknown name, or a paused experiment. Private';
 
--- It commits, so that it cannot have a search_path of its own: it uses no operator, and one function, with its schema.
+-- It commits, so that it cannot have a search_path of its own: each function and operator has its schema.
 CREATE PROCEDURE fsbench.wait_experiment(experiment text)
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    answer text;
+    page text;
 BEGIN
     WHILE NOT fsbench._experiment_ended(experiment, 1000) LOOP
         COMMIT;  -- gives the snapshot back
     END LOOP;
+    SELECT COALESCE(e.answer, e.status_reason, 'no look was taken'),
+           -- It is pasted: a row of a dump could hold any name.
+           CASE WHEN e.experiment OPERATOR(pg_catalog.!~) '[[:cntrl:]]' THEN pg_catalog.format('Its page, from psql: SELECT fsbench.report(%L) \g (format=unaligned tuples_only=on) report.html', e.experiment) END
+        INTO answer, page FROM fsbench.experiments e WHERE e.experiment OPERATOR(pg_catalog.=) $1;
+    RAISE NOTICE '%', answer USING HINT = COALESCE(page, 'See fsbench.compare().');
 END
 $$;
-COMMENT ON PROCEDURE fsbench.wait_experiment IS 'Waits until an experiment is over, without holding a snapshot for more than a second; see fsbench.compare() for what came out';
+COMMENT ON PROCEDURE fsbench.wait_experiment IS 'Waits until an experiment is over, without holding a snapshot for more than a second. It ends with a NOTICE: the answer in one line, and the statement that makes its page';
 
 CREATE FUNCTION fsbench.compare(experiment text, metric text DEFAULT NULL)
     RETURNS TABLE (target text, ratio float8, low float8, high float8, verdict text, says text, blocks integer, durability text,
@@ -101,7 +109,7 @@ COMMENT ON FUNCTION fsbench._compared IS 'fsbench.compare(), or why that cannot 
 CREATE FUNCTION fsbench.recommend(experiment text) RETURNS TABLE (part text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_recommend_wrapper';
-COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, to be read from top to bottom: the choice, what is open, the statement to go on (next), why, each one''s figures, what it gains and costs, under which conditions, what was not tested, findings that touch it, and lines to be pasted';
+COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, from top to bottom: the choice, what is open, the statement that continues it (next), the reasons, the figures, gains, costs and circumstances of each target, what was not tested, findings, and lines to paste';
 
 CREATE FUNCTION fsbench._advice(experiment text) RETURNS TABLE (part text, says text, topic text, setting text, value text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20

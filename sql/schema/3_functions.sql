@@ -57,7 +57,7 @@ COMMENT ON FUNCTION fsbench.wait(bigint) IS 'Waits until a run is over and retur
 CREATE FUNCTION fsbench.cancel(run_id bigint) RETURNS boolean
     LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_cancel_wrapper';
-COMMENT ON FUNCTION fsbench.cancel IS 'Cancels a run that is queued or running; false when there is none of that id any more';
+COMMENT ON FUNCTION fsbench.cancel IS 'Cancels a run that is queued or running; false for a run that is over or unknown';
 
 CREATE FUNCTION fsbench._start(asked text) RETURNS bigint
     LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE COST 1000000
@@ -67,7 +67,7 @@ COMMENT ON FUNCTION fsbench._start IS 'Starts a run by its arguments as one JSON
 CREATE FUNCTION fsbench._ended(run_id bigint, timeout_ms integer) RETURNS boolean
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_ended_wrapper';
-COMMENT ON FUNCTION fsbench._ended IS 'Waits at most that long (ms) for the end of a run, and says whether it is over; an error when there is no such run. Private';
+COMMENT ON FUNCTION fsbench._ended IS 'Waits up to this time (ms) for the end of a run, and returns whether it is over; an error for an unknown run. Private';
 
 -- A procedure of the same name as the function: CALL counts the output columns of the function as arguments, and a plain
 -- SELECT prefers a function that is not variadic, so that each finds its own. It commits, so that it cannot have a search_path
@@ -101,7 +101,7 @@ COMMENT ON FUNCTION fsbench._progress IS 'Runs of this database that are queued 
 CREATE FUNCTION fsbench._renew_lease(run_id bigint) RETURNS boolean
     LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_renew_lease_wrapper';
-COMMENT ON FUNCTION fsbench._renew_lease IS 'Lets the lease of a run (option lease_ms) last for its full length from now on; false when there is no such run any more, or it has no lease. Private: other servers call it for runs that they have started here';
+COMMENT ON FUNCTION fsbench._renew_lease IS 'Extends the lease of a run (option lease_ms) to its full length from now on; false for a run that is over, unknown or without a lease. Private: other servers call it for runs that they have started here';
 
 CREATE FUNCTION fsbench._check_preloaded() RETURNS void
     LANGUAGE c VOLATILE PARALLEL UNSAFE
@@ -211,7 +211,7 @@ CREATE FUNCTION fsbench.alter_target(target text, filesystem text DEFAULT NULL, 
     layout text DEFAULT NULL, layout_options jsonb DEFAULT NULL, initial_sync text DEFAULT NULL) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_alter_target_wrapper';
-COMMENT ON FUNCTION fsbench.alter_target IS 'Changes what is given of a target, takes back what reset names (arguments of create_target), and leaves the rest; refused while a run is on it';
+COMMENT ON FUNCTION fsbench.alter_target IS 'Changes the arguments that are given, resets those that reset names (arguments of create_target), and leaves the rest; refused while a run is on the target';
 
 CREATE FUNCTION fsbench._prepared_data(OUT contents text, OUT scale integer, OUT fillfactor integer, OUT unlogged boolean, OUT data_checksums boolean,
     OUT postgres text, OUT bytes bigint, OUT created_epoch bigint, OUT used_epoch bigint, OUT directory text) RETURNS SETOF record
@@ -233,12 +233,12 @@ CREATE FUNCTION fsbench.prepare_target(target text) RETURNS TABLE (target text, 
         filesystem text, mount_options text, mount_options_not_shown text[], mkfs_options text, mkfs_version text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
     AS 'MODULE_PATHNAME', 'fsbench_prepare_target_wrapper';
-COMMENT ON FUNCTION fsbench.prepare_target IS 'Has the helper make and mount the filesystem of a target, to look at it between runs, and says where it is. It stays until fsbench.release_target(), and no run is made on it meanwhile. A ROLLBACK does not undo it';
+COMMENT ON FUNCTION fsbench.prepare_target IS 'Has the helper make and mount the filesystem of a target, for a look at it between runs, and returns where it is mounted. It stays until fsbench.release_target(), and no run uses it meanwhile. A ROLLBACK does not undo it';
 
 CREATE FUNCTION fsbench.release_target(target text) RETURNS boolean
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'fsbench_release_target_wrapper';
-COMMENT ON FUNCTION fsbench.release_target IS 'Has the helper unmount what fsbench.prepare_target() has mounted, and remove it; false when there was nothing';
+COMMENT ON FUNCTION fsbench.release_target IS 'Has the helper unmount and remove what fsbench.prepare_target() has made; false when nothing was prepared';
 
 CREATE FUNCTION fsbench.plan(
     target text DEFAULT 'default', workload text DEFAULT 'tpcb', scale integer DEFAULT NULL, size text DEFAULT NULL,
@@ -251,7 +251,7 @@ CREATE FUNCTION fsbench.plan(
     RETURNS TABLE (step integer, who text, action text, command text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_plan_wrapper';
-COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run beforehand, in the order in which they are begun; takes the parameters of fsbench.run. With the command lines as they would be executed now: the helper''s (root), those of the coordinator in this server, and those in the server that is measured. Changes nothing. What a run did is in fsbench.result.steps';
+COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run beforehand, in the order in which they begin; takes the parameters of fsbench.run. Changes nothing. Shows the command lines of the helper (root), of the coordinator in this server, and of the measured server. fsbench.result.steps has what a run did';
 
 CREATE FUNCTION fsbench._block_devices() RETURNS TABLE (path text, node text, model text, serial text, wwn text, size_bytes bigint, in_use text)
     LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10

@@ -1,4 +1,4 @@
--- The arithmetic of verdicts, on arrays: nothing is read, so that anybody may check it, and against anything.
+-- The arithmetic of verdicts, on arrays. The functions read no table, so that every role may check them.
 
 CREATE FUNCTION fsbench.verdict(baseline float8[], targets float8[], margin float8 DEFAULT 0.05, max_blocks integer DEFAULT 12)
     RETURNS TABLE (target integer, verdict text, reason text, ratio float8, low float8, high float8, blocks integer, kept integer,

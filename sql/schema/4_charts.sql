@@ -44,19 +44,8 @@ CREATE VIEW fsbench.chart_verdict AS
            c.verdict, c.says, c.blocks, c.durability, c.same_durability
     FROM fsbench.comparison c;
 COMMENT ON VIEW fsbench.chart_verdict IS 'Verdicts of experiments, to be drawn: the ratio of each target with its interval, against the margin within which a difference does not count';
-COMMENT ON COLUMN fsbench.chart_verdict.experiment IS 'Experiment';
-COMMENT ON COLUMN fsbench.chart_verdict.target IS 'Target, as it is called in the experiment';
-COMMENT ON COLUMN fsbench.chart_verdict.metric IS 'Metric that decides';
-COMMENT ON COLUMN fsbench.chart_verdict.ratio IS 'Metric of the target, divided by that of what it is compared with';
-COMMENT ON COLUMN fsbench.chart_verdict.low IS 'Low end of the interval of that ratio';
-COMMENT ON COLUMN fsbench.chart_verdict.high IS 'High end of it';
-COMMENT ON COLUMN fsbench.chart_verdict.margin_low IS 'Where the margin begins, as a ratio';
-COMMENT ON COLUMN fsbench.chart_verdict.margin_high IS 'Where it ends';
-COMMENT ON COLUMN fsbench.chart_verdict.verdict IS 'Verdict, as in fsbench.comparison';
-COMMENT ON COLUMN fsbench.chart_verdict.says IS 'The same in words';
-COMMENT ON COLUMN fsbench.chart_verdict.blocks IS 'Blocks at the look that it is of';
-COMMENT ON COLUMN fsbench.chart_verdict.durability IS 'What its runs promised of commits';
-COMMENT ON COLUMN fsbench.chart_verdict.same_durability IS 'Whether that is the same as of what it is compared with';
+COMMENT ON COLUMN fsbench.chart_verdict.margin_low IS 'Lower bound of the margin, as a ratio';
+COMMENT ON COLUMN fsbench.chart_verdict.margin_high IS 'Upper bound of the margin, as a ratio';
 
 CREATE VIEW fsbench.chart_block AS
     SELECT e.experiment, t.target, x.block, x.position, x.run_id, r.started_at, x.outcome,
@@ -75,16 +64,10 @@ CREATE VIEW fsbench.chart_block AS
         WHERE y.experiment_id = x.experiment_id AND y.block = x.block AND y.target_number = a.reference AND y.outcome = 'measured'
         ORDER BY y.attempt DESC LIMIT 1) b ON true;
 COMMENT ON VIEW fsbench.chart_block IS 'Runs of experiments in their order, to be drawn: what each has measured, and its ratio to the baseline (with goal best, to the best one) in the same block';
-COMMENT ON COLUMN fsbench.chart_block.experiment IS 'Experiment';
-COMMENT ON COLUMN fsbench.chart_block.target IS 'Target, as it is called in the experiment';
-COMMENT ON COLUMN fsbench.chart_block.block IS 'Block, from 1';
-COMMENT ON COLUMN fsbench.chart_block.position IS 'Place in the order of the block, from 1';
-COMMENT ON COLUMN fsbench.chart_block.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_block.started_at IS 'When it began';
-COMMENT ON COLUMN fsbench.chart_block.outcome IS 'As in fsbench.experiment_run';
+COMMENT ON COLUMN fsbench.chart_block.started_at IS 'Start of the run';
 COMMENT ON COLUMN fsbench.chart_block.counts IS 'Whether it counts';
 COMMENT ON COLUMN fsbench.chart_block.value IS 'Metric of the experiment in this run';
-COMMENT ON COLUMN fsbench.chart_block.ratio IS 'That divided by the one of the baseline, or of the best, in the same block; NULL where one of them was not measured';
+COMMENT ON COLUMN fsbench.chart_block.ratio IS 'Ratio of value to that of the baseline, or of the best target, in the same block; NULL where one of them was not measured';
 
 CREATE VIEW fsbench.chart_target AS
     SELECT e.experiment, t.target, n.runs, n.run_ids, n.median AS metric_median, n.commit_p99_ms, n.worst_second_tps,
@@ -102,8 +85,6 @@ CREATE VIEW fsbench.chart_target AS
         LEFT JOIN fsbench.recovery y USING (run_id) LEFT JOIN LATERAL (SELECT h.run_id FROM fsbench.histogram h WHERE h.run_id = x.run_id AND h.measure = 'commit' LIMIT 1) h ON true
         WHERE x.experiment_id = e.experiment_id AND x.target_number = t.target_number AND x.outcome IN ('measured', 'behind')) n;
 COMMENT ON VIEW fsbench.chart_target IS 'Targets of experiments, a row each, over the runs that count: what else than the metric is worth a look';
-COMMENT ON COLUMN fsbench.chart_target.experiment IS 'Experiment';
-COMMENT ON COLUMN fsbench.chart_target.target IS 'Target, as it is called in the experiment';
 COMMENT ON COLUMN fsbench.chart_target.runs IS 'Runs that count';
 COMMENT ON COLUMN fsbench.chart_target.run_ids IS 'These runs';
 COMMENT ON COLUMN fsbench.chart_target.metric_median IS 'Median of the metric of the experiment over them';
@@ -112,7 +93,7 @@ COMMENT ON COLUMN fsbench.chart_target.worst_second_tps IS 'Transactions in the 
 COMMENT ON COLUMN fsbench.chart_target.device_bytes_per_transaction IS 'Bytes written to the device per transaction, the median';
 COMMENT ON COLUMN fsbench.chart_target.recovery_ms IS 'Crash recovery (ms), the median; NULL when it was not measured';
 COMMENT ON COLUMN fsbench.chart_target.stall_seconds IS 'Seconds with less than a tenth of the transactions of the median second, the median';
-COMMENT ON COLUMN fsbench.chart_target.durability IS 'What the runs promised of commits';
+COMMENT ON COLUMN fsbench.chart_target.durability IS 'Durability of its runs';
 COMMENT ON COLUMN fsbench.chart_target.filesystem IS 'Type of the filesystem';
 
 CREATE VIEW fsbench.chart_second AS
@@ -126,22 +107,9 @@ CREATE VIEW fsbench.chart_second AS
     JOIN fsbench.sample s ON s.run_id = r.run_id AND s.interval_ms >= 500,
     LATERAL (SELECT s.transactions * 1000.0 / s.interval_ms AS tps) v;
 COMMENT ON VIEW fsbench.chart_second IS 'The seconds of runs, to be drawn: figures of fsbench.sample as they go together on one axis of time. Without the piece of a second at the end of a window';
-COMMENT ON COLUMN fsbench.chart_second.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_second.target IS 'Target, with the number of its definition as in fsbench.result';
-COMMENT ON COLUMN fsbench.chart_second.second IS 'Second of the measured window, from 0';
 COMMENT ON COLUMN fsbench.chart_second.tps IS 'Transactions per second';
 COMMENT ON COLUMN fsbench.chart_second.stalled IS 'Whether that is under a tenth of the run''s median second';
-COMMENT ON COLUMN fsbench.chart_second.latency_p99_ms IS '99th percentile of the latency (ms)';
-COMMENT ON COLUMN fsbench.chart_second.commit_p99_ms IS '99th percentile of the duration of COMMIT (ms)';
 COMMENT ON COLUMN fsbench.chart_second.device_write_bytes IS 'Bytes written to the device of the data in the interval, which may be longer than a second where the sampler came late';
-COMMENT ON COLUMN fsbench.chart_second.device_f_await_ms IS 'Mean time of a flush (ms)';
-COMMENT ON COLUMN fsbench.chart_second.device_util_percent IS 'Share of the time in which the device was at work';
-COMMENT ON COLUMN fsbench.chart_second.dirty_bytes IS 'What was to be written back';
-COMMENT ON COLUMN fsbench.chart_second.writeback_bytes IS 'What was being written back';
-COMMENT ON COLUMN fsbench.chart_second.cpu_usr_percent IS 'Processor time of programs';
-COMMENT ON COLUMN fsbench.chart_second.cpu_sys_percent IS 'Processor time of the kernel, interrupts included';
-COMMENT ON COLUMN fsbench.chart_second.cpu_iowait_percent IS 'Idle while a request was under way';
-COMMENT ON COLUMN fsbench.chart_second.cpu_steal_percent IS 'Taken by the hypervisor for others';
 COMMENT ON COLUMN fsbench.chart_second.device_write_bytes_per_s IS 'Bytes written to the device of the data per second';
 
 CREATE VIEW fsbench.chart_checkpoint AS
@@ -149,9 +117,6 @@ CREATE VIEW fsbench.chart_checkpoint AS
            least(coalesce(c.end_second, 2147483647), (SELECT max(s.second) FROM fsbench.sample s WHERE s.run_id = c.run_id)) + 1 AS to_second
     FROM fsbench.checkpoint c;
 COMMENT ON VIEW fsbench.chart_checkpoint IS 'Checkpoints of runs as bands on the axis of time of fsbench.chart_second';
-COMMENT ON COLUMN fsbench.chart_checkpoint.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_checkpoint.number IS 'Number in the run';
-COMMENT ON COLUMN fsbench.chart_checkpoint.kind IS 'As in fsbench.checkpoint';
 COMMENT ON COLUMN fsbench.chart_checkpoint.from_second IS 'Second in which it began, 0 when before the window';
 COMMENT ON COLUMN fsbench.chart_checkpoint.to_second IS 'Second at whose beginning it was over, the end of the window when after that';
 
@@ -161,11 +126,6 @@ CREATE VIEW fsbench.chart_latency AS
     FROM fsbench.histogram h JOIN fsbench.run_log r USING (run_id), unnest('{50,75,90,95,99,99.5,99.9}'::float8[]) AS p(percentile)
     WHERE (p.percentile < 99.5 OR h.transactions >= 10000) AND h.measure NOT LIKE 'command %';
 COMMENT ON VIEW fsbench.chart_latency IS 'Distributions of latencies of runs, to be drawn: from the median to p99.9, which is left out under 10,000 transactions. Those of several runs are not averaged, but come from fsbench.percentile() over all';
-COMMENT ON COLUMN fsbench.chart_latency.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_latency.target IS 'Target, with the number of its definition as in fsbench.result';
-COMMENT ON COLUMN fsbench.chart_latency.transaction IS 'Which transaction of the workload';
-COMMENT ON COLUMN fsbench.chart_latency.measure IS 'As in fsbench.histogram: latency, service or commit';
-COMMENT ON COLUMN fsbench.chart_latency.transactions IS 'How many were measured';
 COMMENT ON COLUMN fsbench.chart_latency.percentile IS 'Percentile, from 50 to 99.9';
 COMMENT ON COLUMN fsbench.chart_latency.ms IS 'So many percent took at most this long (ms)';
 
@@ -174,10 +134,7 @@ CREATE VIEW fsbench.chart_wait AS
            w.samples, (100.0 * w.samples / nullif(sum(w.samples) OVER (PARTITION BY w.run_id, w.second), 0))::float8 AS percent
     FROM fsbench.wait_event w;
 COMMENT ON VIEW fsbench.chart_wait IS 'What clients waited for in each second of a run, as shares, to be stacked';
-COMMENT ON COLUMN fsbench.chart_wait.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_wait.second IS 'Second of the measured window';
 COMMENT ON COLUMN fsbench.chart_wait.wait IS 'Type and name of the wait event; CPU where a client waited for nothing';
-COMMENT ON COLUMN fsbench.chart_wait.samples IS 'How often a client was seen with it';
 COMMENT ON COLUMN fsbench.chart_wait.percent IS 'Share among all that was seen in that second';
 
 CREATE VIEW fsbench.chart_scan_speed AS
@@ -189,11 +146,8 @@ CREATE VIEW fsbench.chart_scan_speed AS
         FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) c
     WHERE r.workload = 'scan';
 COMMENT ON VIEW fsbench.chart_scan_speed IS 'Curves of runs of the workload scan, to be drawn: speed by degree, of the scans that count';
-COMMENT ON COLUMN fsbench.chart_scan_speed.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_scan_speed.target IS 'Target, with the number of its definition as in fsbench.result';
-COMMENT ON COLUMN fsbench.chart_scan_speed.degree IS 'Parallel workers';
 COMMENT ON COLUMN fsbench.chart_scan_speed.gb_per_second IS 'Median of the repeats, in units of 10^9 bytes';
-COMMENT ON COLUMN fsbench.chart_scan_speed.repeats IS 'How many there are';
+COMMENT ON COLUMN fsbench.chart_scan_speed.repeats IS 'Number of repeats';
 COMMENT ON COLUMN fsbench.chart_scan_speed.lowest_gb_per_second IS 'The slowest of them';
 COMMENT ON COLUMN fsbench.chart_scan_speed.highest_gb_per_second IS 'The fastest of them';
 COMMENT ON COLUMN fsbench.chart_scan_speed.is_knee IS 'Whether more workers no longer help from here on; NULL where no knee was found';
@@ -202,26 +156,8 @@ CREATE VIEW fsbench.chart_fsync AS
     SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, f.method, f.writes, f.writers, f.ops_per_second, f.latency_p50_ms, f.latency_p90_ms, f.latency_p99_ms, f.latency_p999_ms, f.latency_max_ms
     FROM fsbench.run_log r JOIN fsbench.fsync f USING (run_id);
 COMMENT ON VIEW fsbench.chart_fsync IS 'What a sync took in runs of the workload fsync, to be drawn';
-COMMENT ON COLUMN fsbench.chart_fsync.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_fsync.target IS 'Target, with the number of its definition as in fsbench.result';
-COMMENT ON COLUMN fsbench.chart_fsync.method IS 'As wal_sync_method';
-COMMENT ON COLUMN fsbench.chart_fsync.writes IS 'Writes before each sync';
-COMMENT ON COLUMN fsbench.chart_fsync.writers IS 'Processes at the same time';
-COMMENT ON COLUMN fsbench.chart_fsync.ops_per_second IS 'Operations per second of all writers';
-COMMENT ON COLUMN fsbench.chart_fsync.latency_p50_ms IS 'Median (ms)';
-COMMENT ON COLUMN fsbench.chart_fsync.latency_p90_ms IS '90th percentile (ms)';
-COMMENT ON COLUMN fsbench.chart_fsync.latency_p99_ms IS '99th percentile (ms)';
-COMMENT ON COLUMN fsbench.chart_fsync.latency_p999_ms IS '99.9th percentile (ms)';
-COMMENT ON COLUMN fsbench.chart_fsync.latency_max_ms IS 'Longest (ms)';
 
 CREATE VIEW fsbench.chart_recovery AS
     SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, y.recovery_ms, y.redo_ms, y.first_transaction_ms, y.wal_replayed_bytes, y.balances_verified
     FROM fsbench.run_log r JOIN fsbench.recovery y USING (run_id);
 COMMENT ON VIEW fsbench.chart_recovery IS 'Crash recoveries of runs, to be drawn';
-COMMENT ON COLUMN fsbench.chart_recovery.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_recovery.target IS 'Target, with the number of its definition as in fsbench.result';
-COMMENT ON COLUMN fsbench.chart_recovery.recovery_ms IS 'Crash recovery (ms)';
-COMMENT ON COLUMN fsbench.chart_recovery.redo_ms IS 'Of that, reading and applying WAL (ms)';
-COMMENT ON COLUMN fsbench.chart_recovery.first_transaction_ms IS 'Until the first COMMIT (ms)';
-COMMENT ON COLUMN fsbench.chart_recovery.wal_replayed_bytes IS 'WAL that was applied';
-COMMENT ON COLUMN fsbench.chart_recovery.balances_verified IS 'Whether all that was committed was there';

@@ -57,30 +57,15 @@ CREATE VIEW fsbench.experiments AS
         FROM fsbench.experiment o WHERE o.status IN ('queued', 'running')) l ON l.experiment_id = e.experiment_id
     ORDER BY e.experiment_id;
 COMMENT ON VIEW fsbench.experiments IS 'Experiments of this database: how far each is, and what is known so far';
-COMMENT ON COLUMN fsbench.experiments.experiment IS 'Name';
-COMMENT ON COLUMN fsbench.experiments.status IS 'recorded (not started), queued (waits until another one is over), running, paused, done or cancelled';
-COMMENT ON COLUMN fsbench.experiments.goal IS 'best or baseline';
-COMMENT ON COLUMN fsbench.experiments.metric IS 'Metric that decides';
-COMMENT ON COLUMN fsbench.experiments.margin IS 'Difference that does not count, as a share';
 COMMENT ON COLUMN fsbench.experiments.block IS 'Block that is on, or was the last';
-COMMENT ON COLUMN fsbench.experiments.max_blocks IS 'Most blocks';
 COMMENT ON COLUMN fsbench.experiments.runs IS 'Runs that are over, also those that do not count';
 COMMENT ON COLUMN fsbench.experiments.repeated IS 'Those of them that do not count although they were to: failed, invalid, interrupted, disturbed, or of a block that was made again. Runs before the first block (burn_in, pilot, power_cut) were not to, and are not among them';
 COMMENT ON COLUMN fsbench.experiments.run_id IS 'Run that is on';
 COMMENT ON COLUMN fsbench.experiments.target_on IS 'Target that is on';
 COMMENT ON COLUMN fsbench.experiments.phase IS 'Phase of that run, as in fsbench.progress';
 COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned now: when no target is decided before the last block, each run takes as long as planned, or as the longest so far; a queued one after those of this database before it; no later than max_duration has it. Attempts that neighbours disturb are reckoned as many as so far. Other runs that are made again, runs of others, and experiments of other databases are not in it; moved tells when it has become later. NULL unless it is queued or running';
-COMMENT ON COLUMN fsbench.experiments.answer IS 'What was known at the last look, in one line';
-COMMENT ON COLUMN fsbench.experiments.status_reason IS 'Why it is paused, or has ended as it has';
-COMMENT ON COLUMN fsbench.experiments.requested_by IS 'Role that asked, with whose rights its runs are made';
-COMMENT ON COLUMN fsbench.experiments.created_at IS 'When it was recorded';
-COMMENT ON COLUMN fsbench.experiments.started_at IS 'When its first run was started';
-COMMENT ON COLUMN fsbench.experiments.ended_at IS 'When it was over';
-COMMENT ON COLUMN fsbench.experiments.experiment_id IS 'Number';
-COMMENT ON COLUMN fsbench.experiments.neighbours IS 'Other programs that use the machine: unexpected, expected, or found (from then on no run is made again for them)';
 COMMENT ON COLUMN fsbench.experiments.moved IS 'By how much over_at_latest has moved last, and why; fsbench.experiment_log has each time (moved)';
-COMMENT ON COLUMN fsbench.experiments.open_because IS 'Why it has left something open: reasons, each with its code and values; answer has them in words';
-COMMENT ON COLUMN fsbench.experiments.next_step IS 'The statement that goes on with what is open; NULL where more blocks would not help: recommend() then says under next what would';
+COMMENT ON COLUMN fsbench.experiments.next_step IS 'The statement that continues an open experiment; NULL where more blocks would not help: recommend() then gives advice under next';
 
 CREATE VIEW fsbench.comparison AS
     SELECT e.experiment, e.status, e.goal, e.metric, e.margin, e.ended_at, c.target, c.ratio, c.low, c.high, c.verdict, c.says, c.blocks, c.durability,
@@ -89,19 +74,14 @@ CREATE VIEW fsbench.comparison AS
     ORDER BY e.experiment_id;
 COMMENT ON VIEW fsbench.comparison IS 'fsbench.compare() of all experiments, for charts and alarms';
 COMMENT ON COLUMN fsbench.comparison.experiment IS 'Experiment';
-COMMENT ON COLUMN fsbench.comparison.status IS 'Its status, as in fsbench.experiments';
-COMMENT ON COLUMN fsbench.comparison.goal IS 'best or baseline';
-COMMENT ON COLUMN fsbench.comparison.metric IS 'Metric that decides';
-COMMENT ON COLUMN fsbench.comparison.margin IS 'Difference that does not count, as a share';
-COMMENT ON COLUMN fsbench.comparison.ended_at IS 'When it was over';
 COMMENT ON COLUMN fsbench.comparison.target IS 'Target, as it is called in the experiment';
 COMMENT ON COLUMN fsbench.comparison.ratio IS 'Metric of the target, divided by that of what it is compared with';
 COMMENT ON COLUMN fsbench.comparison.low IS 'Low end of the interval of that ratio';
-COMMENT ON COLUMN fsbench.comparison.high IS 'High end of it';
+COMMENT ON COLUMN fsbench.comparison.high IS 'High end of the interval of that ratio';
 COMMENT ON COLUMN fsbench.comparison.verdict IS 'more, less, equivalent or inconclusive; with goal best: best, leading (ahead of all others, and not yet decided), equivalent to the best, out (certainly not the best) or open (not decided)';
-COMMENT ON COLUMN fsbench.comparison.says IS 'The same in words';
-COMMENT ON COLUMN fsbench.comparison.blocks IS 'Blocks at the look that it is of';
-COMMENT ON COLUMN fsbench.comparison.durability IS 'What its runs promised of commits';
+COMMENT ON COLUMN fsbench.comparison.says IS 'The verdict in words';
+COMMENT ON COLUMN fsbench.comparison.blocks IS 'Number of blocks at that look';
+COMMENT ON COLUMN fsbench.comparison.durability IS 'Durability of the target''s runs';
 COMMENT ON COLUMN fsbench.comparison.same_durability IS 'Whether that is the same as of what it is compared with';
-COMMENT ON COLUMN fsbench.comparison.further_time IS 'What a decision would still take';
+COMMENT ON COLUMN fsbench.comparison.further_time IS 'Further time that a decision would take';
 COMMENT ON COLUMN fsbench.comparison.warnings IS 'Findings of its runs';

@@ -245,7 +245,7 @@ BEGIN
                           AND l.classid = 'fsbench.acknowledgement'::regclass::oid AND l.objid = (hashtext($1)::bigint & 4294967295)::oid AND l.objsubid = 2));
                 ELSIF NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running'))
                    AND EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = s.ids[tonight] AND r.requested_by = current_user AND NOT r.copied) THEN
-                    -- Nobody's runs are started in the name of another role, nor what a dump or a file has brought.
+                    -- Runs of other roles are not repeated, nor runs from a dump or a file.
                     PERFORM fsbench._repeat(s.ids[tonight]) FROM generate_series(1, repeats);
                     says := says || format('; %s repeats are queued', repeats);
                 END IF;
@@ -265,7 +265,7 @@ BEGIN
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION fsbench.check_history IS 'Raises a hand about runs that are made every night: an error when they have become worse by at least worse_by and stay so (SQLSTATE PF001), or when there was no good run for longer than due (PF002), so that a job or a pipeline fails. Else a row for each segment that goes on: good; too_few, under 11 nights of this level; suspect, one bad night, which is told on the channel fsbench_history and repeated (twice); suspect_repeated. A run is repeated only when whoever asks has asked for it himself; repeats => 0 repeats none. See fsbench.acknowledge()';
+COMMENT ON FUNCTION fsbench.check_history IS 'Checks the runs of every night, for a job or a pipeline that should fail. Raises an error when runs became worse by at least worse_by and stay so (SQLSTATE PF001), or when the last good run is older than due (PF002). Otherwise returns a row for each current segment: good; too_few, under 11 nights of this level; suspect, one bad night, reported on the channel fsbench_history and repeated twice; suspect_repeated. Only runs of the caller are repeated; repeats => 0 repeats none. See fsbench.acknowledge()';
 
 CREATE FUNCTION fsbench.acknowledge(run_id bigint, note text DEFAULT NULL, metric text DEFAULT 'tps') RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -283,7 +283,7 @@ BEGIN
     RETURN $1;
 END
 $$;
-COMMENT ON FUNCTION fsbench.acknowledge IS 'Accepts a change of a metric for the worse that begins with this run: fsbench.check_history() goes on from the new level';
+COMMENT ON FUNCTION fsbench.acknowledge IS 'Accepts a change for the worse that begins with this run: fsbench.check_history() then compares with the new level';
 
 
 -- Results, histograms and findings stay: they are what histories and verdicts are made of.

@@ -3,17 +3,17 @@
 CREATE FUNCTION fsbench._line_member(line text, name text) RETURNS text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'fsbench_line_member_wrapper';
-COMMENT ON FUNCTION fsbench._line_member IS 'A member of a line of a file, as it stands there, not parsed; NULL where there is none. Private';
+COMMENT ON FUNCTION fsbench._line_member IS 'A member of a line of a file, unparsed text; NULL if the line lacks it. Private';
 
 CREATE FUNCTION fsbench._line_count(line text) RETURNS integer
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'fsbench_line_count_wrapper';
-COMMENT ON FUNCTION fsbench._line_count IS 'How many rows a line of a file has; NULL where it has none. Private';
+COMMENT ON FUNCTION fsbench._line_count IS 'Number of rows in a line of a file; NULL without rows. Private';
 
 CREATE FUNCTION fsbench._line_rows(line text, from_row integer, bytes integer) RETURNS SETOF text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE ROWS 200
     AS 'MODULE_PATHNAME', 'fsbench_line_rows_wrapper';
-COMMENT ON FUNCTION fsbench._line_rows IS 'Rows of a line of a file, as they stand there, not parsed: from this one on (from 1), at least one, and no more than have so many bytes together. Private';
+COMMENT ON FUNCTION fsbench._line_rows IS 'Rows of a line of a file, unparsed text: from this row on (counted from 1), at least one, and together no more than this number of bytes. Private';
 
 CREATE FUNCTION fsbench._import_problem(line integer, what text) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -59,7 +59,7 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._import_line IS 'A row of a file, or its first line, as JSON. Private';
 
--- Texts are shown in lines of their own, beside commands that somebody pastes.
+-- Texts are shown in lines of their own, beside commands to paste.
 CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
     AS $$
@@ -110,7 +110,7 @@ BEGIN
             value := format('nullif(%s, ''null'')', given);
             wrong := CASE WHEN attname IN ('phases', 'steps', 'layers', 'wal_layers', 'durability_codes', 'open_because', 'looks', 'run_order')
                 THEN format('jsonb_typeof(%s) NOT IN (''array'', ''null'') OR (jsonb_typeof(%s) = ''array'' AND jsonb_array_length(%s) > %s)', given, given, given,
-                    -- Each look is gone through whenever somebody asks for verdicts.
+                    -- Each call for verdicts goes through all looks.
                     CASE WHEN attname IN ('looks', 'run_order', 'durability_codes', 'open_because') THEN 50 ELSE 10000 END)
                 WHEN own = 'true' THEN format('jsonb_typeof(%s) NOT IN (''array'', ''object'', ''null'')', given)
                 WHEN (relation, attname) = ('run_log', 'used') THEN format('fsbench._is_odd_used(%s)', given)
@@ -163,7 +163,7 @@ BEGIN
     END CASE;
 END
 $$;
-COMMENT ON FUNCTION fsbench._import_column IS 'How a column is read, of which given is the value as JSON and words as text, and what of it is refused: expressions. Private';
+COMMENT ON FUNCTION fsbench._import_column IS 'Expressions that read a column and that detect values to refuse. given is the value as JSON, words as text. Private';
 
 -- Another server that carries a run out may send anything: its figures have the bounds of those in files.
 CREATE FUNCTION fsbench._odd_column(relation name, rows jsonb, left_out name[]) RETURNS text
@@ -185,7 +185,7 @@ BEGIN
     RETURN odd;
 END
 $$;
-COMMENT ON FUNCTION fsbench._odd_column IS 'A column of rows of a run with a value that no run has; NULL when there is none. Private: the library asks for what another server sends';
+COMMENT ON FUNCTION fsbench._odd_column IS 'A column with a value that no run has; NULL without one. Private: the library checks what another server sends';
 
 -- A prepared transaction may hold the lock for ever.
 CREATE FUNCTION fsbench._lock_imports() RETURNS void
@@ -305,7 +305,7 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._import_scripts IS 'Puts the parts of texts of scripts together, and stores all texts but the last one: hash and words are those that the next row may continue. Private';
 
--- Called with the rights of the extension's owner: nobody else changes results. Whatever the file says, its rows say that they were imported, are over, belong to
+-- Called with the rights of the extension's owner: no other role changes results. Whatever the file says, its rows say that they were imported, are over, belong to
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
 CREATE FUNCTION fsbench._import(file text, host text, caller name) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1
@@ -687,7 +687,7 @@ CREATE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE 
     SELECT r.suffix, r.experiments, r.runs, r.already_here
     FROM jsonb_to_record(fsbench._change_imported('import', $1, $2)::jsonb) r (suffix text, experiments bigint, runs bigint, already_here bigint)
     $$;
-COMMENT ON FUNCTION fsbench.import IS 'Reads a file of fsbench.export() of another database, or nothing of it; what is here already is left as it is. Names of its targets, labels and experiments get an @ and the name of the host (host: how it is to be called here; without it as the file says), and each run the finding imported. What was imported steers nothing: it is not repeated, extended or confirmed, and recommend() makes no lines of it';
+COMMENT ON FUNCTION fsbench.import IS 'Reads a whole file of fsbench.export() of another database, or nothing of it. Runs and experiments that are here already stay unchanged. Names of its targets, labels and experiments get an @ and the name of the host (host, or without it the name in the file), and each run the finding imported. Imported runs are not repeated, extended or confirmed, and recommend() makes no lines of them';
 
 CREATE FUNCTION fsbench._drop_imported(host text, caller name) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -724,16 +724,6 @@ CREATE VIEW fsbench.imported AS
     FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) JOIN fsbench.run_log r USING (run_id) LEFT JOIN fsbench.environment e USING (run_id)
     ORDER BY i.run_id;
 COMMENT ON VIEW fsbench.imported IS 'Runs that were imported from files, and where they come from as the files say';
-COMMENT ON COLUMN fsbench.imported.run_id IS 'Number of the run here';
 COMMENT ON COLUMN fsbench.imported.target IS 'Target, with the host behind an @';
 COMMENT ON COLUMN fsbench.imported.label IS 'Label, with the host behind an @';
 COMMENT ON COLUMN fsbench.imported.status IS 'done, failed or cancelled';
-COMMENT ON COLUMN fsbench.imported.host IS 'How its host is called here';
-COMMENT ON COLUMN fsbench.imported.run_id_there IS 'Number of the run where it was made';
-COMMENT ON COLUMN fsbench.imported.hostname IS 'Name of the host that the file was written on';
-COMMENT ON COLUMN fsbench.imported.host_fingerprint IS 'Fingerprint of the host that it was made on';
-COMMENT ON COLUMN fsbench.imported.pgfsbench_version IS 'Version of pgfsbench that has written the file';
-COMMENT ON COLUMN fsbench.imported.exported_at IS 'When that was';
-COMMENT ON COLUMN fsbench.imported.imported_by IS 'Role that has imported it';
-COMMENT ON COLUMN fsbench.imported.imported_at IS 'When';
-COMMENT ON COLUMN fsbench.imported.import_id IS 'Number of the file';

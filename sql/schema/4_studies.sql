@@ -34,7 +34,7 @@ CREATE FUNCTION fsbench.study_plan(study text, image_size text DEFAULT NULL, dev
         'quick', $5, 'period', $6, 'scale', $7, 'duration_us', (CASE WHEN EXTRACT(epoch FROM $8) > 1e9 THEN 1e9 ELSE EXTRACT(epoch FROM $8) END * 1e6)::bigint, 'blocks', $9, 'log_device', $10, 'bindir', $11,
         'power_loss_protected', $12, 'start', $13, 'misaligned_device', $14, 'neighbours', $15), true)::jsonb) AS r (part text, item text, says text)
     $$;
-COMMENT ON FUNCTION fsbench.study_plan IS 'What fsbench.study() would do with these arguments, which it changes nothing by: its experiments, what they need, what is left out here and what would bring it, how each claim is decided, and run by run';
+COMMENT ON FUNCTION fsbench.study_plan IS 'Shows what fsbench.study() would do with these arguments, and changes nothing: its experiments, what they need, what is left out here and what would help, how each claim is decided, and each run';
 
 CREATE FUNCTION fsbench.study_claims(study text)
     RETURNS TABLE (claim text, says text, seen text, decided_by text, here text, estimate float8, low float8, high float8, why text)
@@ -57,15 +57,13 @@ COMMENT ON FUNCTION fsbench.define_study IS 'Records a study of your own, in the
 CREATE FUNCTION fsbench.drop_study(study text, keep_runs boolean DEFAULT false) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_drop_study_wrapper';
-COMMENT ON FUNCTION fsbench.drop_study IS 'Removes a study that was started and is not on, with its experiments, and with its targets and runs unless keep_runs; of one that was not started the definition, if it is your own. Returns its name';
+COMMENT ON FUNCTION fsbench.drop_study IS 'Removes a started study that is over, with its experiments, and with its targets and runs unless keep_runs. Removes the definition of a study of your own that was not started. Returns the name';
 
 CREATE VIEW fsbench.study_definitions AS
     SELECT b.study, b.definition::jsonb AS definition, false AS is_own FROM fsbench._builtin_studies() b
     UNION ALL SELECT o.study, o.definition, true FROM fsbench.study_definition o;
 COMMENT ON VIEW fsbench.study_definitions IS 'Studies as they are defined: those that come with pgfsbench, and your own';
-COMMENT ON COLUMN fsbench.study_definitions.study IS 'Name';
-COMMENT ON COLUMN fsbench.study_definitions.definition IS 'Claims, variants, questions and published figures, as fsbench.define_study() takes them';
-COMMENT ON COLUMN fsbench.study_definitions.is_own IS 'Whether somebody has defined it here';
+COMMENT ON COLUMN fsbench.study_definitions.is_own IS 'Whether it was defined in this database';
 
 CREATE VIEW fsbench.studies AS
     SELECT d.study, d.definition ->> 'title' AS title, d.definition ->> 'author' AS author, (d.definition ->> 'year')::integer AS year,
@@ -82,15 +80,13 @@ CREATE VIEW fsbench.studies AS
         FROM fsbench.study_experiment x JOIN fsbench.experiment e USING (experiment_id) WHERE x.study = d.study) n ON true
     ORDER BY d.is_own, d.definition ->> 'year', d.study;
 COMMENT ON VIEW fsbench.studies IS 'Studies that fsbench.study() repeats: those that come with pgfsbench, and your own';
-COMMENT ON COLUMN fsbench.studies.study IS 'Name';
 COMMENT ON COLUMN fsbench.studies.title IS 'Title';
 COMMENT ON COLUMN fsbench.studies.author IS 'Author';
 COMMENT ON COLUMN fsbench.studies.year IS 'Year of its publication';
 COMMENT ON COLUMN fsbench.studies.parts IS 'Parts: one is made at a time, several with commas between them, or all';
-COMMENT ON COLUMN fsbench.studies.claims IS 'How many claims it has';
-COMMENT ON COLUMN fsbench.studies.is_own IS 'Whether somebody has defined it here';
+COMMENT ON COLUMN fsbench.studies.claims IS 'Number of claims';
 COMMENT ON COLUMN fsbench.studies.status IS 'on while an experiment of it is not over, over after that; NULL: not started here';
-COMMENT ON COLUMN fsbench.studies.created_at IS 'When it was started here';
+COMMENT ON COLUMN fsbench.studies.created_at IS 'Time of its start here';
 COMMENT ON COLUMN fsbench.studies.experiments IS 'Names of its experiments, in the order in which they are made';
 
 CREATE VIEW fsbench.published AS
@@ -101,14 +97,13 @@ CREATE VIEW fsbench.published AS
              AS f (variant, metric, value, unit, runs, remark, source, place)
     ORDER BY d.is_own, d.definition ->> 'year', d.study, f.place;
 COMMENT ON VIEW fsbench.published IS 'The figures that the authors of studies have published, of their machines; fsbench.study_report() has ours beside them';
-COMMENT ON COLUMN fsbench.published.study IS 'Study';
-COMMENT ON COLUMN fsbench.published.variant IS 'Variant that it is of';
-COMMENT ON COLUMN fsbench.published.metric IS 'What was measured, in the author''s words';
+COMMENT ON COLUMN fsbench.published.variant IS 'Variant of the figure';
+COMMENT ON COLUMN fsbench.published.metric IS 'The measured quantity, in the author''s words';
 COMMENT ON COLUMN fsbench.published.value IS 'Figure';
-COMMENT ON COLUMN fsbench.published.unit IS 'Its unit';
+COMMENT ON COLUMN fsbench.published.unit IS 'Unit of the figure';
 COMMENT ON COLUMN fsbench.published.runs IS 'Each run, where they were published';
-COMMENT ON COLUMN fsbench.published.remark IS 'What is to be known about it';
-COMMENT ON COLUMN fsbench.published.source IS 'Where it was published';
+COMMENT ON COLUMN fsbench.published.remark IS 'Remark about the figure';
+COMMENT ON COLUMN fsbench.published.source IS 'Source of the figure';
 
 -- One study whose rows cannot be read hides no other one in a view.
 CREATE FUNCTION fsbench._claims(study text)
@@ -153,19 +148,18 @@ CREATE VIEW fsbench.chart_claim AS
         FROM pg_catalog.jsonb_array_elements(s.definition -> 'claims') o (claim), LATERAL (SELECT o.claim -> 'decision' AS decision) e
         WHERE o.claim ->> 'claim' = c.claim AND pg_catalog.jsonb_typeof(e.decision) = 'object') d ON true;
 COMMENT ON VIEW fsbench.chart_claim IS 'Claims of studies that were started, as fsbench.study_claims() judges them, to be drawn: with what they are about';
-COMMENT ON COLUMN fsbench.chart_claim.study IS 'Study';
 COMMENT ON COLUMN fsbench.chart_claim.number IS 'Place of the claim in its study, from 1';
 COMMENT ON COLUMN fsbench.chart_claim.claim IS 'Claim';
-COMMENT ON COLUMN fsbench.chart_claim.says IS 'What is claimed';
-COMMENT ON COLUMN fsbench.chart_claim.seen IS 'What the author saw';
+COMMENT ON COLUMN fsbench.chart_claim.says IS 'The claim';
+COMMENT ON COLUMN fsbench.chart_claim.seen IS 'The author''s observation';
 COMMENT ON COLUMN fsbench.chart_claim.decided_by IS 'What decides it, in words';
 COMMENT ON COLUMN fsbench.chart_claim.here IS 'holds, does not hold, inconclusive or not tested';
 COMMENT ON COLUMN fsbench.chart_claim.question IS 'Question of the study that decides; NULL: nothing does';
-COMMENT ON COLUMN fsbench.chart_claim.variant IS 'Variant that it is about';
+COMMENT ON COLUMN fsbench.chart_claim.variant IS 'Variant of the claim';
 COMMENT ON COLUMN fsbench.chart_claim.compared_with IS 'Variant that this is compared with';
-COMMENT ON COLUMN fsbench.chart_claim.metric IS 'By which metric';
+COMMENT ON COLUMN fsbench.chart_claim.metric IS 'Metric that decides the claim';
 COMMENT ON COLUMN fsbench.chart_claim.expected IS 'more, less, same or knee';
-COMMENT ON COLUMN fsbench.chart_claim.factor IS 'At least so many times (more), or at most (less); NULL: more or less than once';
+COMMENT ON COLUMN fsbench.chart_claim.factor IS 'Least ratio (more), or largest ratio (less) of the claim; NULL: 1';
 COMMENT ON COLUMN fsbench.chart_claim.rule IS 'interval, ranges or knee';
 COMMENT ON COLUMN fsbench.chart_claim.margin IS 'Margin of the question, within which two are the same';
 COMMENT ON COLUMN fsbench.chart_claim.estimate IS 'Ratio that decides, here; of a knee its degree';
@@ -180,20 +174,19 @@ CREATE VIEW fsbench.chart_published AS
     CROSS JOIN LATERAL fsbench._published(s.study) WITH ORDINALITY
         AS r (question, variant, metric, published, unit, published_percent, measured, measured_percent, runs, ratio, low, high, compared, remark, not_tested, number);
 COMMENT ON VIEW fsbench.chart_published IS 'Tables of fsbench.study_report() of studies that were started, to be drawn: what the author has published, with ours beside it';
-COMMENT ON COLUMN fsbench.chart_published.study IS 'Study';
 COMMENT ON COLUMN fsbench.chart_published.number IS 'Place in the table, from 1';
 COMMENT ON COLUMN fsbench.chart_published.question IS 'Question; NULL: nothing of ours stands beside it';
 COMMENT ON COLUMN fsbench.chart_published.variant IS 'Variant';
 COMMENT ON COLUMN fsbench.chart_published.metric IS 'Metric';
 COMMENT ON COLUMN fsbench.chart_published.published IS 'Figure of the author, of his machine';
-COMMENT ON COLUMN fsbench.chart_published.unit IS 'Its unit';
-COMMENT ON COLUMN fsbench.chart_published.published_percent IS 'The same in per cent of his best';
+COMMENT ON COLUMN fsbench.chart_published.unit IS 'Unit of both figures';
+COMMENT ON COLUMN fsbench.chart_published.published_percent IS 'Published figure in percent of the author''s best';
 COMMENT ON COLUMN fsbench.chart_published.measured IS 'Mean of the runs that count here';
-COMMENT ON COLUMN fsbench.chart_published.measured_percent IS 'The same in per cent of the best here';
-COMMENT ON COLUMN fsbench.chart_published.runs IS 'How many runs count';
+COMMENT ON COLUMN fsbench.chart_published.measured_percent IS 'Measured figure in percent of the best here';
+COMMENT ON COLUMN fsbench.chart_published.runs IS 'Number of runs that count';
 COMMENT ON COLUMN fsbench.chart_published.ratio IS 'Ratio to the baseline of the question, here';
 COMMENT ON COLUMN fsbench.chart_published.low IS 'Low end of its interval';
 COMMENT ON COLUMN fsbench.chart_published.high IS 'High end of it';
 COMMENT ON COLUMN fsbench.chart_published.compared IS 'Whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
-COMMENT ON COLUMN fsbench.chart_published.remark IS 'What is to be known about it';
+COMMENT ON COLUMN fsbench.chart_published.remark IS 'Remark about the figure';
 COMMENT ON COLUMN fsbench.chart_published.not_tested IS 'Why the variant was not tested here';

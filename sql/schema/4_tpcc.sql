@@ -20,7 +20,6 @@ CREATE VIEW fsbench.tpcc AS
     LATERAL (SELECT nullif(r.measured_ms, 0) / 60000) m (minutes)
     WHERE r.workload = 'tpcc-like';
 COMMENT ON VIEW fsbench.tpcc IS 'Runs of workload tpcc-like: New-Orders a minute, and what was drawn. Derived from TPC-C, not comparable to published TPC-C results';
-COMMENT ON COLUMN fsbench.tpcc.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.tpcc.notpm IS 'Committed New-Order transactions a minute, as DBT-2 counted them in 2009';
 COMMENT ON COLUMN fsbench.tpcc.notpm_dbt2 IS 'New-Order transactions a minute, those that rolled back or failed among them, as DBT-2 0.61.7 counts them';
 COMMENT ON COLUMN fsbench.tpcc.notpm_per_warehouse IS 'notpm / warehouses. With keying and thinking times it is at most 12.86';
@@ -29,9 +28,6 @@ COMMENT ON COLUMN fsbench.tpcc.lines_per_order IS 'Lines of an order; 9.5 to 10.
 COMMENT ON COLUMN fsbench.tpcc.remote_lines_percent IS 'Lines that another warehouse supplies (%); 0.95 to 1.05 in the specification';
 COMMENT ON COLUMN fsbench.tpcc.remote_payments_percent IS 'Payments of a customer of another warehouse (%); 14 to 16 in the specification';
 COMMENT ON COLUMN fsbench.tpcc.payments_by_name_percent IS 'Payments whose customer is given by last name (%); 57 to 63 in the specification';
-COMMENT ON COLUMN fsbench.tpcc.c_last_name IS 'Constant C of NURand(255, 0, 999) for last names';
-COMMENT ON COLUMN fsbench.tpcc.c_customer IS 'Constant C of NURand(1023, 1, 3000) for customers';
-COMMENT ON COLUMN fsbench.tpcc.c_item IS 'Constant C of NURand(8191, 1, 100000) for items';
 
 CREATE VIEW fsbench.tpcc_transaction AS
     SELECT t.run_id, t.transaction, 100.0::float8 * (t.committed + t.rolled_back) / nullif(sum(t.committed + t.rolled_back) OVER (PARTITION BY t.run_id), 0) AS mix_percent,
@@ -42,15 +38,11 @@ CREATE VIEW fsbench.tpcc_transaction AS
     WHERE r.workload = 'tpcc-like'
     ORDER BY t.run_id, t.position;
 COMMENT ON VIEW fsbench.tpcc_transaction IS 'Transaction types of runs of workload tpcc-like, as DBT-2 reports them';
-COMMENT ON COLUMN fsbench.tpcc_transaction.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.tpcc_transaction.transaction IS 'Transaction type';
 COMMENT ON COLUMN fsbench.tpcc_transaction.mix_percent IS 'Its share of all transactions (%), each counted once';
 COMMENT ON COLUMN fsbench.tpcc_transaction.avg_s IS 'Average response time (s), from the first try';
 COMMENT ON COLUMN fsbench.tpcc_transaction.p90_s IS '90th percentile of the response time (s), New-Orders that rolled back among them';
 COMMENT ON COLUMN fsbench.tpcc_transaction.total IS 'Transactions that committed or rolled back as intended. DBT-2 of 2009 counts rollbacks twice';
 COMMENT ON COLUMN fsbench.tpcc_transaction.rollbacks IS 'Transactions that rolled back as intended';
 COMMENT ON COLUMN fsbench.tpcc_transaction.rollback_percent IS 'rollbacks / total (%)';
-COMMENT ON COLUMN fsbench.tpcc_transaction.failed IS 'Transactions whose last try failed; fsbench.transaction_failure has them by SQLSTATE';
-COMMENT ON COLUMN fsbench.tpcc_transaction.retries IS 'Further tries after a serialization failure or a deadlock';
 COMMENT ON COLUMN fsbench.tpcc_transaction.limit_s IS 'Limit of the 90th percentile in the specification (s)';
 COMMENT ON COLUMN fsbench.tpcc_transaction.is_within_limit IS 'Whether the 90th percentile is within the limit';

@@ -9,7 +9,6 @@ CREATE VIEW fsbench.progress AS
     FROM fsbench._progress() p LEFT JOIN fsbench.run_log r USING (run_id)
     ORDER BY p.run_id;
 COMMENT ON VIEW fsbench.progress IS 'Runs of this database that are queued or active, and how far they are';
-COMMENT ON COLUMN fsbench.progress.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.progress.status IS 'queued or running';
 COMMENT ON COLUMN fsbench.progress.target IS 'Target';
 COMMENT ON COLUMN fsbench.progress.workload IS 'Workload';
@@ -23,9 +22,9 @@ COMMENT ON COLUMN fsbench.progress.tps IS 'Transactions per second in the phase 
 COMMENT ON COLUMN fsbench.progress.tps_last_second IS 'Transactions per second in the last second; NULL before the first is over';
 COMMENT ON COLUMN fsbench.progress.latency_p99_ms IS '99th percentile of the latency in the last second (ms)';
 COMMENT ON COLUMN fsbench.progress.coordinator_pid IS 'Process that owns the run';
-COMMENT ON COLUMN fsbench.progress.probe IS 'Of a search for the sustainable rate: the probe that is on';
+COMMENT ON COLUMN fsbench.progress.probe IS 'Current probe of a search for the sustainable rate';
 COMMENT ON COLUMN fsbench.progress.rate IS 'The rate that it tries (transactions per second of all clients)';
-COMMENT ON COLUMN fsbench.progress.runs_before IS 'Of a queued run: how many come before it, those of other databases and the one that is on included';
+COMMENT ON COLUMN fsbench.progress.runs_before IS 'Number of runs before a queued run, including the active one and those of other databases';
 
 CREATE VIEW fsbench.result AS
     SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target,
@@ -65,27 +64,10 @@ CREATE VIEW fsbench.result AS
                (ARRAY['info', 'warning', 'invalid'])[max(array_position(ARRAY['info', 'warning', 'invalid'], severity))] AS worst
         FROM fsbench.finding WHERE run_id = r.run_id) f ON true;
 COMMENT ON VIEW fsbench.result IS 'Everything about each run; samples, histograms and findings are in tables of their own';
-
--- Its columns say what those of the tables say that they come from.
-DO $$
-DECLARE
-    col record;
-BEGIN
-    FOR col IN
-        SELECT v.attname, pg_catalog.col_description(t.attrelid, t.attnum) AS text
-        FROM pg_catalog.pg_attribute v JOIN pg_catalog.pg_attribute t USING (attname)
-        WHERE v.attrelid = 'fsbench.result'::pg_catalog.regclass AND v.attnum > 0
-          AND t.attrelid IN ('fsbench.run_log'::pg_catalog.regclass, 'fsbench.environment'::pg_catalog.regclass)
-          AND (t.attname <> 'run_id' OR t.attrelid = 'fsbench.run_log'::pg_catalog.regclass)
-    LOOP
-        EXECUTE pg_catalog.format('COMMENT ON COLUMN fsbench.result.%I IS %L', col.attname, col.text);
-    END LOOP;
-END
-$$;
 COMMENT ON COLUMN fsbench.result.data_ram_ratio IS 'data_bytes / memory_bytes: up to 1 reads may all come from RAM';
 COMMENT ON COLUMN fsbench.result.data_shared_buffers_ratio IS 'data_bytes / shared_buffers_bytes: up to 1 reads may all come from shared buffers';
 COMMENT ON COLUMN fsbench.result.target IS 'Target that was measured; xfs#2 for the second definition of a target xfs that has results, and so on. Group by it: a target that was defined anew is another one';
-COMMENT ON COLUMN fsbench.result.target_name IS 'Its name in fsbench.target, whatever its definition was';
+COMMENT ON COLUMN fsbench.result.target_name IS 'Name of the target in fsbench.target, in whichever definition';
 COMMENT ON COLUMN fsbench.result.target_fingerprint IS 'The same for runs on targets that are defined alike, whatever their names: a hash of target_definition';
 COMMENT ON COLUMN fsbench.result.findings IS 'Number of findings about the run; they are in fsbench.finding';
 COMMENT ON COLUMN fsbench.result.missed IS 'Transactions that missed the latency limit: late and skipped ones';
@@ -114,15 +96,15 @@ COMMENT ON VIEW fsbench.device IS 'Block devices of this machine: those that the
 COMMENT ON COLUMN fsbench.device.path IS 'Path, as fsbench.create_target() takes it; one that stays over reboots, where there is one';
 COMMENT ON COLUMN fsbench.device.model IS 'Model of the disk';
 COMMENT ON COLUMN fsbench.device.serial IS 'Serial number of the disk';
-COMMENT ON COLUMN fsbench.device.size_bytes IS 'Its size';
-COMMENT ON COLUMN fsbench.device.contents IS 'What it holds; NULL where only root could see it';
+COMMENT ON COLUMN fsbench.device.size_bytes IS 'Size of the device';
+COMMENT ON COLUMN fsbench.device.contents IS 'Contents of the device; NULL where only root could see them';
 COMMENT ON COLUMN fsbench.device.usable IS 'Whether the helper would erase it for a target now';
-COMMENT ON COLUMN fsbench.device.why_not IS 'Why not';
+COMMENT ON COLUMN fsbench.device.why_not IS 'The reason against its use';
 COMMENT ON COLUMN fsbench.device.wwn IS 'World-wide name of the disk, or what its kind has instead';
 COMMENT ON COLUMN fsbench.device.partition_uuid IS 'UUID of the partition, where it is one and the helper has seen it';
 COMMENT ON COLUMN fsbench.device.node IS 'The kernel''s name, which can change at each boot';
 COMMENT ON COLUMN fsbench.device.hint IS 'What makes it usable: lines for the helper''s configuration, or what to change there';
-COMMENT ON COLUMN fsbench.device.seen_at IS 'When it was seen: by the helper at its last look, or just now';
+COMMENT ON COLUMN fsbench.device.seen_at IS 'Time of the look: the helper''s last one, or now';
 
 CREATE VIEW fsbench.prepared_target AS
     WITH latest AS (
@@ -140,11 +122,10 @@ CREATE VIEW fsbench.prepared_target AS
     FROM latest l, fsbench.helper_description h
     WHERE l.action = 'prepare' AND h.seen_at < l.ended_at
     ORDER BY 1;
-COMMENT ON VIEW fsbench.prepared_target IS 'Targets whose filesystem the helper has made and mounted and nobody has released, as the helper has seen them, and by the jobs that it has done since';
+COMMENT ON VIEW fsbench.prepared_target IS 'Targets whose filesystem the helper has made and not released: by its last look, and by its jobs since then';
 COMMENT ON COLUMN fsbench.prepared_target.target IS 'Target';
-COMMENT ON COLUMN fsbench.prepared_target.mount_point IS 'Where it is mounted';
-COMMENT ON COLUMN fsbench.prepared_target.run_id IS 'Run that it is prepared for; NULL: somebody has called fsbench.prepare_target()';
-COMMENT ON COLUMN fsbench.prepared_target.seen_at IS 'When the helper looked';
+COMMENT ON COLUMN fsbench.prepared_target.mount_point IS 'Mount point';
+COMMENT ON COLUMN fsbench.prepared_target.run_id IS 'Run that it is prepared for; NULL: fsbench.prepare_target() was called';
 
 CREATE FUNCTION fsbench.describe_devices() RETURNS SETOF fsbench.device
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -187,15 +168,11 @@ CREATE VIEW fsbench.helper_log AS
         SELECT NULL, j.status, round(extract(epoch FROM j.ended_at - j.started_at) * 1000, 1)::float8, j.error, NULL) s
     ORDER BY j.job_id, s.number;
 COMMENT ON VIEW fsbench.helper_log IS 'What pgfsbench-helper did, step by step, and how each of its jobs ended: fsbench.helper_job to be read. What programs printed is there, in steps';
-COMMENT ON COLUMN fsbench.helper_log.job_id IS 'Number of the job';
 COMMENT ON COLUMN fsbench.helper_log.at IS 'When the helper began with the job; of one that waits, when it was asked for';
-COMMENT ON COLUMN fsbench.helper_log.run_id IS 'Run that it was for; NULL when it was asked for by itself';
-COMMENT ON COLUMN fsbench.helper_log.target IS 'Target';
-COMMENT ON COLUMN fsbench.helper_log.action IS 'prepare, release, remount, describe, plan, drop_caches, barriers_off, cut_stop, cut, cut_again, cut_end or fault';
 COMMENT ON COLUMN fsbench.helper_log.step IS 'Step, as in fsbench.plan(); in the last row of a job how it ended: done or failed; or queued, running';
-COMMENT ON COLUMN fsbench.helper_log.ms IS 'How long it took; in the last row, the whole job';
-COMMENT ON COLUMN fsbench.helper_log.problem IS 'What went wrong; NULL when nothing did';
-COMMENT ON COLUMN fsbench.helper_log.command IS 'What was executed; where no program was, what was done in words';
+COMMENT ON COLUMN fsbench.helper_log.ms IS 'Duration (ms); in the last row, of the whole job';
+COMMENT ON COLUMN fsbench.helper_log.problem IS 'The error; NULL without one';
+COMMENT ON COLUMN fsbench.helper_log.command IS 'The executed command, or the action in words';
 
 CREATE VIEW fsbench.script_command AS
     SELECT c.run_id, t.transaction AS script, c.command, c.line, c.kind,
@@ -206,20 +183,5 @@ CREATE VIEW fsbench.script_command AS
     FROM fsbench.command_result c JOIN fsbench.transaction_result t USING (run_id, position) JOIN fsbench.run_log r USING (run_id)
     LEFT JOIN fsbench.script s ON s.sha256 = r.used #>> '{options,script,sha256}';
 COMMENT ON VIEW fsbench.script_command IS 'Commands of scripts in measured transactions, with their texts';
-COMMENT ON COLUMN fsbench.script_command.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.script_command.script IS 'Name of the script';
-COMMENT ON COLUMN fsbench.script_command.command IS 'Number of the command in its script, from 1';
-COMMENT ON COLUMN fsbench.script_command.line IS 'Line of the script on which it begins, from 1';
-COMMENT ON COLUMN fsbench.script_command.kind IS 'SQL, or the name of the meta command';
 COMMENT ON COLUMN fsbench.script_command.text IS 'Lines of the script from its first one up to the next command, at most 200 characters; NULL where the text is not stored';
-COMMENT ON COLUMN fsbench.script_command.executions IS 'How often it was executed, tries that failed included';
-COMMENT ON COLUMN fsbench.script_command.failures IS 'Executions that ended with an error';
-COMMENT ON COLUMN fsbench.script_command.latency_avg_ms IS 'Average duration (ms) of executions without an error';
-COMMENT ON COLUMN fsbench.script_command.latency_stddev_ms IS 'Standard deviation of the duration (ms)';
-COMMENT ON COLUMN fsbench.script_command.latency_p50_ms IS 'Median of the duration (ms)';
-COMMENT ON COLUMN fsbench.script_command.latency_p90_ms IS '90th percentile of the duration (ms)';
-COMMENT ON COLUMN fsbench.script_command.latency_p95_ms IS '95th percentile of the duration (ms)';
-COMMENT ON COLUMN fsbench.script_command.latency_p99_ms IS '99th percentile of the duration (ms)';
-COMMENT ON COLUMN fsbench.script_command.latency_p999_ms IS '99.9th percentile of the duration (ms); NULL under 10000 values';
-COMMENT ON COLUMN fsbench.script_command.latency_max_ms IS 'Largest duration (ms)';
-COMMENT ON COLUMN fsbench.script_command.position IS 'Number of the script, as in fsbench.transaction_result';

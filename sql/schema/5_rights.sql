@@ -5,7 +5,7 @@ REVOKE ALL ON ALL TABLES IN SCHEMA fsbench FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA fsbench FROM PUBLIC;
 REVOKE ALL ON ALL PROCEDURES IN SCHEMA fsbench FROM PUBLIC;
 
--- Arithmetic on what the caller gives, bounded: whoever may see the schema may use it.
+-- Bounded arithmetic on arguments: each role with USAGE on the schema may call it.
 GRANT EXECUTE ON FUNCTION fsbench.verdict, fsbench.verdict_best, fsbench.set_aside, fsbench.change_points, fsbench.rate_estimate,
     fsbench.student_t TO PUBLIC;
 
@@ -159,5 +159,5 @@ CREATE FUNCTION fsbench.revoke_operator(role regrole) RETURNS void
     AS $$ SELECT fsbench._operator_rights('REVOKE', 'FROM', role) $$;
 COMMENT ON FUNCTION fsbench.revoke_operator IS 'Takes back what fsbench.grant_operator gave';
 
--- They only work for the owner of the extension, who can grant; nobody else needs to see them fail.
+-- They work for the owner of the extension only, who can grant.
 REVOKE ALL ON FUNCTION fsbench._operator_rights, fsbench._operator_routines, fsbench._operators, fsbench._operator_rights_of, fsbench._operators_have, fsbench._renew_operators, fsbench.grant_operator, fsbench.revoke_operator FROM PUBLIC;

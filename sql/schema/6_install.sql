@@ -23,5 +23,40 @@ BEGIN
 END
 $$;
 
+-- A column without a comment gets the comment of the column of that name in a relation that the view reads, or else a common one.
+DO $$
+DECLARE
+    col record;
+    sources text[] := '{result run_log, result environment, helper_log helper_job, prepared_target helper_description, script_command command_result,
+        tpcc tpcc_client, tpcc_transaction transaction_result, experiments experiment, comparison experiment, chart_verdict comparison, chart_verdict experiment,
+        chart_block experiment_run, chart_block experiment_target, chart_target experiment_target, chart_second sample, chart_second result,
+        chart_checkpoint checkpoint, chart_latency histogram, chart_latency result, chart_wait wait_event, chart_scan_speed scan, chart_scan_speed result,
+        chart_fsync fsync, chart_fsync result, chart_recovery recovery, chart_recovery result, study_definitions study_definition,
+        studies study_definitions, imported imported_run, imported imported_file, imported environment}';
+BEGIN
+    FOR col IN
+        SELECT c.oid::pg_catalog.regclass AS relation, a.attname, s.text
+        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
+        CROSS JOIN LATERAL (
+            SELECT pg_catalog.col_description(t.attrelid, t.attnum) AS text, u.place
+            FROM pg_catalog.unnest(sources) WITH ORDINALITY u (words, place)
+            JOIN pg_catalog.pg_attribute t ON t.attrelid = ('fsbench.' || pg_catalog.split_part(u.words, ' ', 2))::pg_catalog.regclass AND t.attname = a.attname
+            WHERE pg_catalog.split_part(u.words, ' ', 1) = c.relname AND pg_catalog.col_description(t.attrelid, t.attnum) IS NOT NULL
+            UNION ALL
+            SELECT m.text, 1000 FROM (VALUES ('run_id', 'Run'), ('experiment', 'Experiment'), ('experiment_id', 'Experiment'), ('study', 'Study'),
+                ('latency_p50_ms', 'Median (ms), within 3.2 %'), ('latency_p90_ms', '90th percentile (ms), within 3.2 %'),
+                ('latency_p95_ms', '95th percentile (ms), within 3.2 %'), ('latency_p99_ms', '99th percentile (ms), within 3.2 %'),
+                ('latency_p999_ms', '99.9th percentile (ms); NULL under 10,000 values'), ('latency_stddev_ms', 'Standard deviation (ms)'),
+                ('latency_min_ms', 'Shortest (ms), exact'), ('latency_max_ms', 'Longest (ms), exact')) m (name, text)
+            WHERE m.name = a.attname
+            ORDER BY place LIMIT 1) s
+        WHERE c.relnamespace = 'fsbench'::pg_catalog.regnamespace AND c.relkind IN ('r', 'v') AND a.attnum > 0 AND NOT a.attisdropped
+          AND pg_catalog.col_description(c.oid, a.attnum) IS NULL
+    LOOP
+        EXECUTE pg_catalog.format('COMMENT ON COLUMN %s.%I IS %L', col.relation, col.attname, col.text);
+    END LOOP;
+END
+$$;
+
 -- Says at once what would make the first run fail.
 SELECT fsbench._check_preloaded();

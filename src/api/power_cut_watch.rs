@@ -15,7 +15,7 @@ use crate::{
     errors::{Fault, read_json, read_stored, sqlstate},
     pg::{libpq::Connection, process, session, sql, text::Text},
     random,
-    target::{self, On, remote_run::RemoteRun},
+    target::{self, ServerPlace, remote_run::RemoteRun},
 };
 
 /// A watch of this session.
@@ -227,7 +227,7 @@ fn link_to(owner: u32, name: &str) -> Result<Connection, Fault> {
         Some(_) => target::find(name).map(Some),
         None => Ok(None),
     })?;
-    let Some(On::Connection(connection)) = found.map(|found| found.on) else {
+    let Some(ServerPlace::Connection(connection)) = found.map(|found| found.on) else {
         return Err(Fault::new(
             sqlstate::INVALID_PARAMETER,
             format!("target {} has no connection", quoted(name)),

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use pgfsbench_core::{
     board::ClientSlot,
-    run::progress::{Counted, Progress},
+    run::progress::{Progress, RunCounters},
     spec::Bound,
     units::format_count,
 };
@@ -24,7 +24,7 @@ fn now(board: &Board, request: &Request) -> Progress {
     let slots = || shmem::clients().iter();
     let sum = |field: fn(&ClientSlot) -> u64| slots().map(field).sum::<u64>();
     let remote = run.remote.load(Relaxed) == 1;
-    Progress::of(&Counted {
+    Progress::of(&RunCounters {
         phase: run.phase(),
         elapsed_ms: clock::ms(run.phase_started_ns.load(Relaxed), clock::now_ns()),
         total: run.total.load(Relaxed),

@@ -13,7 +13,7 @@ use crate::{
 
 /// The result of a search, from its row.
 #[derive(Deserialize)]
-struct Found {
+struct SearchRow {
     run_id: i64,
     target: String,
     rate: Option<f64>,
@@ -69,7 +69,7 @@ fn arguments(call: pg_sys::FunctionCallInfo) -> Result<RunArguments, Fault> {
     request::of_arguments(given)
 }
 
-fn search(arguments: &RunArguments) -> Result<Found, Fault> {
+fn search(arguments: &RunArguments) -> Result<SearchRow, Fault> {
     let run_id = run::run(c"fsbench.sustainable_rate()", arguments)?.run_id;
     let owner = guard::ready()?.owner;
     let text = session::with_rights_of(owner, || {

@@ -15,8 +15,8 @@ use crate::{
 impl Run {
     /// Launches the clients, and waits until all of them are there.
     pub fn have_clients(&mut self) -> Result<(), Fault> {
-        self.crew.launch_clients()?;
-        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))
+        self.processes.launch_clients()?;
+        self.wait_until(|run| run.processes.clients_are(ClientState::Ready))
     }
 
     /// Launches the sampler if it is wanted, and waits until it is there: later it would miss what it is there to see.
@@ -28,19 +28,19 @@ impl Run {
         for (place, pid) in server_pids.iter().zip(observations::server_pids()?) {
             place.store(pid, Relaxed);
         }
-        self.crew.launch_sampler()?;
-        self.wait_until(|run| run.crew.sampler_is_there())
+        self.processes.launch_sampler()?;
+        self.wait_until(|run| run.processes.sampler_is_there())
     }
 
     /// Has the sampler begin, with seconds that are counted from then on. The clients are there.
     pub fn begin_sampling(&self, from_ns: u64) {
         self.board.run.sampled_from_ns.store(from_ns, Release);
-        self.crew.wake();
+        self.processes.wake();
     }
 
     /// Waits until the sampler, which was told to end, has made its last record, and takes that.
     pub fn wait_for_sampler(&mut self) -> Result<(), Fault> {
-        self.wait_until(|run| run.crew.sampler_is_done())?;
+        self.wait_until(|run| run.processes.sampler_is_done())?;
         self.take_samples();
         Ok(())
     }
@@ -48,7 +48,7 @@ impl Run {
     /// Opens a window; they are numbered from 1.
     pub fn open_window(&self, window: u32) {
         self.board.run.go.store(window, Release);
-        self.crew.wake();
+        self.processes.wake();
     }
 
     /// Waits until the clients of these slots are through with a window; `look` is called meanwhile.
@@ -61,7 +61,7 @@ impl Run {
         let through = |slot: &ClientSlot| slot.windows.load(Acquire) == u64::from(window);
         self.wait_until(|run| {
             look(run);
-            Ok(run.crew.clients_are(ClientState::Ready)? && slots.iter().all(through))
+            Ok(run.processes.clients_are(ClientState::Ready)? && slots.iter().all(through))
         })
     }
 
@@ -73,7 +73,7 @@ impl Run {
     /// The sampler ends after its last record, in a run without clients.
     pub fn dismiss_sampler(&mut self) -> Result<(), Fault> {
         self.board.run.stop.store(STOP_ALL, Release);
-        self.crew.wake();
+        self.processes.wake();
         self.wait_for_sampler()?;
         self.board.run.stop.store(0, Release);
         Ok(())
@@ -86,12 +86,12 @@ impl Run {
 
     fn dismiss(&mut self, stop: u32) -> Result<(), Fault> {
         self.board.run.stop.store(stop, Release);
-        self.crew.wake();
-        self.wait_until(|run| run.crew.clients_are(ClientState::Done))?;
+        self.processes.wake();
+        self.wait_until(|run| run.processes.clients_are(ClientState::Done))?;
         if stop == STOP_ALL {
             self.wait_for_sampler()?;
         }
-        self.wait_until(|run| Ok(run.crew.clients_have_left()))?;
+        self.wait_until(|run| Ok(run.processes.clients_have_left()))?;
         self.board.run.go.store(0, Release);
         self.board.run.stop.store(0, Release);
         Ok(())

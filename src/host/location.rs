@@ -8,7 +8,7 @@ use std::{
 use pgfsbench_core::{
     finding::Place,
     proc::{self, Mount},
-    sys::Below,
+    sys::FilesystemDevices,
 };
 use rustix::fs::{Dev, FileType, lstat, major, minor, stat, statvfs};
 
@@ -59,14 +59,14 @@ impl Location {
     }
 
     /// The filesystem and what it lies on.
-    pub fn below(&self) -> Below {
+    pub fn below(&self) -> FilesystemDevices {
         let Some(mount) = self.mount() else {
-            return Below {
+            return FilesystemDevices {
                 devices: self.device_number().into_iter().collect(),
-                ..Below::default()
+                ..FilesystemDevices::default()
             };
         };
-        Below {
+        FilesystemDevices {
             filesystem: mount.fs_type.clone(),
             mount_point: mount.mount_point.clone(),
             options: mount.options.clone(),

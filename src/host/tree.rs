@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pgfsbench_core::sys::{Below, Tree};
+use pgfsbench_core::sys::{FilesystemDevices, Tree};
 
 use super::location::Location;
 
@@ -47,7 +47,7 @@ impl Tree for ThisMachine {
         std::env::var(name).ok()
     }
 
-    fn below(&self, path: &str) -> Option<Below> {
+    fn below(&self, path: &str) -> Option<FilesystemDevices> {
         Some(Location::of(&seen(path)?)?.below())
     }
 }

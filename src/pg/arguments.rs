@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A function's argument as it is declared.
-struct Declared {
+struct DeclaredArgument {
     name: String,
     kind: pg_sys::Oid,
 }
@@ -45,7 +45,7 @@ pub fn named(call: pg_sys::FunctionCallInfo) -> Result<Map<String, Value>, Fault
 ///
 /// # Safety
 /// `function` is one that is in the catalog.
-unsafe fn declared(function: pg_sys::Oid) -> Result<Vec<Declared>, Fault> {
+unsafe fn declared(function: pg_sys::Oid) -> Result<Vec<DeclaredArgument>, Fault> {
     const IN: [u8; 3] = [b'i', b'b', b'v'];
     let (mut kinds, mut names, mut modes) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     // SAFETY: what is written there are copies, as many as it says; names and modes can be absent.
@@ -64,7 +64,7 @@ unsafe fn declared(function: pg_sys::Oid) -> Result<Vec<Declared>, Fault> {
             .map(|index| {
                 let name = (!names.is_null()).then(|| CStr::from_ptr(*names.add(index)));
                 let name = name.and_then(|name| name.to_str().ok()).map(str::to_owned);
-                Ok(Declared {
+                Ok(DeclaredArgument {
                     name: name
                         .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "an argument has no name"))?,
                     kind: *kinds.add(index),

@@ -13,7 +13,7 @@ use crate::{
 
 /// The figures of a scan.
 #[derive(Clone, Debug, Default)]
-pub struct Scanned {
+pub struct ScanFigures {
     /// Rows that it counted.
     pub rows: i64,
     /// From the text of the statement to its end.
@@ -51,7 +51,7 @@ struct ParallelExecutorInfo {
 struct Receiver {
     base: pg_sys::DestReceiver,
     gather: *mut pg_sys::GatherState,
-    scanned: *mut Scanned,
+    scanned: *mut ScanFigures,
 }
 
 #[pg_guard]
@@ -144,9 +144,9 @@ pub fn compiled_by(table: &str) -> Result<Vec<&'static str>, Fault> {
 }
 
 /// Runs `SELECT count(*) FROM table`. In a transaction with a snapshot, outside of SPI.
-pub fn count(table: &str) -> Result<Scanned, Fault> {
+pub fn count(table: &str) -> Result<ScanFigures, Fault> {
     let text = statement(table)?;
-    let mut scanned = Scanned::default();
+    let mut scanned = ScanFigures::default();
     let mut receiver = Receiver {
         base: pg_sys::DestReceiver {
             receiveSlot: Some(receive),

@@ -16,7 +16,7 @@ use std::{
 use pgfsbench_core::{
     board::ExperimentSlot,
     experiment::{
-        state::{Made, Outcome, State},
+        state::{ExperimentRun, Outcome, State},
         steps::{self, End, Next, Place},
     },
 };
@@ -79,7 +79,7 @@ struct Conductor {
 }
 
 /// The conductor's next action after a step.
-enum After {
+enum NextAction {
     /// Another step.
     GoOn,
     /// The conductor continues when a run is over, or when the time has come.
@@ -116,8 +116,8 @@ impl Conductor {
                 return Ok(());
             }
             match self.go_on(&on, extension.oid) {
-                Ok(After::GoOn) => {}
-                Ok(After::Leave) => return Ok(()),
+                Ok(NextAction::GoOn) => {}
+                Ok(NextAction::Leave) => return Ok(()),
                 // It would fail each time. The others go on at once.
                 Err(fault) if sqlstate::is_of_stored_rows(&fault.sqlstate) => {
                     self.give_up(&on, fault)?
@@ -128,11 +128,11 @@ impl Conductor {
     }
 
     /// A step of one experiment.
-    fn go_on(&self, on: &store::ExperimentControl, extension: u32) -> Result<After, Fault> {
+    fn go_on(&self, on: &store::ExperimentControl, extension: u32) -> Result<NextAction, Fault> {
         xact::catch(|| {
             if let Some(why) = self.why_not(on, extension)? {
                 self.pause(on, &why)?;
-                return Ok(After::GoOn);
+                return Ok(NextAction::GoOn);
             }
             if on.status == "queued" {
                 let is_started = xact::transaction(|| {
@@ -144,7 +144,7 @@ impl Conductor {
                     Ok(is_started)
                 })?;
                 if !is_started {
-                    return Ok(After::GoOn);
+                    return Ok(NextAction::GoOn);
                 }
             }
             self.step(on)
@@ -191,49 +191,49 @@ impl Conductor {
         xact::transaction(|| set_paused(on.experiment_id, why))
     }
 
-    fn step(&self, on: &store::ExperimentControl) -> Result<After, Fault> {
+    fn step(&self, on: &store::ExperimentControl) -> Result<NextAction, Fault> {
         let id = on.experiment_id;
         let Some(state) = xact::transaction(|| store::state(id, None))? else {
-            return Ok(After::GoOn);
+            return Ok(NextAction::GoOn);
         };
         let (boot_id, versions) = (boot_id(), versions()?);
         let progress = steps::next(&state, &boot_id, &versions);
         match progress.next {
             Next::Judge(index, outcome, why) => {
                 self.judge(&state, index, outcome, why.as_deref())?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
             Next::Count(index, outcome, why) => {
                 self.count(&state, index, outcome, &why)?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
             Next::TakeAsItIs(block, why) => {
                 while_on(id, || store::take_as_it_is(id, block, &why))?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
             Next::Wait(run_id) => {
                 self.wait_for(run_id);
-                Ok(After::Leave)
+                Ok(NextAction::Leave)
             }
             Next::Find(index) => {
                 self.find(&state, index)?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
             Next::Repeat(block, why) => {
                 while_on(id, || store::repeat_block(id, block, &why))?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
             Next::Rate { rate, why } => {
                 while_on(id, || store::set_rate(id, rate, &why))?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
             Next::Wal(fixed) => {
                 while_on(id, || store::set_wal(id, &fixed))?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
             Next::RepeatBefore(block, why) => {
                 while_on(id, || store::repeat_before(id, block, &why))?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
             Next::Start(place) => {
                 self.log_look(&state, progress.blocks)?;
@@ -241,7 +241,7 @@ impl Conductor {
             }
             Next::End(end) => {
                 self.end(&state, progress.blocks, &end)?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
         }
     }
@@ -353,7 +353,7 @@ impl Conductor {
         place: Place,
         boot_id: &str,
         versions: &str,
-    ) -> Result<After, Fault> {
+    ) -> Result<NextAction, Fault> {
         let id = on.experiment_id;
         // Other runs go between two blocks.
         let is_first = !state.runs.iter().any(|made| made.block == place.block);
@@ -370,7 +370,7 @@ impl Conductor {
             Ok(is_on)
         })?;
         if !is_on {
-            return Ok(After::GoOn);
+            return Ok(NextAction::GoOn);
         }
         let own = xact::transaction(|| store::own_parameters(id))?;
         let target = &state.targets[place.number].target;
@@ -390,7 +390,7 @@ impl Conductor {
             Ok(run_id) => {
                 locked(id, || store::set_run(id, &made, run_id))?;
                 self.wait_for(run_id);
-                Ok(After::Leave)
+                Ok(NextAction::Leave)
             }
             Err(fault) => {
                 self.again_as_owner()?;
@@ -409,9 +409,9 @@ impl Conductor {
     fn not_started(
         &self,
         on: &store::ExperimentControl,
-        made: &Made,
+        made: &ExperimentRun,
         fault: Fault,
-    ) -> Result<After, Fault> {
+    ) -> Result<NextAction, Fault> {
         let id = on.experiment_id;
         match fault.sqlstate.as_str() {
             sqlstate::NOT_ALLOWED => {
@@ -421,7 +421,7 @@ impl Conductor {
                     on.requested_by, fault.message
                 );
                 self.pause(on, &why)?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
             sqlstate::NO_RESOURCES | sqlstate::LIMIT_REACHED | sqlstate::LOCK_NOT_AVAILABLE => {
                 if fault.sqlstate == sqlstate::LOCK_NOT_AVAILABLE {
@@ -431,13 +431,13 @@ impl Conductor {
                 // A run that waits for the end of the block may take the room.
                 self.board.experiment_slots.leave_block(self.place);
                 self.look_after(LATER);
-                Ok(After::Leave)
+                Ok(NextAction::Leave)
             }
             _ if has_other_version()? => {
                 // Another session has updated the experiment since it was read. The next conductor pauses the running experiment.
                 locked(id, || store::forget_run(id, made))?;
                 self.look_after(Duration::ZERO);
-                Ok(After::Leave)
+                Ok(NextAction::Leave)
             }
             _ => {
                 let why = match &fault.detail {
@@ -448,7 +448,7 @@ impl Conductor {
                     store::set_outcome(id, made, Outcome::Failed, Some(&why))?;
                     store::log(id, "failed", Some(made.block), Some(&why), None)
                 })?;
-                Ok(After::GoOn)
+                Ok(NextAction::GoOn)
             }
         }
     }

@@ -72,7 +72,7 @@ impl Run {
     fn live(mut self) -> Result<(), Fault> {
         let result = xact::catch(|| self.carry_out()).and_then(|result| result);
         // Interrupts that came with an error must not hit what follows; a termination still ends the process.
-        self.crew.disband();
+        self.processes.disband();
         let mut is_stored_as_failed = false;
         let outcome = match result {
             Ok(outcome) => outcome,

@@ -19,7 +19,7 @@ use crate::{
         sql, xact,
     },
     random,
-    target::{self, On, helper_job},
+    target::{self, ServerPlace, helper_job},
 };
 
 /// How often a worker that was terminated is replaced.
@@ -205,7 +205,7 @@ fn request(message: &JobMessage) -> Result<Value, Fault> {
         return Ok(json!({}));
     }
     match target::find(&message.target)?.on {
-        On::Made { request, .. } => Ok(request),
+        ServerPlace::Made { request, .. } => Ok(request),
         _ => Err(Fault::new(
             sqlstate::NOT_IN_THIS_STATE,
             format!("target \"{}\" was changed", message.target),

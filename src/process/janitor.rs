@@ -301,7 +301,7 @@ impl Janitor {
                     sqlstate::NO_RESOURCES,
                     "could not register background process",
                 )
-                .detail("The coordinator of the run could not be started: there was no slot for it, or nobody may connect to the run's database.")
+                .detail("The coordinator of the run could not be started: there was no slot for it, or the run's database allows no connections.")
                 .hint("You may need to increase \"max_worker_processes\", or to wait for the run that is on, which takes the slots; see the server's log."),
             ),
             Action::GiveUp => self.give_up(index, request),
@@ -463,7 +463,7 @@ impl Janitor {
 
     fn give_up(&self, index: usize, request: &Request) {
         if request.task().takes_the_run_area() {
-            cleanup::end_crew(self.board);
+            cleanup::end_run_processes(self.board);
             self.free_run_area(index);
         }
         self.end(
@@ -480,7 +480,7 @@ impl Janitor {
     /// Ends a request whose database was dropped. What it made is removed from any other database.
     fn end_homeless(&mut self, index: usize, request: &Request, task: CoordinatorTask) {
         if task.takes_the_run_area() {
-            cleanup::end_crew(self.board);
+            cleanup::end_run_processes(self.board);
             self.sweep();
             self.free_run_area(index);
         }

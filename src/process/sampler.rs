@@ -60,7 +60,7 @@ pub fn main(clients: i32, serial: u32) {
 
 /// Counters of the slots, at one moment.
 #[derive(Clone, Default)]
-struct Counted {
+struct SlotTotals {
     at_ns: u64,
     committed: u64,
     skipped: u64,
@@ -73,7 +73,7 @@ struct Counted {
     io: IoBytes,
 }
 
-impl Counted {
+impl SlotTotals {
     fn now(slots: &[ClientSlot]) -> Self {
         let mut counted = Self::default();
         for slot in slots {
@@ -116,11 +116,11 @@ fn sample(run: &RunArea, watched: &Watched) {
     let mut machine = Machine::open(run, watched.staying());
     let counts = ClientSlot::all_count(slots);
     // The seconds of the warm-up are shown in `progress`, and not stored.
-    let mut before = Counted::now(slots);
+    let mut before = SlotTotals::now(slots);
     while !stopped(run) && clock::now_ns() < start {
         let next = (before.at_ns + SECOND_NS).min(start);
         sleep_until(run, next);
-        let now = Counted::now(slots);
+        let now = SlotTotals::now(slots);
         show(
             run,
             now.committed - before.committed,
@@ -133,10 +133,10 @@ fn sample(run: &RunArea, watched: &Watched) {
         // It has ended in its warm-up.
         return;
     }
-    before = Counted {
+    before = SlotTotals {
         at_ns: start,
         committed: before.committed,
-        ..Counted::default()
+        ..SlotTotals::default()
     };
     // A run that is over by now has no known start values of the machine.
     if !stopped(run) {
@@ -156,7 +156,7 @@ fn sample(run: &RunArea, watched: &Watched) {
         }
         // Read before counting: what is counted after the stop is complete.
         let last = stopped(run);
-        let mut now = Counted::now(slots);
+        let mut now = SlotTotals::now(slots);
         now.machine = machine.snapshot();
         now.io = IoBytes::now();
         let mut record = difference(second, start, &before, &now, slots);
@@ -185,8 +185,8 @@ fn sample(run: &RunArea, watched: &Watched) {
 fn difference(
     second: u32,
     start: u64,
-    before: &Counted,
-    now: &Counted,
+    before: &SlotTotals,
+    now: &SlotTotals,
     slots: &[ClientSlot],
 ) -> Sample {
     let latency = now.latency.since(&before.latency);

@@ -72,7 +72,7 @@ pub fn extension() -> Result<Option<Extension>, Fault> {
 }
 
 /// The state of a work database.
-enum Found {
+enum DatabaseState {
     /// It is there and ours. Its name, quoted.
     Ours(String),
     /// A database that was never ours, or that the user has taken over by changing its name or comment.
@@ -173,14 +173,14 @@ fn end_there(remote: &RemoteRun) {
 /// Opens the work database that a journal entry speaks of for connections: it is kept.
 pub fn open_work_database(entry: &Entry) -> Result<(), Fault> {
     match find(entry)? {
-        Found::Ours(name) => {
+        DatabaseState::Ours(name) => {
             utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")])
         }
-        Found::Foreign | Found::Gone => Ok(()),
+        DatabaseState::Foreign | DatabaseState::Gone => Ok(()),
     }
 }
 
-fn find(entry: &Entry) -> Result<Found, Fault> {
+fn find(entry: &Entry) -> Result<DatabaseState, Fault> {
     let oid = entry.work_database_oid.to_string();
     let text = xact::transaction(|| {
         sql::read(
@@ -190,7 +190,7 @@ fn find(entry: &Entry) -> Result<Found, Fault> {
         )
     })?;
     let Some(text) = text else {
-        return Ok(Found::Gone);
+        return Ok(DatabaseState::Gone);
     };
     let (name, comment): (String, Option<String>) = read_json("database", &text)?;
     let recorded = Recorded {
@@ -198,24 +198,24 @@ fn find(entry: &Entry) -> Result<Found, Fault> {
         comment: &entry.comment,
     };
     Ok(if recorded.is(&name, comment.as_deref()) {
-        Found::Ours(quoting::sql_identifier(&name))
+        DatabaseState::Ours(quoting::sql_identifier(&name))
     } else {
-        Found::Foreign
+        DatabaseState::Foreign
     })
 }
 
 fn drop_work_database(entry: &Entry) -> Result<(), Fault> {
     let oid = entry.work_database_oid;
-    if let Found::Ours(name) = find(entry)? {
+    if let DatabaseState::Ours(name) = find(entry)? {
         let dropped = utility::run(&[&format!("DROP DATABASE {name} WITH (FORCE)")]);
         // Another session may have dropped it at the same time.
-        if dropped.is_err() && !matches!(find(entry)?, Found::Gone) {
+        if dropped.is_err() && !matches!(find(entry)?, DatabaseState::Gone) {
             return dropped;
         }
         statements::forget(oid);
     }
     match find(entry)? {
-        Found::Gone if !entry.directory_existed && oid != 0 => remove_directory(oid),
+        DatabaseState::Gone if !entry.directory_existed && oid != 0 => remove_directory(oid),
         _ => Ok(()),
     }
 }
@@ -278,7 +278,7 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
         request.extension_database.load(Acquire),
         request.run_id.load(Acquire),
     );
-    end_crew(board);
+    end_run_processes(board);
     let of_run = Some(request.extension.load(Acquire));
     mark_and_remove(
         extension_database,
@@ -299,7 +299,7 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
 }
 
 /// Ends what the dead coordinator had launched, so that none of it meddles with the next run.
-pub fn end_crew(board: &Board) {
+pub fn end_run_processes(board: &Board) {
     board.run.stop.store(STOP_ALL, Release);
     // Also those that have not even started yet.
     board.run.next_serial();

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pgfsbench_core::run::plan::Made;
+use pgfsbench_core::run::plan::Created;
 use serde::{Deserialize, Serialize};
 
 use super::{own_directory::OwnDirectory, wal_file::WalFile};
@@ -71,8 +71,8 @@ impl Entry {
     }
 
     /// The things that the entry records as made. A run on another server is not among them.
-    pub fn made(&self) -> Made {
-        Made {
+    pub fn made(&self) -> Created {
+        Created {
             file: self.wal_file.is_some() || self.directory.is_some(),
             server: self.server.is_some(),
             filesystem: self.prepared.is_some(),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::{
     errors::{Fault, sqlstate},
     target::{
-        self, On, Target, helper_job, prepared_data,
+        self, ServerPlace, Target, helper_job, prepared_data,
         server::{
             TargetServer,
             programs::{self, Programs},
@@ -46,7 +46,7 @@ pub fn nothing_carries_out(act: Act) -> Fault {
 
 /// Facts about a target on which a server is set up. In a transaction, with the owner's rights.
 pub fn target_state(target: &Target, data: Source) -> Result<TargetState, Fault> {
-    let is_made = matches!(target.on, On::Made { .. });
+    let is_made = matches!(target.on, ServerPlace::Made { .. });
     let left = match is_made {
         true => helper_job::prepared_by(&target.name)?,
         false => None,
@@ -71,7 +71,7 @@ pub fn to_prepare(spec: &Spec) -> Result<Option<(prepared_data::DataKey, u64)>, 
         return Ok(None);
     }
     let target = target::find(&spec.target)?;
-    if matches!(target.on, On::Connection(_)) {
+    if matches!(target.on, ServerPlace::Connection(_)) {
         return Ok(None);
     }
     let Programs { bindir, user } = Programs::of(&target)?;
@@ -87,11 +87,11 @@ pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault>
     }
     let target = target::find(&spec.target)?;
     let directory = match &target.on {
-        On::Connection(connection) => {
+        ServerPlace::Connection(connection) => {
             return Ok(without_server(spec, Place::Connection, connection));
         }
-        On::Directory(directory) => directory.clone(),
-        On::Made { .. } => {
+        ServerPlace::Directory(directory) => directory.clone(),
+        ServerPlace::Made { .. } => {
             let made = by_helper.and_then(|by_helper| by_helper["directory"].as_str());
             PathBuf::from(made.unwrap_or_default())
         }

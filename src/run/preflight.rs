@@ -23,7 +23,7 @@ use crate::{
         tree::ThisMachine,
     },
     pg::{config, settings, sql, xact},
-    target::{self, On, Target},
+    target::{self, ServerPlace, Target},
 };
 
 /// Transactions per second that are assumed where neither rate nor number is given, for the estimate of transaction ids.
@@ -92,7 +92,7 @@ fn check_cache(spec: &Spec, filesystem: &str, is_cached_below: bool) -> Result<(
 
 /// Checks that a filesystem has the room that a run needs, beyond the reserve.
 fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
-    let room::Needed { data, wal } = room::needed_here(spec, state);
+    let room::SpaceNeeded { data, wal } = room::needed_here(spec, state);
     let (data_place, wal_place) = (location::data_location(), location::wal_location());
     let same = match (&data_place, &wal_place) {
         (Some(a), Some(b)) => location::same_filesystem(a, b),
@@ -111,7 +111,7 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
 pub fn check_target(spec: &Spec) -> Result<(), Fault> {
     let target = target::find(&spec.target)?;
     match &target.on {
-        On::Directory(_) if spec.workload.cuts_power() => {
+        ServerPlace::Directory(_) if spec.workload.cuts_power() => {
             return Err(Fault::new(
                 sqlstate::INVALID_PARAMETER,
                 format!("target \"{}\" has no image whose power could be cut", spec.target),
@@ -119,15 +119,15 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
             .detail("Power cuts are made of a record of all writes, which the helper keeps for an image.")
             .hint("Give a target with image_size."));
         }
-        On::Directory(directory) => {
+        ServerPlace::Directory(directory) => {
             let place = Location::of(directory);
             check_cache_at(spec, place.as_ref())?;
             room_at(directory, needed_on(spec, &target)?, "data and WAL")?;
         }
         // That server looks at what it has.
-        On::Connection(_) => return refuse_options_of_own_servers(spec),
+        ServerPlace::Connection(_) => return refuse_options_of_own_servers(spec),
         // How much room is on it is known when it is made.
-        On::Made { prepare, .. } => {
+        ServerPlace::Made { prepare, .. } => {
             if spec.workload.cuts_power() {
                 prepare.check_can_be_recorded()?;
             }
@@ -260,8 +260,8 @@ fn needed_on(spec: &Spec, target: &Target) -> Result<u64, Fault> {
     let given = spec.settings.get(NAME).or(target.settings.get(NAME));
     let bytes = room::needed_on_target(spec, wal_with(given)?);
     Ok(match &target.on {
-        On::Made { prepare, .. } => room::taken_on(prepare.filesystem.name(), bytes),
-        On::Directory(_) | On::Connection(_) => bytes,
+        ServerPlace::Made { prepare, .. } => room::taken_on(prepare.filesystem.name(), bytes),
+        ServerPlace::Directory(_) | ServerPlace::Connection(_) => bytes,
     })
 }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 pub use super::{
     experiment_facts::{
-        Surrounding, TargetFactsRow, contexts, facts, surroundings, target_facts, used,
+        RunSurroundings, TargetFactsRow, contexts, facts, surroundings, target_facts, used,
     },
     experiment_log::log,
     experiment_runs::{

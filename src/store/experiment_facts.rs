@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgfsbench_core::{
-    experiment::{answer::warning::Found, limits::Used, recommend::Facts},
+    experiment::{answer::warning::WarningCount, limits::ResourceUse, recommend::Facts},
     finding::Durability,
 };
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub struct TargetFactsRow {
     pub number: usize,
     /// Promises of its runs, each kind once.
     pub durability: Option<Vec<Durability>>,
-    pub warnings: Option<Vec<Found>>,
+    pub warnings: Option<Vec<WarningCount>>,
     /// Checkpoints that began in the window of a run because of WAL, and all that did: means.
     pub forced_checkpoints: Option<f64>,
     pub checkpoints: Option<f64>,
@@ -47,7 +47,7 @@ pub fn facts(experiment_id: i64) -> Result<Vec<Facts>, Fault> {
 }
 
 /// Shares of each resource that were used in the windows of each target: means over the last three runs that count, since a second has many rows.
-pub fn used(experiment_id: i64) -> Result<Vec<Used>, Fault> {
+pub fn used(experiment_id: i64) -> Result<Vec<ResourceUse>, Fault> {
     let text = sql::read_latest(
         include_str!("queries/experiment_used.sql"),
         &[Some(&experiment_id.to_string())],
@@ -57,7 +57,7 @@ pub fn used(experiment_id: i64) -> Result<Vec<Used>, Fault> {
 
 /// Where a run that counts was made.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Surrounding {
+pub struct RunSurroundings {
     pub block: u32,
     pub number: usize,
     pub run_id: i64,
@@ -72,7 +72,7 @@ const OF_THE_MOMENT: &str = "{run_id,filesystem_free_bytes,filesystem_size_bytes
     mount_point,wal_mount_point,mkfs_command,configuration_fingerprint,storage,durability_codes}";
 
 /// Where the runs that count were made, in their order.
-pub fn surroundings(experiment_id: i64) -> Result<Vec<Surrounding>, Fault> {
+pub fn surroundings(experiment_id: i64) -> Result<Vec<RunSurroundings>, Fault> {
     let text = sql::read_latest(
         "SELECT coalesce(jsonb_agg(jsonb_build_object('block', x.block, 'number', x.target_number, 'run_id', x.run_id, 'own', t.own, \
              'mark', hashtextextended(concat_ws(' ', x.target_number, r.target_definition, to_jsonb(e) - $2::text[], e.storage #> '{result,serial}'), 0)::text) ORDER BY x.planned_at), '[]') \

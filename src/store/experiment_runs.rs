@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgfsbench_core::experiment::{
-    state::{Made, Outcome},
+    state::{ExperimentRun, Outcome},
     steps::Place,
 };
 use serde_json::Value;
@@ -55,7 +55,7 @@ pub fn record_intent(
 }
 
 /// The key of a run of an experiment in its table.
-fn key(experiment_id: i64, made: &Made) -> [String; 4] {
+fn key(experiment_id: i64, made: &ExperimentRun) -> [String; 4] {
     [
         experiment_id.to_string(),
         made.block.to_string(),
@@ -66,7 +66,7 @@ fn key(experiment_id: i64, made: &Made) -> [String; 4] {
 
 fn update_run(
     experiment_id: i64,
-    made: &Made,
+    made: &ExperimentRun,
     set: &str,
     values: &[Option<&str>],
 ) -> Result<(), Fault> {
@@ -84,7 +84,7 @@ fn update_run(
 }
 
 /// Stores which run it has become.
-pub fn set_run(experiment_id: i64, made: &Made, run_id: i64) -> Result<(), Fault> {
+pub fn set_run(experiment_id: i64, made: &ExperimentRun, run_id: i64) -> Result<(), Fault> {
     update_run(
         experiment_id,
         made,
@@ -96,7 +96,7 @@ pub fn set_run(experiment_id: i64, made: &Made, run_id: i64) -> Result<(), Fault
 /// Stores what became of it.
 pub fn set_outcome(
     experiment_id: i64,
-    made: &Made,
+    made: &ExperimentRun,
     outcome: Outcome,
     why: Option<&str>,
 ) -> Result<(), Fault> {
@@ -105,7 +105,7 @@ pub fn set_outcome(
 }
 
 /// Forgets a run that was to be started and was not.
-pub fn forget_run(experiment_id: i64, made: &Made) -> Result<(), Fault> {
+pub fn forget_run(experiment_id: i64, made: &ExperimentRun) -> Result<(), Fault> {
     let key = key(experiment_id, made);
     sql::write(
         "DELETE FROM fsbench.experiment_run WHERE experiment_id = $1::bigint AND block = $2::integer \
@@ -150,7 +150,11 @@ fn repeat(experiment_id: i64, which: &str, block: u32, why: &str) -> Result<(), 
 }
 
 /// The run that was started for a place, by its label, by the role that the experiment belongs to.
-pub fn find_run(experiment_id: i64, made: &Made, label: &str) -> Result<Option<i64>, Fault> {
+pub fn find_run(
+    experiment_id: i64,
+    made: &ExperimentRun,
+    label: &str,
+) -> Result<Option<i64>, Fault> {
     let key = key(experiment_id, made);
     let mut arguments: Vec<Option<&str>> = key.iter().map(|part| Some(part.as_str())).collect();
     arguments.push(Some(label));

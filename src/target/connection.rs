@@ -65,7 +65,7 @@ pub fn check(text: &str) -> Result<Vec<Parameter>, Fault> {
     if let Some(other) = parameters.iter().find(|p| may_hide_a_password(p)) {
         return Err(refused(
             format!("invalid {} in the connection of a target", other.keyword),
-            "It holds a connection string of its own, or a password, which whoever reads the table of targets would read.".into(),
+            "It holds a connection string of its own, or a password, which each reader of the table of targets would see.".into(),
         ));
     }
     if let Some(other) = parameters

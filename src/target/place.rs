@@ -59,7 +59,7 @@ pub fn check_directory(given: &str) -> Result<String, Fault> {
     if let Err(detail) = is_trustworthy(&path) {
         return Err(invalid(format!("directory {} cannot be trusted", quoted(given)))
             .detail(detail)
-            .hint("Let root or the server's operating system user own that directory, and nobody else write to it (chown, chmod go-w); or use another place."));
+            .hint("Let root or the server's operating system user own that directory, and no other user write to it (chown, chmod go-w); or use another place."));
     }
     match path.to_str() {
         Some(text) if is_plain(text) => Ok(text.to_owned()),

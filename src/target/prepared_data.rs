@@ -16,7 +16,7 @@ pub use pgfsbench_core::target::prepared_data::{DataKey, Note, bytes_to_load};
 use pgfsbench_core::{
     spec::Spec,
     target::prepared_data::{
-        Copied, MadeBy, Room, is_ours,
+        Copied, FreeSpace, MadeBy, is_ours,
         places::{Directory, Identity, Role, each_once, still_remembered},
     },
 };
@@ -342,9 +342,9 @@ fn free(directory: &Path) -> u64 {
     location::space(directory).map_or(u64::MAX, |(free, _)| free)
 }
 
-fn room(directory: &Path, all: &[(PathBuf, Note)]) -> Room {
+fn room(directory: &Path, all: &[(PathBuf, Note)]) -> FreeSpace {
     let notes = || all.iter().map(|(_, note)| note);
-    Room {
+    FreeSpace {
         limit: settings::prepared_data_limit_bytes(),
         reserved: settings::reserved_space_bytes(),
         free: free(directory),
@@ -372,7 +372,7 @@ pub fn look_for_all(data_keys: Vec<(DataKey, u64)>) -> Result<Option<Copied>, Fa
 }
 
 /// The room at a place that the first run may have to make.
-fn room_below(directory: &Path, all: &[(PathBuf, Note)]) -> Room {
+fn room_below(directory: &Path, all: &[(PathBuf, Note)]) -> FreeSpace {
     let place = directory.ancestors().find(|path| path.exists());
     room(place.unwrap_or(directory), all)
 }

@@ -6,7 +6,7 @@ use pgfsbench_core::{
     run::{
         checkpoint_watch::{self, Position},
         cost::BlocksWritten,
-        promises::{InForce, Promises},
+        promises::{DurabilitySettings, Promises},
     },
     spec::{Spec, Stage},
     statistics::Timing,
@@ -55,7 +55,7 @@ pub struct Observations {
     /// Durability that a COMMIT of the clients promises.
     pub promises: Option<Promises>,
     /// The settings that decide about durability, as this process had them before the clients.
-    in_force_before: Option<InForce>,
+    in_force_before: Option<DurabilitySettings>,
     /// Other activity during the run.
     pub surroundings: Surroundings,
 }

@@ -1,6 +1,6 @@
 //! Reads the settings of the clients on which durability depends.
 
-use pgfsbench_core::run::promises::InForce;
+use pgfsbench_core::run::promises::DurabilitySettings;
 
 use crate::{
     errors::{Fault, read_json},
@@ -24,7 +24,7 @@ pub fn read() -> Result<String, Fault> {
 }
 
 /// The settings as this process has them now.
-pub fn in_force() -> Result<InForce, Fault> {
+pub fn in_force() -> Result<DurabilitySettings, Fault> {
     let text = xact::transaction(|| {
         sql::read(
             "SELECT jsonb_build_object('fsync', current_setting('fsync')::bool, \

@@ -10,7 +10,10 @@ use pgfsbench_core::{
     verification::{self, Check},
     workload::{
         mix::Mix,
-        tpcc_like::{self, ClientResult, Constants, Counted, Found as Contents, Own, Table, WORDS},
+        tpcc_like::{
+            self, ClientResult, ConditionCount, Constants, Table, TableContents, TpccLikeOptions,
+            WORDS,
+        },
     },
 };
 use serde_json::Value;
@@ -38,7 +41,7 @@ const CONDITION_11_LOADED: &str = include_str!("tpcc_like/queries/condition_11_l
 /// The workload.
 pub struct TpccLike;
 
-fn contents(found: &Value) -> Result<Contents, Fault> {
+fn contents(found: &Value) -> Result<TableContents, Fault> {
     serde_json::from_value(found.clone()).map_err(|e| unreadable("consistency conditions", e))
 }
 
@@ -68,7 +71,7 @@ impl Transactions for TpccLike {
     }
 
     fn mix(&self, spec: &Spec, _kept: &[Segment]) -> Result<Option<Mix>, Fault> {
-        Ok(Some(spec.options.own::<Own>().mix.mix()))
+        Ok(Some(spec.options.own::<TpccLikeOptions>().mix.mix()))
     }
 
     fn own_results(&self, run: &Run, kept: &[Segment]) -> Option<ResultRows> {
@@ -101,12 +104,12 @@ impl Transactions for TpccLike {
     }
 
     fn checks_of_load(&self, read: &str) -> Result<Vec<Check>, Fault> {
-        let counted: Counted = read_json("condition", read)?;
+        let counted: ConditionCount = read_json("condition", read)?;
         Ok(tpcc_like::checks_of_load(&counted))
     }
 
     fn question(&self, spec: &Spec) -> &'static str {
-        match spec.options.own::<Own>().checks_all() {
+        match spec.options.own::<TpccLikeOptions>().checks_all() {
             true => ALL_CONDITIONS,
             false => CONDITIONS,
         }

@@ -55,6 +55,7 @@ pages! {
     readme "README.md"
     build "docs/build.md"
     commits "docs/commits.md"
+    compare_tools "docs/compare-tools.md"
     crash "docs/crash.md"
     cron "docs/cron.md"
     experiments "docs/experiments.md"

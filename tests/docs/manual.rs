@@ -108,6 +108,10 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
+        page: "docs/compare-tools.md",
+        ..NOTHING
+    },
+    Reader {
         page: "docs/crash.md",
         requires: &[Requirement::Helper, Requirement::Xfs],
         instead: &[

@@ -272,7 +272,7 @@ fn who_holds_back_vacuum_is_named() {
     }
     execute(&mut reader, "ROLLBACK PREPARED 'forgotten'");
     execute(&mut writer, "ROLLBACK");
-    assert_eq!(row(&mut client, doctor), "ok: nobody holds back vacuum");
+    assert_eq!(row(&mut client, doctor), "ok: nothing holds back vacuum");
     let found = findings_of(&mut client, busy);
     assert!(
         !found.iter().any(|f| f.starts_with("old_xmin")),

@@ -115,9 +115,11 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     assert_eq!(
         parts(&whole),
         [
-            "answer",
             "verdict",
+            "answer",
             "targets",
+            "answer",
+            "why",
             "seconds",
             "latencies",
             "runs",

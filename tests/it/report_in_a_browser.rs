@@ -64,11 +64,17 @@ fn text(browser: &mut Browser, id: &str) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
+/// Opens a page, and unfolds what is folded.
+fn open_unfolded(browser: &mut Browser, page: &Path, width: u32, height: u32) {
+    browser.open(page, width, height);
+    browser.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })");
+}
+
 /// Looks at a page in windows from the telephone to the wall, and leaves pictures of its sections in some of them.
 fn look(browser: &mut Browser, page: &Path, is_drawn: &str, pictures: &[u32]) {
     let name = page.file_stem().expect("a name").to_string_lossy();
     for width in [320, 1280, 2560] {
-        browser.open(page, width, 900);
+        open_unfolded(browser, page, width, 900);
         browser.wait_until(is_drawn);
         let wide = browser.evaluate("document.documentElement.scrollWidth");
         assert_eq!(wide, Value::from(width), "{name}");
@@ -130,6 +136,17 @@ fn charts_are_drawn_and_reached_by_keys_and_no_script_of_others_runs() {
     let drawn = "document.documentElement.dataset.drawn === '7'";
 
     browser.open(&page, 1280, 900);
+    // Picture, sentence and table are seen at once; charts are drawn when they are unfolded.
+    let seen = "Array.from(document.querySelectorAll('#verdict svg, .answer, #targets table, #chart-tps')).filter(one => one.checkVisibility()).map(one => one.localName)";
+    assert_eq!(
+        browser.evaluate(seen),
+        serde_json::json!(["svg", "div", "table"])
+    );
+    assert_eq!(
+        browser.evaluate("document.querySelectorAll('.main-svg').length"),
+        0
+    );
+    open_unfolded(&mut browser, &page, 1280, 900);
     browser.wait_until(drawn);
     // Three lines of 120 seconds, a stall, and three checkpoints for each.
     assert_eq!(points(&mut browser, "tps"), 3 * 120 + 1 + 3 * 9);
@@ -302,7 +319,7 @@ fn keys_reach_points(browser: &mut Browser) {
 fn paper_is_white(browser: &mut Browser, page: &Path, drawn: &str) {
     let dark = serde_json::json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
     browser.call("Emulation.setEmulatedMedia", dark);
-    browser.open(page, 1280, 900);
+    open_unfolded(browser, page, 1280, 900);
     browser.wait_until(drawn);
     let colours = "getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector('#chart-tps .xtick text')).fill";
     assert_eq!(

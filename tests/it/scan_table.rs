@@ -179,8 +179,7 @@ fn open_for_others(client: &mut Client, run_id: &str) -> String {
 
 const OTHER_ROWS: &str =
     "failed XX001; worker failed: the table does not have the rows that were loaded";
-const CHANGED: &str =
-    "failed 55000; worker failed: somebody has changed rows of the table while it was scanned";
+const CHANGED: &str = "failed 55000; worker failed: another session has changed rows of the table while it was scanned";
 
 fn told(client: &mut Client, run_id: &str) -> String {
     row(

@@ -60,7 +60,7 @@ pub struct CheckpointRing<const N: usize> {
 
 /// The result of reading a [`CheckpointRing`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct EndedCheckpoints {
     /// Checkpoints that have ended, in their order.
     pub ended: Vec<Checkpoint>,
     /// Checkpoints that were overwritten before they were read.
@@ -124,8 +124,8 @@ impl<const N: usize> CheckpointRing<N> {
     }
 
     /// The checkpoints since this number, which is moved behind them.
-    pub fn read_since(&self, cursor: &mut u64) -> Found {
-        let mut found = Found::default();
+    pub fn read_since(&self, cursor: &mut u64) -> EndedCheckpoints {
+        let mut found = EndedCheckpoints::default();
         let written = self.written();
         for number in *cursor..written {
             let cell = self.cells.get((number % N as u64) as usize);
@@ -232,19 +232,19 @@ mod tests {
     fn each_reader_gets_each_once_and_knows_what_it_has_missed() {
         let ring = CheckpointRing::<4>::new();
         let (mut one, mut other) = (ring.written(), ring.written());
-        assert_eq!(ring.read_since(&mut one), Found::default());
+        assert_eq!(ring.read_since(&mut one), EndedCheckpoints::default());
         for n in 0..3 {
             ring.complete(&numbered(n));
         }
         assert_eq!(ring.read_since(&mut one).ended, [0, 1, 2].map(numbered));
-        assert_eq!(ring.read_since(&mut one), Found::default());
+        assert_eq!(ring.read_since(&mut one), EndedCheckpoints::default());
         for n in 3..6 {
             ring.complete(&numbered(n));
         }
         assert_eq!(ring.read_since(&mut one).ended, [3, 4, 5].map(numbered));
         assert_eq!(
             ring.read_since(&mut other),
-            Found {
+            EndedCheckpoints {
                 ended: [2, 3, 4, 5].map(numbered).into(),
                 lost: 2
             }

@@ -38,7 +38,7 @@ struct Point {
 
 /// An attachment that holds the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldPoint {
     index: usize,
     number: u32,
 }
@@ -91,7 +91,7 @@ impl Points {
     }
 
     /// Counts the arrival of this process. The attachment that holds it, if one does.
-    pub fn arrive(&self, name: &str, pid: i32) -> Option<Held> {
+    pub fn arrive(&self, name: &str, pid: i32) -> Option<HeldPoint> {
         let (index, point) = self.find(name)?;
         let number = point.number();
         let before = point.arrivals.fetch_add(1, AcqRel);
@@ -100,11 +100,11 @@ impl Points {
         }
         point.pid.store(pid, Relaxed);
         point.held.fetch_add(1, Release);
-        Some(Held { index, number })
+        Some(HeldPoint { index, number })
     }
 
     /// Whether the attachment still holds.
-    pub fn holds(&self, held: Held) -> bool {
+    pub fn holds(&self, held: HeldPoint) -> bool {
         self.points[held.index].number() == held.number
     }
 

@@ -1,7 +1,7 @@
 //! The filesystems: which of them this machine can make and mount.
 
 use super::{
-    helper::Ready,
+    helper::FilesystemSupport,
     report::{Line, MISSING, OK, Report, WARNING},
 };
 use crate::{helper::Filesystem, quoting};
@@ -9,7 +9,7 @@ use crate::{helper::Filesystem, quoting};
 /// All that is found out of filesystems.
 pub struct Facts<'a> {
     /// The helper's report of each.
-    pub seen: &'a [Ready],
+    pub seen: &'a [FilesystemSupport],
     /// `/proc/filesystems`.
     pub known: &'a str,
     /// The list of the running kernel's modules; empty where it cannot be read.
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_helper_knows_better() {
-        let seen = [Ready {
+        let seen = [FilesystemSupport {
             filesystem: "xfs".into(),
             allowed: false,
             kernel: "yes".into(),

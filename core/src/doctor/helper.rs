@@ -31,7 +31,7 @@ pub struct Description {
     #[serde(default)]
     pub images: Vec<Images>,
     #[serde(default)]
-    pub filesystems: Vec<Ready>,
+    pub filesystems: Vec<FilesystemSupport>,
     #[serde(default)]
     pub prepared: Vec<Prepared>,
 }
@@ -71,7 +71,7 @@ pub struct Images {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Ready {
+pub struct FilesystemSupport {
     pub filesystem: String,
     pub allowed: bool,
     pub kernel: String,
@@ -140,7 +140,7 @@ impl Start {
         let sockets = &self.place.2;
         match self.is_open_to_all {
             true => format!(
-                "{hint} Every user may write to {sockets}, and listen there while the server is down: the helper then serves nobody. Give unix_socket_directories a directory of the server's user alone."
+                "{hint} Every user may write to {sockets}, and listen there while the server is down: the helper then does not serve this server. Give unix_socket_directories a directory of the server's user alone."
             ),
             false => hint,
         }

@@ -38,7 +38,7 @@ pub struct Server {
 
 /// Room for files in a directory.
 #[derive(Clone, Debug, Default)]
-pub struct Room {
+pub struct FreeSpace {
     pub directory: String,
     /// Bytes that are free.
     pub free: u64,
@@ -72,9 +72,9 @@ pub struct Facts {
     /// The finding that a run would have on statements of its workload.
     pub statements: Statements,
     /// Room for data, and for WAL; None: not known.
-    pub data: Option<Room>,
+    pub data: Option<FreeSpace>,
     /// See `data`.
-    pub wal: Option<Room>,
+    pub wal: Option<FreeSpace>,
     /// The setting pgfsbench.reserved_space.
     pub reserve: u64,
 }
@@ -128,7 +128,7 @@ pub fn check(facts: &Facts) -> Vec<Line> {
         "old transactions",
         &foreseen,
         "old_xmin",
-        "nobody holds back vacuum",
+        "nothing holds back vacuum",
     );
     of_statements(&mut report, server, facts.statements);
     rings(&mut report, facts);

@@ -82,7 +82,7 @@ fn not_allowed(helper: &Description, target: &Row) -> Option<Refusal> {
     )?;
     Some(refused(
         format!("the helper's configuration does not allow {name}"),
-        "What root has not allowed is not done for anybody.".into(),
+        "The helper does only what root has allowed.".into(),
         format!(
             "Have root add to the helper's configuration {}.",
             line_that_allows(name)

@@ -196,7 +196,7 @@ fn of_compared(
     let m = state.targets.len() - 1;
     let needed = compared.blocks_needed(m, e.delta());
     let direction = |e: &Estimate| (e.mean.exp(), e.low().exp(), e.high().exp());
-    let base = Base {
+    let base = TargetResult {
         number,
         against: Some(baseline),
         estimate: compared.estimate,
@@ -233,7 +233,7 @@ fn of_ranked(
         true => ((-e.mean).exp(), (-e.high()).exp(), (-e.low()).exp()),
         false => (e.mean.exp(), e.low().exp(), e.high().exp()),
     };
-    let base = Base {
+    let base = TargetResult {
         number,
         against: ranked.against,
         estimate: ranked.estimate,
@@ -261,7 +261,7 @@ fn in_words(state: &State, metric: Metric) -> verdict_text::Metric<'static> {
 }
 
 /// The result of the arithmetic for a target.
-struct Base {
+struct TargetResult {
     number: usize,
     against: Option<usize>,
     estimate: Option<Estimate>,
@@ -272,7 +272,7 @@ struct Base {
     needed: Option<u32>,
 }
 
-impl Base {
+impl TargetResult {
     /// Blocks beyond those that there are in which both would run until it is decided; None where more of them would not help.
     fn further_blocks(&self) -> Option<u32> {
         let helps = |reason: &Reason| !matches!(reason, Reason::NoiseFloor | Reason::NoReference);
@@ -285,7 +285,7 @@ impl Base {
 fn row(
     state: &State,
     metric: Metric,
-    base: Base,
+    base: TargetResult,
     target_facts: &[TargetFacts],
     withheld: &Withheld,
 ) -> Row {
@@ -360,7 +360,7 @@ fn row(
 fn said_of_withheld(
     state: &State,
     metric: Metric,
-    base: &Base,
+    base: &TargetResult,
     why: &Cause,
     with: &[usize],
 ) -> (String, String) {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 pub use super::factors::Candidate;
 use super::{
-    factors::{self, Crossed},
+    factors::{self, Combinations},
     metric,
     state::{Goal, Neighbours},
     variants::{self, Variant},
@@ -237,7 +237,7 @@ pub fn check(
     made: &[(String, String)],
 ) -> Result<Checked, Refusal> {
     let experiment = name(arguments)?;
-    let Crossed {
+    let Combinations {
         candidates,
         variants,
     } = candidates(arguments, made, &experiment)?;
@@ -452,7 +452,7 @@ fn candidates(
     arguments: &ExperimentArguments,
     made: &[(String, String)],
     experiment: &str,
-) -> Result<Crossed, Refusal> {
+) -> Result<Combinations, Refusal> {
     let plain = |name: &str, target: &str| Candidate {
         name: name.to_owned(),
         target: target.to_owned(),
@@ -478,7 +478,7 @@ fn candidates(
             };
             factors::cross(&targets, factors, arguments.grid.unwrap_or(false), &fixed)?
         }
-        None => Crossed {
+        None => Combinations {
             candidates: targets,
             variants: Vec::new(),
         },

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::variants::{self, Takes, Variant};
+use super::variants::{self, Variant, VariedValue};
 use crate::{
     refusal::{Refusal, quoted},
     spec::DEFAULT_TARGET,
@@ -26,7 +26,7 @@ pub struct Candidate {
 
 /// Targets and factors, crossed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Crossed {
+pub struct Combinations {
     /// Targets that are compared, each with its arguments.
     pub candidates: Vec<Candidate>,
     /// Targets that are made for it.
@@ -67,7 +67,7 @@ struct Factor {
     /// Name as it was given.
     name: String,
     /// Type of its values, if it varies targets.
-    of_target: Option<Takes>,
+    of_target: Option<VariedValue>,
     values: Vec<Value>,
 }
 
@@ -78,7 +78,7 @@ pub fn cross(
     factors: &Value,
     is_grid: bool,
     fixed: &Fixed,
-) -> Result<Crossed, Refusal> {
+) -> Result<Combinations, Refusal> {
     let factors = parse(factors)?;
     for factor in &factors {
         contradicts(factor, fixed)?;
@@ -94,7 +94,7 @@ pub fn cross(
         own: Map::new(),
     }];
     let targets = if targets.is_empty() { &alone } else { targets };
-    let mut crossed = Crossed::default();
+    let mut crossed = Combinations::default();
     for target in targets {
         for combination in &combinations {
             let place = place(&mut crossed.variants, target, &factors, combination, fixed)?;
@@ -329,7 +329,7 @@ fn candidate(
             .split_once('.')
             .map_or(factor.name.as_str(), |(_, member)| member);
         words.push(match (factor.of_target, text.is_empty()) {
-            (Some(Takes::Text), true) => format!("no {short}"),
+            (Some(VariedValue::Text), true) => format!("no {short}"),
             _ => format!("{short}={text}"),
         });
     }

@@ -15,7 +15,7 @@ const WAITS: f64 = 0.4;
 /// Share of each resource that was used in the windows of a target: means over its runs, 0 to 1. None: not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub struct Used {
+pub struct ResourceUse {
     /// Number of the target.
     pub number: usize,
     /// Processors that did nothing, or waited for storage.
@@ -31,7 +31,7 @@ pub struct Used {
 }
 
 /// The limit of a target, if one resource or wait is clearly it.
-pub fn limit(used: &Used, has_rate: bool) -> Option<Limit> {
+pub fn limit(used: &ResourceUse, has_rate: bool) -> Option<Limit> {
     let above = |share: Option<f64>, limit: f64| share.is_some_and(|share| share >= limit);
     if has_rate {
         return Some(Limit::Rate);
@@ -58,41 +58,45 @@ mod tests {
 
     #[test]
     fn what_is_used_up_is_the_limit() {
-        let quiet = Used {
+        let quiet = ResourceUse {
             idle: Some(0.5),
             device_busy: Some(0.3),
             memory_pressure: Some(0.0),
             locks: Some(0.1),
             flushes: Some(0.2),
-            ..Used::default()
+            ..ResourceUse::default()
         };
         assert_eq!(limit(&quiet, false), None);
         assert_eq!(limit(&quiet, true), Some(Limit::Rate));
-        assert_eq!(limit(&Used::default(), false), None, "nothing is known");
+        assert_eq!(
+            limit(&ResourceUse::default(), false),
+            None,
+            "nothing is known"
+        );
         for (used, what) in [
             (
-                Used {
+                ResourceUse {
                     idle: Some(0.01),
                     ..quiet
                 },
                 Limit::Processors,
             ),
             (
-                Used {
+                ResourceUse {
                     device_busy: Some(0.97),
                     ..quiet
                 },
                 Limit::Device,
             ),
             (
-                Used {
+                ResourceUse {
                     flushes: Some(0.7),
                     ..quiet
                 },
                 Limit::Flushes,
             ),
             (
-                Used {
+                ResourceUse {
                     locks: Some(0.6),
                     flushes: Some(0.4),
                     device_busy: Some(0.95),
@@ -101,7 +105,7 @@ mod tests {
                 Limit::Locks,
             ),
             (
-                Used {
+                ResourceUse {
                     memory_pressure: Some(0.2),
                     idle: Some(0.0),
                     ..quiet

@@ -12,7 +12,7 @@ use crate::{
     texts::verdict::is_counted,
 };
 
-pub use measured::{By, Files, PlannedRun};
+pub use measured::{Files, MeasuredBy, PlannedRun};
 
 /// One metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Metric {
     /// Noun in the plural, or a mass noun: "more tps".
     pub noun: &'static str,
     /// The runs that have it.
-    pub by: By,
+    pub measured_by: MeasuredBy,
 }
 
 /// How a metric is compared.
@@ -40,13 +40,18 @@ pub enum Kind {
     Shown,
 }
 
-const fn ratio(name: &'static str, more_is_better: bool, noun: &'static str, by: By) -> Metric {
+const fn ratio(
+    name: &'static str,
+    more_is_better: bool,
+    noun: &'static str,
+    measured_by: MeasuredBy,
+) -> Metric {
     Metric {
         name,
         more_is_better,
         kind: Kind::Ratio,
         noun,
-        by,
+        measured_by,
     }
 }
 
@@ -56,7 +61,7 @@ const fn latency(name: &'static str, percentile: Option<f64>, noun: &'static str
         more_is_better: false,
         kind: Kind::Latency(percentile),
         noun,
-        by: By::Transactions,
+        measured_by: MeasuredBy::Transactions,
     }
 }
 
@@ -66,7 +71,7 @@ const fn shown(name: &'static str, noun: &'static str) -> Metric {
         more_is_better: false,
         kind: Kind::Shown,
         noun,
-        by: By::Transactions,
+        measured_by: MeasuredBy::Transactions,
     }
 }
 
@@ -75,12 +80,12 @@ pub const SUSTAINABLE_RATE: &str = "sustainable_rate";
 
 /// All of them.
 pub const ALL: &[Metric] = &[
-    ratio("tps", true, "tps", By::Operations),
+    ratio("tps", true, "tps", MeasuredBy::Operations),
     ratio(
         "tps_cv",
         false,
         "variation of tps from second to second",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
     latency("latency_avg_ms", None, "mean latency"),
     latency("latency_p50_ms", Some(50.0), "median latency"),
@@ -94,82 +99,87 @@ pub const ALL: &[Metric] = &[
         "cpu_ms_per_transaction",
         false,
         "processor time per transaction",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
     ratio(
         "write_amplification",
         false,
         "write amplification",
-        By::Writes,
+        MeasuredBy::Writes,
     ),
     ratio(
         "server_write_amplification",
         false,
         "write amplification of the server",
-        By::Writes,
+        MeasuredBy::Writes,
     ),
     ratio(
         "filesystem_write_amplification",
         false,
         "write amplification of the filesystem",
-        By::Writes,
+        MeasuredBy::Writes,
     ),
     ratio(
         "device_bytes_per_transaction",
         false,
         "bytes written to the device per transaction",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
     ratio(
         "flushes_per_transaction",
         false,
         "flushes per transaction",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
-    ratio("load_ms", false, "time to load", By::Loading),
-    ratio("recovery_ms", false, "time to recover", By::Option("crash")),
+    ratio("load_ms", false, "time to load", MeasuredBy::Loading),
+    ratio(
+        "recovery_ms",
+        false,
+        "time to recover",
+        MeasuredBy::Option("crash"),
+    ),
     ratio(
         "maintenance_ms",
         false,
         "time of maintenance",
-        By::Option("maintenance"),
+        MeasuredBy::Option("maintenance"),
     ),
-    ratio("scan_bytes_per_s", true, "scan speed", By::Scans),
+    ratio("scan_bytes_per_s", true, "scan speed", MeasuredBy::Scans),
     ratio(
         "read_mb_per_s",
         true,
         "bandwidth of reads",
-        By::Files(Files::Reads),
+        MeasuredBy::Files(Files::Reads),
     ),
     ratio(
         "write_mb_per_s",
         true,
         "bandwidth of writes",
-        By::Files(Files::Writes),
+        MeasuredBy::Files(Files::Writes),
     ),
     ratio(
         "iops",
         true,
         "operations per second of fio",
-        By::Files(Files::Operations),
+        MeasuredBy::Files(Files::Operations),
     ),
     ratio(
         "sync_p99_ms",
         false,
         "p99 time of a sync",
-        By::Files(Files::Syncs),
+        MeasuredBy::Files(Files::Syncs),
     ),
     ratio(
         SUSTAINABLE_RATE,
         true,
         "tps under the latency limit",
-        By::Search,
+        MeasuredBy::Search,
     ),
     ratio(
         "even_seconds",
         true,
         "share of seconds without a stall",
-        By::Seconds,
+        MeasuredBy::Seconds,
     ),
     shown("stall_seconds", "stall seconds"),
     shown("zero_seconds", "seconds without a commit"),

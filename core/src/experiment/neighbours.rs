@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     conditions,
-    state::{Made, Neighbours, OthersSeen, Outcome, State},
+    state::{ExperimentRun, Neighbours, OthersSeen, Outcome, State},
 };
 use crate::{
     texts::{answer::open::busy_machine, steps as text},
@@ -25,8 +25,8 @@ fn has_repeats(state: &State) -> bool {
 }
 
 /// The resources that neighbours took from a run.
-fn taken_from(made: &Made) -> text::Taken {
-    text::Taken {
+fn taken_from(made: &ExperimentRun) -> text::NeighbourUse {
+    text::NeighbourUse {
         processors: made.cpu_others,
         is_least: made.others_seen == OthersSeen::Least,
         disk: made.device_others,
@@ -34,12 +34,12 @@ fn taken_from(made: &Made) -> text::Taken {
 }
 
 /// Why a run that is over does not count yet; None if it does.
-pub fn disturbed(state: &State, made: &Made) -> Option<String> {
+pub fn disturbed(state: &State, made: &ExperimentRun) -> Option<String> {
     (made.disturbed && has_repeats(state)).then(|| text::disturbed(taken_from(made)))
 }
 
 /// Note on a run that counts although neighbours disturbed it.
-pub fn counts_nevertheless(state: &State, made: &Made) -> Option<String> {
+pub fn counts_nevertheless(state: &State, made: &ExperimentRun) -> Option<String> {
     let is_noted = made.disturbed && !state.experiment.neighbours.has_repeats();
     is_noted.then(|| text::counts_though_disturbed(taken_from(made), 1))
 }
@@ -54,7 +54,7 @@ pub fn attempts(
 ) -> Vec<usize> {
     let has_booted = |then: &str| then != boot_id;
     let has_changed = |then: &str| conditions::change(then, versions).is_some();
-    let is_one = |made: &Made| {
+    let is_one = |made: &ExperimentRun| {
         made.block == block
             && made.number == number
             && made.outcome == Some(Outcome::Disturbed)
@@ -89,7 +89,7 @@ pub fn least_disturbed(state: &State, attempts: &[usize]) -> Option<(usize, Stri
 
 /// Why the machine is to be taken as it is, by a block in which so many targets run: most of its attempts were disturbed, and those of most of its targets.
 pub fn found(state: &State, block: u32, targets: usize) -> Option<String> {
-    let is_over = |made: &&Made| {
+    let is_over = |made: &&ExperimentRun| {
         made.block == block && made.outcome.is_some() && made.status.as_deref() == Some("done")
     };
     let over = || state.runs.iter().filter(is_over);
@@ -122,7 +122,8 @@ impl Busy {
 
 /// How far the runs of an experiment that are over could see neighbours, the least that one of them saw.
 pub fn seen(state: &State) -> OthersSeen {
-    let is_over = |made: &&Made| made.outcome.is_some() && made.status.as_deref() == Some("done");
+    let is_over =
+        |made: &&ExperimentRun| made.outcome.is_some() && made.status.as_deref() == Some("done");
     let over = state.runs.iter().filter(is_over);
     over.map(|made| made.others_seen).max().unwrap_or_default()
 }

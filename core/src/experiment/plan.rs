@@ -100,7 +100,7 @@ fn comparisons(goal: Goal, targets: usize) -> usize {
 
 /// Runs before the first block, which do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Before {
+pub struct RunsBefore {
     /// As long as the others: one that burns the disk in, one of each target without a rate.
     pub whole: u32,
     /// Runs of one checkpoint cycle.
@@ -111,7 +111,7 @@ pub struct Before {
     pub power_cuts: u32,
 }
 
-impl Before {
+impl RunsBefore {
     /// Runs before the first block of an experiment of this many targets, without the control.
     pub fn planned(burn_in: bool, has_share: bool, pilot_cycle: bool, targets: u32) -> Self {
         let whole = u32::from(burn_in) + if has_share { targets } else { 0 };
@@ -158,7 +158,7 @@ impl Before {
 }
 
 /// An experiment in one line, for a NOTICE.
-pub fn announced(checked: &Checked, length: Length, before: Before) -> String {
+pub fn announced(checked: &Checked, length: Length, before: RunsBefore) -> String {
     let candidates = checked.candidates.len() as u64;
     let targets = candidates + u64::from(checked.control);
     let runs = [3, u64::from(checked.max_blocks)].map(|blocks| blocks * targets);
@@ -224,7 +224,7 @@ fn seconds_of(runs: f64, length: Length) -> f64 {
 }
 
 /// Blocks that can be made in a time, after what comes before the first one.
-pub fn blocks_within(seconds: f64, targets: usize, length: Length, before: Before) -> u32 {
+pub fn blocks_within(seconds: f64, targets: usize, length: Length, before: RunsBefore) -> u32 {
     let left = seconds - before.seconds(length);
     let blocks = (left / seconds_of(targets as f64, length)).floor();
     blocks.clamp(0.0, MOST_BLOCKS as f64) as u32

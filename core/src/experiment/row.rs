@@ -27,9 +27,9 @@ pub struct Runs {
     pub budget_seconds: Option<f64>,
 }
 
-/// Who has asked for it.
+/// The role that has asked for an experiment, and what identifies the request.
 #[derive(Clone, Debug, Default)]
-pub struct By {
+pub struct RequestedBy {
     pub role: String,
     /// Tells it from a copy of its row.
     pub mark: String,
@@ -95,7 +95,7 @@ pub fn recorded(
     arguments: &ExperimentArguments,
     checked: &Checked,
     runs: Runs,
-    by: By,
+    by: RequestedBy,
 ) -> (Recorded, Vec<OfTarget>) {
     let targets = targets(checked);
     let row = Recorded {
@@ -166,7 +166,7 @@ mod tests {
             seed: 7,
             ..Runs::default()
         };
-        recorded(&arguments, &checked, runs, By::default())
+        recorded(&arguments, &checked, runs, RequestedBy::default())
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     metric::{self, Kind, Metric},
-    wal::Seen,
+    wal::WalUse,
 };
 use crate::verdict::{
     Reason, Run,
@@ -72,7 +72,7 @@ pub struct State {
     /// By their numbers, from 0.
     pub targets: Vec<Target>,
     /// In the order in which they were made.
-    pub runs: Vec<Made>,
+    pub runs: Vec<ExperimentRun>,
 }
 
 /// Columns of `fsbench.experiment`.
@@ -172,7 +172,7 @@ pub struct Target {
 /// A run of an experiment: columns of `fsbench.experiment_run`, and what `fsbench.result` has of it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Made {
+pub struct ExperimentRun {
     pub block: u32,
     pub position: u32,
     pub attempt: u32,
@@ -212,7 +212,7 @@ pub struct Made {
     pub tps: Option<f64>,
     pub seconds: Option<f64>,
     /// WAL of its window, and what bounds that; None when it is not known.
-    pub wal: Option<Seen>,
+    pub wal: Option<WalUse>,
     /// Duration of a flush in the probe before its clients (us).
     pub flush_us: Option<f64>,
     /// The sentence of a search that has found no rate.
@@ -291,7 +291,7 @@ impl Outcome {
     }
 }
 
-impl Made {
+impl ExperimentRun {
     /// Whether the run is over.
     pub fn is_over(&self) -> bool {
         !matches!(self.status.as_deref(), Some("queued" | "running"))
@@ -390,7 +390,7 @@ impl State {
             .collect()
     }
 
-    fn value(&self, made: &Made, metric: Metric) -> Option<f64> {
+    fn value(&self, made: &ExperimentRun, metric: Metric) -> Option<f64> {
         match metric.name == self.experiment.metric {
             true => made.value,
             false => made.other_value,
@@ -399,7 +399,7 @@ impl State {
 
     /// Whether a run that counts has no value of this metric, since it could not keep the rate, or its search has found none. Outcomes are by the metric that decides, and each percentile
     /// has a limit of its own.
-    fn is_behind(&self, made: &Made, metric: Metric) -> bool {
+    fn is_behind(&self, made: &ExperimentRun, metric: Metric) -> bool {
         if metric.name == metric::SUSTAINABLE_RATE {
             return made.found_none.is_some();
         }

@@ -12,7 +12,7 @@ use super::{
     conditions,
     metric::{self, Metric},
     neighbours,
-    state::{Experiment, Goal, Made, Outcome, State},
+    state::{Experiment, ExperimentRun, Goal, Outcome, State},
     throttled,
     wal::Fixed,
 };
@@ -75,7 +75,7 @@ pub struct Place {
 
 impl Place {
     /// The place of a run that was made.
-    pub fn of(made: &Made) -> Self {
+    pub fn of(made: &ExperimentRun) -> Self {
         Self {
             block: made.block,
             position: made.position,
@@ -85,13 +85,13 @@ impl Place {
     }
 
     /// A run that is not started yet.
-    pub fn made(self) -> Made {
-        Made {
+    pub fn made(self) -> ExperimentRun {
+        ExperimentRun {
             block: self.block,
             position: self.position,
             number: self.number,
             attempt: self.attempt,
-            ..Made::default()
+            ..ExperimentRun::default()
         }
     }
 
@@ -374,7 +374,7 @@ fn unfinished(state: &State, metric: Metric) -> Option<Next> {
 /// No block is lost by that, and nothing crashes the server all night.
 pub fn often_interrupted(state: &State, index: usize) -> Option<String> {
     let made = &state.runs[index];
-    let is_cut_off = |other: &&Made| {
+    let is_cut_off = |other: &&ExperimentRun| {
         other.block == made.block
             && other.number == made.number
             && other.outcome == Some(Outcome::Interrupted)
@@ -417,7 +417,7 @@ fn in_block(
         .zip(order)
         .filter(|(_, number)| is_run(**number))
         .map(|(position, &number)| {
-            let tries: Vec<&Made> = (state.runs.iter())
+            let tries: Vec<&ExperimentRun> = (state.runs.iter())
                 .filter(|made| made.block == block && made.number == number)
                 .collect();
             let often = |outcome: Outcome, most: usize| {

@@ -16,7 +16,7 @@ use super::{
     answer, conditions,
     metric::{self, Kind},
     plan,
-    state::{Goal, Made, Neighbours, Outcome, State},
+    state::{ExperimentRun, Goal, Neighbours, Outcome, State},
     steps::{self, End, Next, Place},
 };
 
@@ -49,9 +49,9 @@ fn rows_that_contradict_each_other_are_told() {
         ("names number 5", |s| s.experiment.run_order[0][0] = 5),
         ("has none", |s| s.experiment.baseline = None),
         ("block 4000000000", |s| {
-            s.runs.push(Made {
+            s.runs.push(ExperimentRun {
                 block: 4_000_000_000,
-                ..Made::default()
+                ..ExperimentRun::default()
             });
         }),
         ("not in order", |s| s.experiment.looks.reverse()),
@@ -65,10 +65,10 @@ fn rows_that_contradict_each_other_are_told() {
 }
 
 /// The result of a run, by its place.
-type Measure<'a> = &'a dyn Fn(Place) -> Made;
+type Measure<'a> = &'a dyn Fn(Place) -> ExperimentRun;
 
-fn measured(place: Place, value: f64) -> Made {
-    Made {
+fn measured(place: Place, value: f64) -> ExperimentRun {
+    ExperimentRun {
         status: Some("done".into()),
         value: Some(value),
         ..made(place)
@@ -76,16 +76,16 @@ fn measured(place: Place, value: f64) -> Made {
 }
 
 /// A run from which others took this share of the processors.
-fn disturbed_by(place: Place, value: f64, cpu_others: f64) -> Made {
-    Made {
+fn disturbed_by(place: Place, value: f64, cpu_others: f64) -> ExperimentRun {
+    ExperimentRun {
         disturbed: true,
         cpu_others: Some(cpu_others),
         ..measured(place, value)
     }
 }
 
-fn failed(place: Place, code: &str) -> Made {
-    Made {
+fn failed(place: Place, code: &str) -> ExperimentRun {
+    ExperimentRun {
         status: Some("failed".into()),
         error_code: Some(code.into()),
         error: Some("it broke".into()),
@@ -93,15 +93,15 @@ fn failed(place: Place, code: &str) -> Made {
     }
 }
 
-fn made(place: Place) -> Made {
-    Made {
+fn made(place: Place) -> ExperimentRun {
+    ExperimentRun {
         block: place.block,
         position: place.position,
         attempt: place.attempt,
         number: place.number,
         boot_id: Some("boot".into()),
         versions: Some("v".into()),
-        ..Made::default()
+        ..ExperimentRun::default()
     }
 }
 
@@ -113,7 +113,7 @@ fn live(state: &mut State, measure: Measure<'_>) -> (End, Vec<Place>) {
             Next::Start(place) => {
                 started.push(place);
                 let run_id = Some(started.len() as i64);
-                state.runs.push(Made {
+                state.runs.push(ExperimentRun {
                     run_id,
                     ..measure(place)
                 });
@@ -272,7 +272,7 @@ fn a_block_is_made_again_when_versions_or_settings_change_within_it() {
         attempt: 1,
         number: state.experiment.run_order[0][0],
     };
-    state.runs.push(Made {
+    state.runs.push(ExperimentRun {
         run_id: Some(1),
         versions: Some(began.clone()),
         outcome: Some(Outcome::Measured),
@@ -304,7 +304,7 @@ fn a_block_is_made_again_when_versions_or_settings_change_within_it() {
 #[test]
 fn an_invalid_run_is_repeated_twice() {
     let mut state = state(2, Goal::Baseline);
-    let (_, started) = live(&mut state, &|place| Made {
+    let (_, started) = live(&mut state, &|place| ExperimentRun {
         invalid: match (place.block, place.number) {
             (2, 1) if place.attempt < 3 => vec!["server_restarted".into()],
             _ => Vec::new(),
@@ -340,7 +340,7 @@ fn blocks_before_a_lasting_step_in_flush_latency_are_made_again() {
     let measure = |place: Place| {
         let noise = [100.0, 107.0, 96.0, 101.0, 99.0, 104.0][place.block as usize % 6];
         let is_slow = place.block > 2 || place.attempt > 1;
-        Made {
+        ExperimentRun {
             flush_us: Some(if is_slow { 900.0 } else { 200.0 }),
             ..measured(place, if place.number == 1 { noise } else { 100.0 })
         }
@@ -351,7 +351,7 @@ fn blocks_before_a_lasting_step_in_flush_latency_are_made_again() {
         match steps::next(&state, "boot", "v").next {
             Next::Start(place) => {
                 started += 1;
-                state.runs.push(Made {
+                state.runs.push(ExperimentRun {
                     run_id: Some(started),
                     ..measure(place)
                 });
@@ -397,7 +397,7 @@ fn a_block_is_made_again_after_a_reboot() {
     let Next::Start(place) = steps::next(&state, "boot", "v").next else {
         panic!()
     };
-    state.runs.push(Made {
+    state.runs.push(ExperimentRun {
         outcome: Some(Outcome::Measured),
         run_id: Some(1),
         ..measured(place, 5.0)
@@ -419,7 +419,7 @@ fn what_was_begun_is_found_or_awaited() {
     let Next::Start(place) = steps::next(&state, "b", "v").next else {
         panic!()
     };
-    state.runs.push(Made { ..made(place) });
+    state.runs.push(ExperimentRun { ..made(place) });
     assert_eq!(steps::next(&state, "b", "v").next, Next::Find(0));
     state.runs[0].run_id = Some(9);
     state.runs[0].status = Some("running".into());
@@ -450,7 +450,7 @@ fn where_max_duration_will_end_it_is_told() {
                 number,
             };
             let value = 100.0 + f64::from(block * (number as u32 + 1) % 3 * 10);
-            state.runs.push(Made {
+            state.runs.push(ExperimentRun {
                 outcome: Some(Outcome::Measured),
                 ..measured(place, value)
             });
@@ -486,7 +486,7 @@ fn where_max_duration_will_end_it_is_told() {
         attempt: 1,
         number: 0,
     };
-    state.runs.push(Made {
+    state.runs.push(ExperimentRun {
         outcome: Some(Outcome::Measured),
         ..measured(place, 100.0)
     });

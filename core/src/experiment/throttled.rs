@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::state::{Made, Outcome, State};
+use super::state::{ExperimentRun, Outcome, State};
 use crate::{texts::answer::open::throttled, wording};
 
 /// By so many times flushes are slower, or faster, than in all blocks before.
@@ -29,7 +29,7 @@ impl Step {
 
 /// The step, if there is one: on each target all flushes after it are slower than all before it, or on each all are faster.
 pub fn step(state: &State) -> Option<Step> {
-    let counted: Vec<(&Made, f64)> = (state.runs.iter())
+    let counted: Vec<(&ExperimentRun, f64)> = (state.runs.iter())
         .filter(|made| made.outcome.is_some_and(Outcome::counts))
         .filter_map(|made| Some((made, made.flush_us.filter(|us| *us > 0.0)?)))
         .collect();
@@ -45,7 +45,7 @@ pub fn step(state: &State) -> Option<Step> {
 
 /// By how many times flushes differ from a block on, where that is so of all targets. Two at least have to tell it: one that changes alone is not
 /// the disk.
-fn times_at(state: &State, counted: &[(&Made, f64)], block: u32) -> Option<f64> {
+fn times_at(state: &State, counted: &[(&ExperimentRun, f64)], block: u32) -> Option<f64> {
     let mut ratios = Vec::new();
     for target in &state.targets {
         let side = |is_after: bool| -> Vec<f64> {

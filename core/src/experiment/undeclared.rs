@@ -12,14 +12,14 @@ const OF_THE_MOMENT: &[&str] = &["cpu_mhz_min", "cpu_mhz_max", "filesystem_size_
 
 /// A run: what is stored of it, as [`difference`] takes it, and the parameters that its target has of its own.
 #[derive(Clone, Copy)]
-pub struct Side<'a> {
+pub struct ComparedRun<'a> {
     pub document: &'a Value,
     /// Values of factors.
     pub own: &'a Value,
 }
 
 /// Names of what differs, each once.
-pub fn between(a: Side<'_>, b: Side<'_>) -> Vec<String> {
+pub fn between(a: ComparedRun<'_>, b: ComparedRun<'_>) -> Vec<String> {
     let differences = difference::between(a.document, b.document);
     let mut names: Vec<String> = (differences.into_iter())
         .filter(|d| d.matters != Matters::Hardly && !is_declared(d, a, b))
@@ -30,7 +30,7 @@ pub fn between(a: Side<'_>, b: Side<'_>) -> Vec<String> {
     names
 }
 
-fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
+fn is_declared(d: &Difference, a: ComparedRun<'_>, b: ComparedRun<'_>) -> bool {
     let name = d.name.as_str();
     let definitions = [a, b].map(|side| &side.document["definition"]);
     let is_other_filesystem = definitions[0] != definitions[1];
@@ -76,7 +76,7 @@ fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
 }
 
 /// Whether a setting of a run's server was set by the user.
-fn sets(side: Side<'_>, name: &str) -> bool {
+fn sets(side: ComparedRun<'_>, name: &str) -> bool {
     let source = &side.document["environment"]["settings"][name]["source"];
     !source.is_null() && !["default", "override"].iter().any(|s| source == s)
 }
@@ -117,11 +117,11 @@ mod tests {
 
     fn names(a: (&Value, Value), b: (&Value, Value)) -> Vec<String> {
         between(
-            Side {
+            ComparedRun {
                 document: a.0,
                 own: &a.1,
             },
-            Side {
+            ComparedRun {
                 document: b.0,
                 own: &b.1,
             },

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-pub use crate::target::parameter::{Takes, takes};
+pub use crate::target::parameter::{VariedValue, takes};
 
 use crate::refusal::{Refusal, quoted};
 
@@ -33,7 +33,7 @@ impl Variant {
     pub fn arguments(&self, mut of: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
         for (factor, value) in &self.values {
             let is_free = match (takes(factor), factor.split_once('.')) {
-                (Some(Takes::Member(argument)), Some((_, member))) => {
+                (Some(VariedValue::Member(argument)), Some((_, member))) => {
                     set_member(&mut of, argument, member, value)
                 }
                 // Several devices need one, so the target has a value already.

@@ -14,7 +14,7 @@ const STEP: u64 = 64 << 20;
 
 /// WAL of a run that does not count.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Seen {
+pub struct WalUse {
     /// WAL of the window.
     pub bytes: f64,
     /// Length of the window.
@@ -33,7 +33,7 @@ pub struct Seen {
     pub room_bytes: Option<u64>,
 }
 
-impl Seen {
+impl WalUse {
     /// WAL of this many seconds.
     fn in_seconds(&self, seconds: f64) -> f64 {
         match self.seconds > 0.0 {
@@ -55,8 +55,8 @@ pub struct Fixed {
 }
 
 /// Fixes the WAL settings by the run with the most WAL. A max_wal_size that the caller gave stays.
-pub fn fix(seen: &[Seen], cycle_seconds: Option<f64>, max_is_given: bool) -> Fixed {
-    let of_cycle = |seen: &Seen| seen.in_seconds(cycle_seconds.unwrap_or(seen.seconds));
+pub fn fix(seen: &[WalUse], cycle_seconds: Option<f64>, max_is_given: bool) -> Fixed {
+    let of_cycle = |seen: &WalUse| seen.in_seconds(cycle_seconds.unwrap_or(seen.seconds));
     let most = (seen.iter()).max_by(|a, b| of_cycle(a).total_cmp(&of_cycle(b)));
     let Some(most) = most else {
         return Fixed {
@@ -116,8 +116,8 @@ mod tests {
     const MB: u64 = 1 << 20;
 
     /// 300 MB in a cycle, with PostgreSQL's own settings.
-    fn seen() -> Seen {
-        Seen {
+    fn seen() -> WalUse {
+        WalUse {
             bytes: 300.0 * MB as f64,
             seconds: 60.0,
             forced: 0,
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    fn fixed(seen: Seen, is_given: bool) -> Fixed {
+    fn fixed(seen: WalUse, is_given: bool) -> Fixed {
         fix(&[seen], Some(60.0), is_given)
     }
 
@@ -142,7 +142,7 @@ mod tests {
             "a checkpoint cycle takes 300 MB of WAL: 36 segments (576 MB) ready before each warm-up"
         );
         // A run of another length is scaled; of several, the one with the most WAL decides.
-        let longer = Seen {
+        let longer = WalUse {
             seconds: 120.0,
             ..seen()
         };
@@ -151,7 +151,7 @@ mod tests {
             18
         );
         assert_eq!(fix(&[longer, seen()], Some(60.0), false).segments, 36);
-        let small = Seen {
+        let small = WalUse {
             bytes: 1.0,
             ..seen()
         };
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn max_wal_size_is_raised_where_wal_forces_checkpoints() {
-        let forced = Seen {
+        let forced = WalUse {
             bytes: 900.0 * MB as f64,
             forced: 1,
             ..seen()
@@ -177,7 +177,7 @@ mod tests {
         let given = fixed(forced.clone(), true);
         assert_eq!((given.segments, given.max_bytes), (64, None));
         assert!(given.why.ends_with("as it was given"), "{}", given.why);
-        let small = Seen {
+        let small = WalUse {
             room_bytes: Some(1024 * MB),
             ..forced
         };
@@ -191,7 +191,7 @@ mod tests {
             small.why
         );
         // None was forced in that cycle, and one would be in the next.
-        let near = Seen {
+        let near = WalUse {
             bytes: 600.0 * MB as f64,
             ..seen()
         };
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn where_nothing_is_used_again_nothing_is_made_ready() {
         let f = fixed(
-            Seen {
+            WalUse {
                 recycles: false,
                 ..seen()
             },
@@ -212,7 +212,7 @@ mod tests {
         let f = fix(&[], Some(60.0), false);
         assert_eq!((f.segments, f.max_bytes), (0, None));
         // One that does not use them again, and writes the most, leaves the others theirs.
-        let most = Seen {
+        let most = WalUse {
             bytes: 400.0 * MB as f64,
             recycles: false,
             ..seen()
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_was_forced_at_full_speed_may_be_enough_at_a_rate() {
-        let at_rate = Seen {
+        let at_rate = WalUse {
             forced: 3,
             ..seen()
         };

@@ -6,7 +6,7 @@ use super::Filesystem;
 /// The options asked for that are not in force, as far as the options shown by the kernel can tell; each with the option that is in
 /// force in its place, where the kernel shows one: `compress=zstd:20 (in force: compress=zstd:15)`.
 pub fn not_in_force(filesystem: Filesystem, requested: &[String], shown: &str) -> Vec<String> {
-    let shown = Shown {
+    let shown = MountShown {
         filesystem,
         options: shown.split(',').collect(),
     };
@@ -27,12 +27,12 @@ const RIVALS: [&[&str]; 3] = [
     &["noatime", "relatime"],
 ];
 
-struct Shown<'a> {
+struct MountShown<'a> {
     filesystem: Filesystem,
     options: Vec<&'a str>,
 }
 
-impl Shown<'_> {
+impl MountShown<'_> {
     fn has(&self, option: &str) -> bool {
         self.options.contains(&option)
     }

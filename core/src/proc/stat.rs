@@ -8,12 +8,12 @@ pub struct CpuTimes {
     system: u64,
     idle: u64,
     /// States that not every kernel counts; None for one that is missing or no number.
-    further: Further<u64>,
+    further: OptionalStates<u64>,
 }
 
 /// States that not every kernel counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Further<T> {
+struct OptionalStates<T> {
     iowait: Option<T>,
     irq: Option<T>,
     softirq: Option<T>,
@@ -60,7 +60,7 @@ fn parse_ticks(line: &str) -> Option<CpuTimes> {
         nice: next()?,
         system: next()?,
         idle: next()?,
-        further: Further {
+        further: OptionalStates {
             iowait: next(),
             irq: next(),
             softirq: next(),
@@ -100,7 +100,7 @@ impl CpuTimes {
             nice: self.nice.saturating_add(other.nice),
             system: self.system.saturating_add(other.system),
             idle: self.idle.saturating_add(other.idle),
-            further: Further {
+            further: OptionalStates {
                 iowait: sum(mine.iowait, others.iowait),
                 irq: sum(mine.irq, others.irq),
                 softirq: sum(mine.softirq, others.softirq),
@@ -115,7 +115,7 @@ impl CpuTimes {
     /// unchanged, as mpstat has it.
     pub fn since(&self, before: &Self) -> Option<CpuShares> {
         let ticks = |field: fn(&Self) -> u64| field(self).saturating_sub(field(before));
-        let counted = |field: fn(&Further<u64>) -> Option<u64>| {
+        let counted = |field: fn(&OptionalStates<u64>) -> Option<u64>| {
             Some(field(&self.further)?.saturating_sub(field(&before.further)?))
         };
         // The time of guests is also in user and nice.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     board::{Counts, Figure, Figures, Sample, Work},
-    written::{self, Written, ratio},
+    written::{self, WrittenBytes, ratio},
 };
 
 /// Columns of `fsbench.run_log`, which say what they are.
@@ -134,7 +134,7 @@ impl Cost {
         let count = |figure| whole(work.get(figure));
         let each = Some(of.transactions as f64).filter(|n| *n > 0.0);
         let real = |whole: Option<i64>| whole.map(|n| n as f64);
-        let written = Written {
+        let written = WrittenBytes {
             changed: of
                 .changed_bytes_each
                 .map(|bytes| bytes as f64 * of.transactions as f64),

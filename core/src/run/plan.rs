@@ -79,7 +79,7 @@ fn all(acts: &[Act]) -> Vec<Step> {
 
 /// Things that a run has made and has to remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct Created {
     /// A file next to the WAL.
     pub file: bool,
     /// A server on a target.
@@ -90,7 +90,7 @@ pub struct Made {
     pub database: bool,
 }
 
-impl Made {
+impl Created {
     /// The steps that remove it.
     pub fn removal(self) -> Vec<Act> {
         // Files go before their filesystem does: unmounting would write whatever of them is in memory only.
@@ -149,10 +149,10 @@ fn on_target(spec: &Spec, target_state: TargetState) -> Vec<Step> {
         add(&[Act::CutPower]);
     }
     add(&[Act::Collect]);
-    let made = Made {
+    let made = Created {
         server: true,
         filesystem: target_state.is_made,
-        ..Made::default()
+        ..Created::default()
     };
     add(&made.removal());
     steps
@@ -279,10 +279,10 @@ fn end(spec: &Spec) -> Vec<Step> {
         return Vec::new();
     }
     let is_database = spec.workload.uses_database();
-    let made = Made {
+    let made = Created {
         file: !is_database,
         database: is_database,
-        ..Made::default()
+        ..Created::default()
     };
     let removal = made.removal().into_iter();
     removal

@@ -5,7 +5,7 @@ use crate::units::format_seconds;
 
 /// Counters of the active run.
 #[derive(Clone, Copy, Debug)]
-pub struct Counted {
+pub struct RunCounters {
     /// The phase that is on.
     pub phase: Phase,
     /// For how long.
@@ -67,8 +67,8 @@ pub struct Progress {
 
 impl Progress {
     /// Computes progress from the counters.
-    pub fn of(counted: &Counted) -> Self {
-        let Counted {
+    pub fn of(counted: &RunCounters) -> Self {
+        let RunCounters {
             phase,
             elapsed_ms,
             total,
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const COUNTED: Counted = Counted {
+    const COUNTED: RunCounters = RunCounters {
         phase: Phase::Measure,
         elapsed_ms: 2_000.0,
         total: 10_000,
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_search_counts_its_cycles() {
-        let progress = Progress::of(&Counted {
+        let progress = Progress::of(&RunCounters {
             has_cycles: true,
             total: 26,
             done: 13,
@@ -185,7 +185,7 @@ mod tests {
             progress.in_words(),
             "measure, 20 %, 8 s left, 321 tps, p99 2.5 ms"
         );
-        let late = Counted {
+        let late = RunCounters {
             elapsed_ms: 12_000.0,
             ..COUNTED
         };
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_window_that_a_number_ends_counts_what_was_due() {
-        let by_number = Counted {
+        let by_number = RunCounters {
             ends_by_time: false,
             total: 6_030,
             ..COUNTED
@@ -203,7 +203,7 @@ mod tests {
         let progress = Progress::of(&by_number);
         assert_eq!((progress.done, progress.seconds_left), (603, Some(18.0)));
         // The clients of another server are not seen here.
-        let there = Counted {
+        let there = RunCounters {
             remote_tps: Some(7.0),
             done: 5,
             ..by_number
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_has_no_transactions_has_no_tps() {
-        let scans = Counted {
+        let scans = RunCounters {
             has_transactions: false,
             total: 4,
             done: 1,
@@ -226,7 +226,7 @@ mod tests {
             (None, None, None)
         );
         assert_eq!((progress.done, progress.seconds_left), (1, Some(6.0)));
-        let loading = Counted {
+        let loading = RunCounters {
             phase: Phase::Load,
             ..COUNTED
         };
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_warm_up_counts_what_was_committed_in_it() {
-        let warmup = Counted {
+        let warmup = RunCounters {
             phase: Phase::Warmup,
             is_sampled: false,
             p99_ns: 0,
@@ -255,7 +255,7 @@ mod tests {
             flags in any::<[bool; 4]>(), there in prop::option::of(0.0..1e6f64), n in any::<[u32; 3]>(),
             last in prop_oneof![Just(f64::NAN), 0.0..1e6f64], p99_ns in any::<u32>(),
         ) {
-            let progress = Progress::of(&Counted {
+            let progress = Progress::of(&RunCounters {
                 phase: Phase::from_u32(phase), elapsed_ms, total: total.into(), done: done.into(),
                 has_transactions: flags[0], has_cycles: flags[3], ends_by_time: flags[1], is_sampled: flags[2], remote_tps: there,
                 committed: n[0].into(), measured: n[1].into(), missed: n[2].into(), tps_last_second: last, p99_ns: p99_ns.into(), probe: p99_ns, rate: elapsed_ms,

@@ -22,7 +22,7 @@ pub struct Promises {
 
 /// The settings that decide about durability, as the coordinator has them at one moment: a reload may change them while a run is on.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct InForce {
+pub struct DurabilitySettings {
     fsync: bool,
     full_page_writes: bool,
     synchronous_commit: String,
@@ -49,7 +49,7 @@ impl Promises {
     }
 
     /// Keeps the worse value of each setting, after a look while the run is on; `before` is the look before the clients.
-    pub fn see(&mut self, before: &InForce, now: &InForce) {
+    pub fn see(&mut self, before: &DurabilitySettings, now: &DurabilitySettings) {
         self.fsync &= now.fsync;
         self.full_page_writes &= now.full_page_writes;
         let changed = before.synchronous_commit != now.synchronous_commit;
@@ -105,12 +105,12 @@ mod tests {
 
     #[test]
     fn the_worst_value_that_a_setting_had_counts() {
-        let in_force = |fsync, full_page_writes, synchronous_commit: &str| InForce {
+        let in_force = |fsync, full_page_writes, synchronous_commit: &str| DurabilitySettings {
             fsync,
             full_page_writes,
             synchronous_commit: synchronous_commit.into(),
         };
-        let after = |follows, looks: &[InForce]| {
+        let after = |follows, looks: &[DurabilitySettings]| {
             let mut promises = Promises {
                 synchronous_commit_follows: follows,
                 ..Promises::of_syncs()

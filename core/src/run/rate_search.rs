@@ -10,7 +10,7 @@ use crate::{
     rows,
     spec::{Bound, FEWEST_PERCENT, MOST_PERCENT, Spec},
     units::{format_count, format_seconds},
-    verdict::rate::search::{Found, MOST_CYCLES_IN_ALL, Search, Sustained, cycle_seconds},
+    verdict::rate::search::{MOST_CYCLES_IN_ALL, Search, SearchResult, Sustained, cycle_seconds},
 };
 
 /// Share of a cycle that is discarded before each probe.
@@ -249,14 +249,14 @@ impl RateSearch {
         };
         let says = Some(self.in_words(search, &found));
         match found {
-            Found::Rate(found) | Found::NotConfirmed(found) => Sustainable {
+            SearchResult::Rate(found) | SearchResult::NotConfirmed(found) => Sustainable {
                 sustainable_rate: Some(found.rate),
                 sustainable_rate_low: Some(found.low),
                 sustainable_rate_high: Some(found.high),
                 sustainable_rate_estimate: Some(found.estimate),
                 sustainable_rate_says: says,
             },
-            Found::None { rate, .. } => Sustainable {
+            SearchResult::None { rate, .. } => Sustainable {
                 sustainable_rate_high: Some(rate),
                 sustainable_rate_says: says,
                 ..Sustainable::default()
@@ -264,7 +264,7 @@ impl RateSearch {
         }
     }
 
-    fn in_words(&self, search: &Search, found: &Found) -> String {
+    fn in_words(&self, search: &Search, found: &SearchResult) -> String {
         let (percentile, limit) = (self.percentile, self.limit_ms);
         let kept = |found: &Sustained| {
             let rate = tps(found.rate);
@@ -282,14 +282,14 @@ impl RateSearch {
             ),
         };
         let text = match found {
-            Found::Rate(found) => format!("{}; {}", kept(found), bound(found)),
-            Found::NotConfirmed(found) => format!(
+            SearchResult::Rate(found) => format!("{}; {}", kept(found), bound(found)),
+            SearchResult::NotConfirmed(found) => format!(
                 "not confirmed after {}: {}; {}",
                 format_count(self.cycles(), "cycle"),
                 kept(found),
                 bound(found)
             ),
-            Found::None { rate, share } => {
+            SearchResult::None { rate, share } => {
                 let longest = (self.probes.iter())
                     .filter(|probe| probe.rate == Some(*rate))
                     .filter_map(|probe| probe.latency_max_ms)

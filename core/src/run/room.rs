@@ -16,7 +16,7 @@ const EMPTY_CLUSTER_BYTES: u64 = 64 << 20;
 
 /// Bytes that a run takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Needed {
+pub struct SpaceNeeded {
     pub data: u64,
     pub wal: u64,
 }
@@ -43,7 +43,7 @@ impl Wal {
 }
 
 /// On this server.
-pub fn needed_here(spec: &Spec, state: &ServerState) -> Needed {
+pub fn needed_here(spec: &Spec, state: &ServerState) -> SpaceNeeded {
     // The tables and keys may be there already.
     let loaded = match spec.stage {
         Stage::OnLoaded { .. } => 0,
@@ -64,7 +64,7 @@ pub fn needed_here(spec: &Spec, state: &ServerState) -> Needed {
         true => 0,
         false => loaded + maintenance,
     };
-    Needed {
+    SpaceNeeded {
         data: loaded + added + maintenance,
         wal: (load_wal + window_wal).min(state.max_wal_bytes),
     }

@@ -92,7 +92,7 @@ pub fn crash(
         return Err(
             Refusal::argument("a server that is reached by a connection is not crashed")
                 .detail(format!(
-                    "Target {} is somebody's server: pgfsbench neither stops nor starts it.",
+                    "Target {} is a server of its own: pgfsbench neither stops nor starts it.",
                     quoted(target)
                 ))
                 .hint(hint),

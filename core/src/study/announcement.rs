@@ -3,13 +3,13 @@
 use super::{
     claims,
     not_tested::StudyContext,
-    plan::{Extends, extends, has_period, second_pass, without_duration},
+    plan::{FileExtension, extends, has_period, second_pass, without_duration},
 };
 use crate::{
     experiment::{
         arguments::Checked,
         plan::{
-            self, Before, Length,
+            self, Length, RunsBefore,
             rows::{Line, line},
         },
     },
@@ -19,11 +19,11 @@ use crate::{
 
 /// A question whose experiment is planned.
 #[derive(Clone, Copy, Debug)]
-pub struct Planned<'a> {
+pub struct PlannedQuestion<'a> {
     pub question: &'a str,
     pub checked: &'a Checked,
     pub length: Length,
-    pub before: Before,
+    pub before: RunsBefore,
     pub seed: i64,
 }
 
@@ -31,7 +31,7 @@ pub struct Planned<'a> {
 #[derive(Clone, Debug)]
 pub struct Announcement<'a> {
     pub here: StudyContext<'a>,
-    pub questions: Vec<Planned<'a>>,
+    pub questions: Vec<PlannedQuestion<'a>>,
     /// Bytes of the filesystems of each question.
     pub needed: &'a [(String, u64)],
 }
@@ -45,7 +45,7 @@ struct Runs {
     seconds: f64,
 }
 
-impl Planned<'_> {
+impl PlannedQuestion<'_> {
     fn runs(&self) -> Runs {
         let targets = self.checked.candidates.len() as u64;
         let most = targets * u64::from(self.checked.max_blocks);
@@ -122,7 +122,7 @@ impl<'a> Announcement<'a> {
         rows
     }
 
-    fn of_question(&self, planned: &Planned, is_without_duration: bool) -> Vec<Line> {
+    fn of_question(&self, planned: &PlannedQuestion, is_without_duration: bool) -> Vec<Line> {
         let of = |says: String| line("question", planned.question, says);
         let announced = plan::announced(planned.checked, planned.length, planned.before);
         let mut rows = vec![of(announced)];
@@ -131,9 +131,9 @@ impl<'a> Announcement<'a> {
             rows.push(of(text::settings_of_its_time()));
         }
         let by_zeros = match question.map(|q| extends(&self.here, q)) {
-            Some(Extends::ByZeros) => Some(true),
-            Some(Extends::ByFallocate) => Some(false),
-            Some(Extends::AsItDoes) | None => None,
+            Some(FileExtension::ByZeros) => Some(true),
+            Some(FileExtension::ByFallocate) => Some(false),
+            Some(FileExtension::AsItDoes) | None => None,
         };
         rows.extend(by_zeros.map(|by_zeros| of(text::extends(by_zeros))));
         if is_without_duration {
@@ -153,11 +153,12 @@ impl<'a> Announcement<'a> {
     /// Runs of the selected questions.
     fn runs(&self, is_one: impl Fn(&str) -> bool) -> Runs {
         let ones = self.questions.iter().filter(|p| is_one(p.question));
-        ones.map(Planned::runs).fold(Runs::default(), |a, b| Runs {
-            least: a.least + b.least,
-            most: a.most + b.most,
-            seconds: a.seconds + b.seconds,
-        })
+        ones.map(PlannedQuestion::runs)
+            .fold(Runs::default(), |a, b| Runs {
+                least: a.least + b.least,
+                most: a.most + b.most,
+                seconds: a.seconds + b.seconds,
+            })
     }
 
     /// How many variants are tried.
@@ -202,7 +203,7 @@ impl<'a> Announcement<'a> {
 }
 
 /// The runs of a question in their order.
-fn runs_of(planned: &Planned) -> Vec<Line> {
+fn runs_of(planned: &PlannedQuestion) -> Vec<Line> {
     let candidates = &planned.checked.candidates;
     let order = plan::run_order(candidates.len(), planned.seed);
     let seconds = planned.length.run_seconds();
@@ -259,11 +260,11 @@ mod tests {
             ..Length::default()
         };
         let questions = plan.experiments.iter().zip(&checked);
-        let questions = questions.map(|(e, checked)| Planned {
+        let questions = questions.map(|(e, checked)| PlannedQuestion {
             question: &e.question,
             checked,
             length,
-            before: Before::default(),
+            before: RunsBefore::default(),
             seed: 7,
         });
         let needed = vec![("published".to_owned(), 1 << 30)];

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    definition::{By, Claim, Decision, Expected, Figure, Length, Question, Study, Variant},
+    definition::{Claim, DecidedBy, Decision, Expected, Figure, Length, Question, Study, Variant},
     figure,
 };
 use crate::{
@@ -286,7 +286,7 @@ fn check_decision(study: &Study, by: &str, decision: &Decision) -> Result<(), Re
             ));
         }
     }
-    match decision.by == By::Knee || decision.expected == Expected::Knee {
+    match decision.by == DecidedBy::Knee || decision.expected == Expected::Knee {
         true => check_knee(by, decision, question),
         false => check_pair(by, decision, question),
     }
@@ -297,7 +297,7 @@ fn undecidable(by: &str, detail: impl Into<String>) -> Result<(), Refusal> {
 }
 
 fn check_knee(by: &str, decision: &Decision, question: &Question) -> Result<(), Refusal> {
-    let both = decision.by == By::Knee && decision.expected == Expected::Knee;
+    let both = decision.by == DecidedBy::Knee && decision.expected == Expected::Knee;
     let of_one = decision.degree.is_some() && decision.with.is_none();
     let workload = Workload::parse(&question.workload);
     let has_degrees = workload.is_some_and(|w| w.takes_option("degrees"));
@@ -318,7 +318,7 @@ fn check_pair(by: &str, decision: &Decision, question: &Question) -> Result<(), 
         return undecidable(by, "A variant is compared with itself.");
     }
     match decision.by {
-        By::Interval if ![with, &decision.variant].contains(&&question.baseline) => {
+        DecidedBy::Interval if ![with, &decision.variant].contains(&&question.baseline) => {
             return undecidable(
                 by,
                 format!(
@@ -327,14 +327,14 @@ fn check_pair(by: &str, decision: &Decision, question: &Question) -> Result<(), 
                 ),
             );
         }
-        By::Interval if decision.metric != question.metric => {
+        DecidedBy::Interval if decision.metric != question.metric => {
             let detail = format!(
                 "Question {} decides by {}, declared beforehand.",
                 question.question, question.metric
             );
             return undecidable(by, detail);
         }
-        By::Interval => {}
+        DecidedBy::Interval => {}
         _ if decision.expected == Expected::Same => {
             return undecidable(
                 by,

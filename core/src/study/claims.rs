@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::{experiment::answer::Cause, texts::study::claims as text, wording};
 
 use super::{
-    definition::{By, Claim, Decision, Expected, Study},
+    definition::{Claim, DecidedBy, Decision, Expected, Study},
     evidence::{Evidence, FEWEST, Knee, Spread},
     not_tested::StudyContext,
 };
 
 /// A claim, judged.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct JudgedClaim {
     pub claim: String,
     pub says: String,
     pub seen: String,
@@ -53,12 +53,12 @@ impl Outcome {
 }
 
 /// All claims of a study, in their order. `evidence` is by question.
-pub fn judge(here: &StudyContext<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Judged> {
+pub fn judge(here: &StudyContext<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<JudgedClaim> {
     (here.study.claims.iter())
         .map(|claim| {
             let outcome = outcome(here, claim, evidence);
             let figures = outcome.figures;
-            Judged {
+            JudgedClaim {
                 claim: claim.claim.clone(),
                 says: claim.says.clone(),
                 seen: claim.seen.clone(),
@@ -84,7 +84,7 @@ pub fn decided_by(claim: &Claim) -> String {
         metric,
         ..
     } = decision;
-    if decision.by == By::Knee {
+    if decision.by == DecidedBy::Knee {
         let degree = decision.degree.unwrap_or(0);
         return text::decided_by_knee(variant, question, degree);
     }
@@ -101,7 +101,7 @@ pub fn decided_by(claim: &Claim) -> String {
         with: decision.with.as_deref().unwrap_or(""),
         question,
         expected,
-        by_interval: decision.by == By::Interval,
+        by_interval: decision.by == DecidedBy::Interval,
     })
 }
 
@@ -127,15 +127,15 @@ fn outcome(
         return Outcome::without_figures(NOT_TESTED, text::no_variant());
     };
     let mut outcome = match (decision.by, other) {
-        (By::Knee, _) => {
+        (DecidedBy::Knee, _) => {
             let outcome = by_knee(decision, found.knees.get(&this), here.facts.processors);
             unless_withheld(found, this, None, outcome)
         }
-        (By::Ranges, Some(other)) => {
+        (DecidedBy::Ranges, Some(other)) => {
             let outcome = by_ranges(decision, found, this, other);
             unless_withheld(found, this, Some(other), outcome)
         }
-        (By::Interval, Some(other)) => by_interval(here.study, decision, found, this, other),
+        (DecidedBy::Interval, Some(other)) => by_interval(here.study, decision, found, this, other),
         _ => Outcome::without_figures(NOT_TESTED, text::no_variant()),
     };
     if found.runs > 0

@@ -61,7 +61,7 @@ pub struct Decision {
     /// The least factor of `more`, the largest of `less`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
-    pub by: By,
+    pub by: DecidedBy,
     /// Degree of a knee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degree: Option<u32>,
@@ -79,10 +79,10 @@ pub enum Expected {
     Knee,
 }
 
-/// By which arithmetic.
+/// The arithmetic that decides a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum DecidedBy {
     /// The interval of the experiment, on its declared metric.
     Interval,
     /// All runs of one above all runs of the other: for what can be zero, and for extremes, which have no ratio with an interval.

@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub targets: Vec<Target>,
-    pub experiments: Vec<Planned>,
+    pub experiments: Vec<PlannedExperiment>,
 }
 
 /// A target that a study makes.
@@ -34,7 +34,7 @@ pub struct Target {
 
 /// The experiment of a question.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub struct PlannedExperiment {
     pub question: String,
     pub arguments: ExperimentArguments,
 }
@@ -69,7 +69,7 @@ pub fn plan(here: &StudyContext<'_>) -> Result<Plan, Refusal> {
                 plan.targets.push(target(here, variant));
             }
         }
-        plan.experiments.push(Planned {
+        plan.experiments.push(PlannedExperiment {
             question: question.question.clone(),
             arguments: experiment(here, question),
         });
@@ -228,7 +228,7 @@ pub const FILE_EXTEND_METHOD: (&str, &str) = ("file_extend_method", "write_zeros
 
 /// How the server of a question extends files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extends {
+pub enum FileExtension {
     /// By writing zeros, on all targets alike.
     ByZeros,
     /// By posix_fallocate, since this server has no such setting.
@@ -238,7 +238,7 @@ pub enum Extends {
 }
 
 /// How the servers of a question extend files.
-pub fn extends(here: &StudyContext<'_>, question: &Question) -> Extends {
+pub fn extends(here: &StudyContext<'_>, question: &Question) -> FileExtension {
     let (name, value) = FILE_EXTEND_METHOD;
     let values = here.facts.enums.get(name);
     let is_there = values.is_some_and(|values| values.iter().any(|v| v == value));
@@ -246,10 +246,10 @@ pub fn extends(here: &StudyContext<'_>, question: &Question) -> Extends {
     let workload = Workload::parse(&question.workload);
     let takes_settings = workload.is_some_and(|w| w.takes("settings"));
     match is_there {
-        _ if is_other_build || !takes_settings => Extends::AsItDoes,
-        true => Extends::ByZeros,
-        false if here.facts.server_version_num >= 160_000 => Extends::ByFallocate,
-        false => Extends::AsItDoes,
+        _ if is_other_build || !takes_settings => FileExtension::AsItDoes,
+        true => FileExtension::ByZeros,
+        false if here.facts.server_version_num >= 160_000 => FileExtension::ByFallocate,
+        false => FileExtension::AsItDoes,
     }
 }
 
@@ -270,7 +270,7 @@ fn experiment(here: &StudyContext<'_>, question: &Question) -> ExperimentArgumen
             settings.insert(name.into(), value.into());
         }
     }
-    if extends(here, question) == Extends::ByZeros {
+    if extends(here, question) == FileExtension::ByZeros {
         let (name, value) = FILE_EXTEND_METHOD;
         settings.insert(name.into(), value.into());
     }

@@ -10,7 +10,7 @@ const DEEPEST: usize = 12;
 
 /// The filesystem of a file or directory, and its devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Below {
+pub struct FilesystemDevices {
     pub filesystem: String,
     pub mount_point: String,
     /// Mount options as the kernel shows them, separated by commas.
@@ -140,7 +140,7 @@ pub fn layers(tree: &dyn Tree, number: &str) -> Vec<Layer> {
 }
 
 /// The layers below a filesystem, from above to below, without the filesystem itself.
-pub fn layers_below(tree: &dyn Tree, filesystem: &Below) -> Vec<Layer> {
+pub fn layers_below(tree: &dyn Tree, filesystem: &FilesystemDevices) -> Vec<Layer> {
     let mut layers = Vec::new();
     walk_below(tree, filesystem, 0, &mut layers);
     layers
@@ -162,7 +162,12 @@ pub fn rotates(layers: &[Layer]) -> Option<bool> {
 }
 
 /// Adds the layers below a filesystem.
-fn walk_below(tree: &dyn Tree, filesystem: &Below, depth: usize, layers: &mut Vec<Layer>) {
+fn walk_below(
+    tree: &dyn Tree,
+    filesystem: &FilesystemDevices,
+    depth: usize,
+    layers: &mut Vec<Layer>,
+) {
     if filesystem.filesystem == "overlay" {
         match &filesystem.upper {
             Some(upper) => walk_file(tree, upper, "the upper layer of overlay", depth, layers),
@@ -189,7 +194,7 @@ fn walk_below(tree: &dyn Tree, filesystem: &Below, depth: usize, layers: &mut Ve
 }
 
 /// The devices that mount options of xfs name, by their paths: the log and the real-time section.
-fn further_devices(filesystem: &Below) -> impl Iterator<Item = (&str, &'static str)> {
+fn further_devices(filesystem: &FilesystemDevices) -> impl Iterator<Item = (&str, &'static str)> {
     let is_xfs = filesystem.filesystem == "xfs";
     let options = filesystem.options.split(',').filter(move |_| is_xfs);
     options.filter_map(|option| match option.split_once('=')? {
@@ -200,7 +205,7 @@ fn further_devices(filesystem: &Below) -> impl Iterator<Item = (&str, &'static s
 }
 
 /// True if the kernel tells of a f2fs that it has an aliased device. The kernel does not tell which one.
-fn has_hidden_devices(tree: &dyn Tree, filesystem: &Below) -> bool {
+fn has_hidden_devices(tree: &dyn Tree, filesystem: &FilesystemDevices) -> bool {
     let [mounted] = &filesystem.devices[..] else {
         return false;
     };
@@ -245,7 +250,7 @@ fn walk_file(tree: &dyn Tree, path: &str, what: &str, depth: usize, layers: &mut
 }
 
 /// The devices of a filesystem. Of those of btrfs the kernel mounts by one, and lists all.
-fn devices(tree: &dyn Tree, filesystem: &Below) -> Vec<String> {
+fn devices(tree: &dyn Tree, filesystem: &FilesystemDevices) -> Vec<String> {
     let all = match (filesystem.filesystem.as_str(), &filesystem.devices[..]) {
         ("btrfs", [mounted]) => devices_of_btrfs(tree, mounted),
         _ => None,

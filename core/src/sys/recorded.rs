@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Below, Tree};
+use super::{FilesystemDevices, Tree};
 
 /// A recorded tree.
 pub struct Recorded(BTreeMap<String, String>);
@@ -62,7 +62,7 @@ impl Tree for Recorded {
         Some(text.trim_end().to_owned())
     }
 
-    fn below(&self, path: &str) -> Option<Below> {
+    fn below(&self, path: &str) -> Option<FilesystemDevices> {
         let text = self.0.get(&format!("below:{path}"))?;
         let mut words = text.split_whitespace().map(str::to_owned);
         let (filesystem, mount_point) = (words.next()?, words.next()?);
@@ -70,7 +70,7 @@ impl Tree for Recorded {
         let devices = devices.split('+').filter(|number| number.contains(':'));
         let options = words.next().unwrap_or_default();
         let upper = options.split(',').find_map(|o| o.strip_prefix("upperdir="));
-        Some(Below {
+        Some(FilesystemDevices {
             filesystem,
             mount_point,
             devices: devices.map(str::to_owned).collect(),

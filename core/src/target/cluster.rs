@@ -35,7 +35,7 @@ use Property::{Fixed, Given, NotUsed};
 /// Tables, keys and texts are equal on all targets: order and size do not depend on the asking server's locale.
 const SAME_EVERYWHERE: &str = "all targets have UTF8 and the locale C";
 /// Why files of a cluster are not for others.
-const PRIVATE: &str = "nobody else has to read the files or connect";
+const PRIVATE: &str = "other users need neither read the files nor connect";
 /// Why options of initdb itself do not matter.
 const OF_INITDB: &str = "it only says how initdb works";
 

@@ -7,7 +7,7 @@ use super::Kind;
 
 /// The value that a parameter takes where an experiment varies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum VariedValue {
     /// A text; an empty one stands for none.
     Text,
     /// True or false.
@@ -16,7 +16,7 @@ pub enum Takes {
     Member(&'static str),
 }
 
-impl Takes {
+impl VariedValue {
     /// Whether it takes such a value.
     pub fn fits(self, value: &Value) -> bool {
         match self {
@@ -38,7 +38,7 @@ impl Takes {
 
 /// The targets that take a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum AppliesTo {
     /// It makes a target one of this kind.
     Defining(Kind),
     /// Those whose filesystem the helper makes.
@@ -58,16 +58,20 @@ pub struct Parameter {
     pub name: &'static str,
     /// The column of `fsbench.target`.
     pub column: &'static str,
-    pub of: Of,
+    pub applies_to: AppliesTo,
     /// None: it is the same for all targets of an experiment, or has members.
-    pub varied: Option<Takes>,
+    pub varied: Option<VariedValue>,
 }
 
-const fn parameter(name: &'static str, of: Of, varied: Option<Takes>) -> Parameter {
+const fn parameter(
+    name: &'static str,
+    applies_to: AppliesTo,
+    varied: Option<VariedValue>,
+) -> Parameter {
     Parameter {
         name,
         column: name,
-        of,
+        applies_to,
         varied,
     }
 }
@@ -76,52 +80,52 @@ const fn parameter(name: &'static str, of: Of, varied: Option<Takes>) -> Paramet
 const fn size(
     name: &'static str,
     column: &'static str,
-    of: Of,
-    varied: Option<Takes>,
+    applies_to: AppliesTo,
+    varied: Option<VariedValue>,
 ) -> Parameter {
     Parameter {
         name,
         column,
-        of,
+        applies_to,
         varied,
     }
 }
 
-const TEXT: Option<Takes> = Some(Takes::Text);
-const TRUTH: Option<Takes> = Some(Takes::Truth);
+const TEXT: Option<VariedValue> = Some(VariedValue::Text);
+const TRUTH: Option<VariedValue> = Some(VariedValue::Truth);
 
 /// All parameters. What a target is made of is compared by targets, and what is declared of it changes nothing: neither is varied.
 pub const PARAMETERS: &[Parameter] = &[
-    parameter("device", Of::Defining(Kind::Device), None),
-    parameter("devices", Of::Defining(Kind::Device), None),
+    parameter("device", AppliesTo::Defining(Kind::Device), None),
+    parameter("devices", AppliesTo::Defining(Kind::Device), None),
     size(
         "image_size",
         "image_size_bytes",
-        Of::Defining(Kind::Image),
+        AppliesTo::Defining(Kind::Image),
         None,
     ),
-    parameter("directory", Of::Defining(Kind::Directory), None),
-    parameter("connection", Of::Defining(Kind::Connection), None),
-    parameter("filesystem", Of::Made, None),
-    parameter("mkfs_options", Of::Made, TEXT),
-    parameter("mount_options", Of::Made, TEXT),
-    parameter("log_device", Of::Made, TEXT),
-    size("log_size", "log_size_bytes", Of::Made, TEXT),
-    parameter("pool_properties", Of::Made, TEXT),
-    parameter("dataset_properties", Of::Made, TEXT),
-    parameter("ssd_state", Of::Made, TEXT),
-    parameter("block_settings", Of::Made, None),
-    parameter("kernel_settings", Of::Made, None),
-    parameter("drop_caches", Of::Made, TRUTH),
-    parameter("layout", Of::Made, TEXT),
-    parameter("layout_options", Of::Made, None),
-    parameter("initial_sync", Of::Made, TEXT),
-    parameter("image_sparse", Of::Images, TRUTH),
-    parameter("image_count", Of::Images, None),
-    parameter("settings", Of::OwnServer, None),
-    parameter("bindir", Of::OwnServer, TEXT),
-    parameter("data_checksums", Of::OwnServer, TRUTH),
-    parameter("power_loss_protected", Of::All, None),
+    parameter("directory", AppliesTo::Defining(Kind::Directory), None),
+    parameter("connection", AppliesTo::Defining(Kind::Connection), None),
+    parameter("filesystem", AppliesTo::Made, None),
+    parameter("mkfs_options", AppliesTo::Made, TEXT),
+    parameter("mount_options", AppliesTo::Made, TEXT),
+    parameter("log_device", AppliesTo::Made, TEXT),
+    size("log_size", "log_size_bytes", AppliesTo::Made, TEXT),
+    parameter("pool_properties", AppliesTo::Made, TEXT),
+    parameter("dataset_properties", AppliesTo::Made, TEXT),
+    parameter("ssd_state", AppliesTo::Made, TEXT),
+    parameter("block_settings", AppliesTo::Made, None),
+    parameter("kernel_settings", AppliesTo::Made, None),
+    parameter("drop_caches", AppliesTo::Made, TRUTH),
+    parameter("layout", AppliesTo::Made, TEXT),
+    parameter("layout_options", AppliesTo::Made, None),
+    parameter("initial_sync", AppliesTo::Made, TEXT),
+    parameter("image_sparse", AppliesTo::Images, TRUTH),
+    parameter("image_count", AppliesTo::Images, None),
+    parameter("settings", AppliesTo::OwnServer, None),
+    parameter("bindir", AppliesTo::OwnServer, TEXT),
+    parameter("data_checksums", AppliesTo::OwnServer, TRUTH),
+    parameter("power_loss_protected", AppliesTo::All, None),
 ];
 
 /// Columns that no argument gives.
@@ -146,12 +150,12 @@ pub fn named(name: &str) -> Option<&'static Parameter> {
 }
 
 /// Type of the values of a factor, if it varies targets.
-pub fn takes(factor: &str) -> Option<Takes> {
+pub fn takes(factor: &str) -> Option<VariedValue> {
     match factor.split_once('.') {
         Some((_, "")) => None,
         Some((object, _)) => {
             let known = OBJECTS.iter().find(|(name, _)| *name == object);
-            known.map(|(_, argument)| Takes::Member(argument))
+            known.map(|(_, argument)| VariedValue::Member(argument))
         }
         None => named(factor)?.varied,
     }

@@ -132,7 +132,7 @@ pub fn is_ours(path: &Path, end: &str) -> bool {
 
 /// The room for prepared data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct FreeSpace {
     /// The setting pgfsbench.prepared_data_limit.
     pub limit: u64,
     /// The setting pgfsbench.reserved_space.
@@ -145,7 +145,7 @@ pub struct Room {
     pub needed: u64,
 }
 
-impl Room {
+impl FreeSpace {
     /// Whether so many bytes more are within the limit and have room, beyond the reserve, as it is.
     pub fn has(&self, bytes: u64) -> bool {
         self.taken.saturating_add(bytes) <= self.limit
@@ -200,7 +200,7 @@ impl Copied {
     pub fn of(
         mut keys: Vec<(DataKey, u64)>,
         there: &[&DataKey],
-        room: &Room,
+        room: &FreeSpace,
         directory: &Path,
     ) -> Option<Self> {
         if keys.is_empty() {
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn different_data_that_are_not_there_need_room_together() {
         let of = |scale, gb: u64| (DataKey::of(&of(scale), cluster(), by()), gb << 30);
-        let room = Room {
+        let room = FreeSpace {
             limit: 16 << 30,
             reserved: 0,
             free: 100 << 30,
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn what_experiments_need_makes_no_room() {
-        let room = Room {
+        let room = FreeSpace {
             limit: 10 << 30,
             reserved: 1 << 30,
             free: 2 << 30,
@@ -364,7 +364,7 @@ mod tests {
         let place = Path::new("/data");
         assert_eq!(room.why_not(9 << 30, place), None);
         assert!(!room.has(9 << 30) && room.has(1 << 30));
-        let of_experiments = Room {
+        let of_experiments = FreeSpace {
             needed: 8 << 30,
             ..room
         };
@@ -384,7 +384,7 @@ mod tests {
         #[test]
         fn what_has_room_is_never_refused(limit in any::<u64>(), reserved in any::<u64>(), free in any::<u64>(), taken in any::<u64>(), share in 0.0..=1.0, bytes in any::<u64>()) {
             let needed = (taken as f64 * share) as u64;
-            let room = Room { limit, reserved, free, taken, needed: needed.min(taken) };
+            let room = FreeSpace { limit, reserved, free, taken, needed: needed.min(taken) };
             if room.has(bytes) {
                 prop_assert_eq!(room.why_not(bytes, Path::new("/x")), None);
             }

@@ -76,9 +76,9 @@ pub fn limits(limits: [Option<Limit>; 2], targets: [&str; 2]) -> Option<String> 
     }
 }
 
-/// The target of the morning's line, with its verdict and the reason where it is open.
+/// One target in the one-line answer of an experiment: its verdict, and the reason where the verdict is open.
 #[derive(Clone, Debug)]
-pub struct Told<'a> {
+pub struct TargetSummary<'a> {
     pub target: &'a str,
     /// None for a target that was set aside.
     pub verdict: Option<&'a str>,
@@ -87,7 +87,7 @@ pub struct Told<'a> {
     pub is_less_durable: bool,
 }
 
-impl Told<'_> {
+impl TargetSummary<'_> {
     fn words(&self) -> String {
         let verdict = self.verdict.unwrap_or("set aside");
         let reason = self.reason.as_ref();
@@ -121,7 +121,7 @@ impl Caveat {
 pub struct Line<'a> {
     /// Words on a busy machine.
     pub busy: Option<String>,
-    pub targets: Vec<Told<'a>>,
+    pub targets: Vec<TargetSummary<'a>>,
     pub caveats: Vec<Caveat>,
     /// Words on each reason for which something is open.
     pub open: Vec<String>,
@@ -133,7 +133,7 @@ pub struct Line<'a> {
 impl Line<'_> {
     pub fn words(&self) -> String {
         let busy = self.busy.iter().map(|busy| format!("{busy}; "));
-        let targets: Vec<String> = self.targets.iter().map(Told::words).collect();
+        let targets: Vec<String> = self.targets.iter().map(TargetSummary::words).collect();
         let caveats: Vec<&str> = self.caveats.iter().map(|caveat| caveat.words()).collect();
         let caveats = caveats.join(", ");
         let caveats = (!caveats.is_empty()).then_some(caveats);

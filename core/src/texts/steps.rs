@@ -4,14 +4,14 @@ use crate::units::{format_bytes, format_seconds};
 
 /// The resources that neighbours took from a run, as shares of its time. None: not known.
 #[derive(Clone, Copy, Debug)]
-pub struct Taken {
+pub struct NeighbourUse {
     pub processors: Option<f64>,
     /// Whether that is only the least that they took.
     pub is_least: bool,
     pub disk: Option<f64>,
 }
 
-impl Taken {
+impl NeighbourUse {
     fn words(self) -> String {
         let at_least = if self.is_least { "at least " } else { "" };
         let processors = self.processors.map(|share| {
@@ -28,12 +28,12 @@ impl Taken {
     }
 }
 
-pub fn disturbed(taken: Taken) -> String {
+pub fn disturbed(taken: NeighbourUse) -> String {
     format!("others used {} (noisy_neighbour)", taken.words())
 }
 
 /// A disturbed run that counts: the least disturbed of so many attempts.
-pub fn counts_though_disturbed(taken: Taken, attempts: usize) -> String {
+pub fn counts_though_disturbed(taken: NeighbourUse, attempts: usize) -> String {
     let taken = taken.words();
     match attempts {
         1 => format!("it counts, though others used {taken}"),

@@ -17,7 +17,7 @@ use super::keeping::cannot_keep;
 use super::looks::{FEWEST_BLOCKS, Look, Looks};
 use super::needed;
 use super::noise::{Noise, Pool, Spread};
-use super::set_aside::{Kept, set_aside};
+use super::set_aside::{KeptValues, set_aside};
 use super::student_t::quantile;
 use super::{Estimate, Reason, Run};
 
@@ -128,7 +128,7 @@ enum State {
 
 /// One pair at a look.
 struct Pair {
-    kept: Kept,
+    kept: KeptValues,
     spread: Spread,
 }
 

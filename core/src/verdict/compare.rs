@@ -11,7 +11,7 @@ use super::keeping::cannot_keep;
 use super::looks::{FEWEST_BLOCKS, Look, Looks};
 use super::needed;
 use super::noise::{Noise, Pool, Spread};
-use super::set_aside::{Kept, set_aside};
+use super::set_aside::{KeptValues, set_aside};
 use super::student_t::quantile;
 use super::{Estimate, Reason, Run};
 
@@ -111,7 +111,7 @@ impl Replay<'_> {
 
     fn look(&mut self, look: Look) {
         self.give_up_the_slow(look.blocks as usize);
-        let kept: Vec<(usize, Kept)> = (self.open().into_iter())
+        let kept: Vec<(usize, KeptValues)> = (self.open().into_iter())
             .filter_map(|i| Some((i, self.ratios(i, look.blocks as usize)?)))
             .collect();
         for (i, kept) in &kept {
@@ -141,12 +141,12 @@ impl Replay<'_> {
     }
 
     /// The ratios of a target; None below three.
-    fn ratios(&self, target: usize, blocks: usize) -> Option<Kept> {
+    fn ratios(&self, target: usize, blocks: usize) -> Option<KeptValues> {
         let d = ratios(&self.targets[target][..blocks], &self.baseline[..blocks]);
         (d.len() >= FEWEST_BLOCKS as usize).then(|| set_aside(&d))
     }
 
-    fn judge(&mut self, target: usize, kept: &Kept, noise: Noise, look: Look) {
+    fn judge(&mut self, target: usize, kept: &KeptValues, noise: Noise, look: Look) {
         let parts = 2.0 * self.targets.len() as f64;
         let error = noise.sd / (kept.count as f64).sqrt();
         let direction = quantile(look.level() / parts, noise.freedom) * error;

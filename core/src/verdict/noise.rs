@@ -6,7 +6,7 @@
 
 use crate::series::median;
 
-use super::set_aside::Kept;
+use super::set_aside::KeptValues;
 
 /// Least standard deviation of a ratio that is believed: 0.5 % a run.
 pub const FLOOR: f64 = 0.007;
@@ -25,7 +25,7 @@ pub struct Spread {
 
 impl Spread {
     /// The spread of the ratios that were kept.
-    pub fn of(kept: &Kept) -> Self {
+    pub fn of(kept: &KeptValues) -> Self {
         Self {
             variance: kept.variance.max(FLOOR * FLOOR),
             kept: kept.count,

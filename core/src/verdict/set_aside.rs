@@ -19,7 +19,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// The values that are kept.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct KeptValues {
     /// True for each value that is kept, in the order given.
     pub kept: Vec<bool>,
     /// The number of values that are kept.
@@ -31,7 +31,7 @@ pub struct Kept {
 }
 
 /// Sorts the ratios into kept and set aside.
-pub fn set_aside(d: &[f64]) -> Kept {
+pub fn set_aside(d: &[f64]) -> KeptValues {
     let kept: Vec<bool> = match core(d) {
         Some((center, reach)) => d.iter().map(|x| (x - center).abs() <= reach).collect(),
         None => vec![true; d.len()],
@@ -39,7 +39,7 @@ pub fn set_aside(d: &[f64]) -> Kept {
     let values: Vec<f64> = (d.iter().zip(&kept))
         .filter_map(|(&x, &kept)| kept.then_some(x))
         .collect();
-    Kept {
+    KeptValues {
         kept,
         count: values.len(),
         mean: mean(&values).unwrap_or(f64::NAN),

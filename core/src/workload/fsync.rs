@@ -19,7 +19,7 @@ use crate::{
 };
 
 pub use measured::{Measured, Row};
-pub use options::Own;
+pub use options::FsyncOptions;
 
 /// Bytes of one write: a page of WAL.
 pub const BLOCK_BYTES: u64 = units::PAGE;
@@ -121,7 +121,7 @@ impl Parameters for Fsync {
         options: &mut Options,
         names: &mut Names,
     ) -> Result<Chosen, Refusal> {
-        let own = Own::chosen(options.own(), given.facts, names);
+        let own = FsyncOptions::chosen(options.own(), given.facts, names);
         options.set_own(&own);
         let clients = own.check(given.bound, given.facts)?;
         check::client_slots(clients, "writer", given.facts)?;
@@ -134,7 +134,7 @@ impl Parameters for Fsync {
     }
 
     fn shown(&self, spec: &Spec) -> Vec<String> {
-        let own: Own = spec.options.own();
+        let own: FsyncOptions = spec.options.own();
         let methods: Vec<&str> = own.methods.iter().map(|m| m.as_str()).collect();
         let mut parts = vec![methods.join(" ")];
         if !spec.is_chosen_remotely("writers") {
@@ -227,7 +227,7 @@ fn count(methods: &[Method], writers: &[u32]) -> u64 {
 
 /// The tests of a run, in their order.
 pub fn tests_of(spec: &Spec) -> Vec<Test> {
-    let own: Own = spec.options.own();
+    let own: FsyncOptions = spec.options.own();
     tests(&own.methods, &own.writers, spec.seed)
 }
 

@@ -20,14 +20,14 @@ use crate::{
     },
 };
 
-pub use options::Own;
+pub use options::IoOptions;
 pub use row::{Row, Total};
 
 pub struct Io;
 
 /// The jobs of a run.
 pub fn jobs_of(spec: &Spec) -> Vec<job::Job> {
-    spec.options.own::<Own>().to_jobs()
+    spec.options.own::<IoOptions>().to_jobs()
 }
 
 impl Parameters for Io {
@@ -77,7 +77,7 @@ impl Parameters for Io {
         options: &mut Options,
         names: &mut Names,
     ) -> Result<Chosen, Refusal> {
-        let own = options.own::<Own>().chosen(given.facts, names)?;
+        let own = options.own::<IoOptions>().chosen(given.facts, names)?;
         let bound = own.bound(given.bound)?;
         own.check_memory(bound)?;
         own.check_steady(bound)?;

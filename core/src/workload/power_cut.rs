@@ -26,7 +26,7 @@ use crate::{
 
 pub use history::{History, MOST_ACKNOWLEDGMENTS};
 pub use judge::{
-    Judged, Outcome, Pages, Survivors, is_of_the_machine, judge, judge_pages, torn_page,
+    Losses, Outcome, Pages, Survivors, is_of_the_machine, judge, judge_pages, torn_page,
 };
 pub use part::{CONTROL_COMMITS, Filesystem, PAGES, Part};
 pub use result::{Batch, Point, Summary, loss_below};
@@ -71,14 +71,14 @@ pub fn run_seconds(cuts: u32) -> f64 {
 /// The options of this workload.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Own {
+pub struct PowerCutOptions {
     /// Power cuts of the part that tests commits.
     pub cuts: u32,
     /// Whether a flush and a write of the device fail, too.
     pub fsync_error: bool,
 }
 
-impl Default for Own {
+impl Default for PowerCutOptions {
     fn default() -> Self {
         Self {
             cuts: CUTS,
@@ -129,7 +129,7 @@ impl Parameters for PowerCut {
         if !options.own.contains_key(OPTIONS[0].name) {
             names.add(&OPTIONS[0], given.facts);
         }
-        options.set_own(&options.own::<Own>());
+        options.set_own(&options.own::<PowerCutOptions>());
         let chosen = transactions::choose(given, options, u32::MAX)?;
         Ok(Chosen {
             bound: given.bound.unwrap_or(Bound::DurationMs(WINDOW_MS)),
@@ -139,7 +139,7 @@ impl Parameters for PowerCut {
     }
 
     fn shown(&self, spec: &Spec) -> Vec<String> {
-        let own: Own = spec.options.own();
+        let own: PowerCutOptions = spec.options.own();
         let error = own.fsync_error.then(|| "errors of the device".into());
         [format!("{} power cuts", own.cuts)]
             .into_iter()

@@ -11,11 +11,11 @@ mod reads;
 
 use serde::{Deserialize, Serialize};
 
-pub use blocks_from::{BlocksFrom, Wrong, part_of_table};
+pub use blocks_from::{BlocksFrom, UnexpectedReads, part_of_table};
 pub use cache::check_cache;
 pub use definition::Scans;
-pub use judged::{Made, Reading, Report, Row, State, Waiting};
-pub use options::Own;
+pub use judged::{JudgedScan, Reading, Report, Row, State, Waiting};
+pub use options::ScanOptions;
 pub use reads::read_for_others;
 
 use crate::random::{Purpose, Stream};

@@ -58,7 +58,7 @@ pub struct Settings {
 /// Members of `options` that are the workload's own. What is not read here stays as it was given.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Own {
+struct ScriptOptions {
     script: Settings,
     /// Whether each command is measured by itself; None is yes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ struct Own {
     others: Map<String, Value>,
 }
 
-impl Own {
+impl ScriptOptions {
     fn measures_commands(&self) -> bool {
         self.commands.unwrap_or(true)
     }
@@ -75,13 +75,13 @@ impl Own {
 
 /// Whether each command of a run of scripts is measured by itself.
 pub fn measures_commands(spec: &Spec) -> bool {
-    spec.options.own::<Own>().measures_commands()
+    spec.options.own::<ScriptOptions>().measures_commands()
 }
 
 impl Settings {
     /// The settings of a run of scripts.
     pub fn of(spec: &Spec) -> Self {
-        spec.options.own::<Own>().script
+        spec.options.own::<ScriptOptions>().script
     }
 
     pub fn tries(&self) -> Tries {
@@ -170,7 +170,7 @@ impl Parameters for Script {
     ) -> Result<Chosen, Refusal> {
         let (script, mix) = arguments::settings(given.script)?;
         let chosen = transactions::choose(given, options, u32::MAX)?;
-        let own = Own {
+        let own = ScriptOptions {
             script,
             ..options.own()
         };

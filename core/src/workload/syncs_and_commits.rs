@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     finding_row::{Finding, Severity},
-    texts::finding::syncs_and_commits::{self as text, Earlier, Rates},
+    texts::finding::syncs_and_commits::{self as text, EarlierRun, Rates},
 };
 
 /// The query of the facts below, for the run $1.
@@ -48,8 +48,8 @@ fn commits_unlike_syncs(facts: &Facts) -> Option<Finding> {
         commits,
         factor,
         earlier: match facts.has_other_commits {
-            true => Earlier::Commits(facts.other_run_id),
-            false => Earlier::Syncs(facts.other_run_id),
+            true => EarlierRun::Commits(facts.other_run_id),
+            false => EarlierRun::Syncs(facts.other_run_id),
         },
     };
     Some(Finding::new(

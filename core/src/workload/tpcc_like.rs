@@ -26,10 +26,10 @@ use crate::{
     units,
 };
 
-pub use conditions::{Counted, Found, checks, checks_of_load};
+pub use conditions::{ConditionCount, TableContents, checks, checks_of_load};
 pub use input::{Customer, Drawn, Input, Inputs, Line, NewOrder, Payment, Terminal};
 pub use mix::{Kind, Weights};
-pub use options::Own;
+pub use options::TpccLikeOptions;
 pub use random::{Constants, LAST_NAME_LOADED};
 pub use result::{ClientResult, WORDS};
 pub use rows::{Cell, Row, Table};
@@ -108,7 +108,7 @@ impl Parameters for TpccLike {
         options: &mut Options,
         _names: &mut Names,
     ) -> Result<Chosen, Refusal> {
-        let own: Own = options.own();
+        let own: TpccLikeOptions = options.own();
         options.set_own(&own);
         if !own.waits {
             let chosen = transactions::choose(given, options, u32::MAX)?;
@@ -135,7 +135,7 @@ impl Parameters for TpccLike {
 
     /// Foreign keys are made when the data are loaded.
     fn contents(&self, spec: &Spec) -> String {
-        match spec.options.own::<Own>().foreign_keys {
+        match spec.options.own::<TpccLikeOptions>().foreign_keys {
             true => "tpcc-like".into(),
             false => "tpcc-like without foreign keys".into(),
         }
@@ -285,7 +285,10 @@ mod tests {
     fn chosen_values() {
         let spec = resolved(with_options(json!({})));
         assert_eq!((spec.scale, spec.clients), (4, 8));
-        assert_eq!(spec.options.own::<Own>(), Own::default());
+        assert_eq!(
+            spec.options.own::<TpccLikeOptions>(),
+            TpccLikeOptions::default()
+        );
         assert_eq!(spec.data_bytes(), 433_000_000);
         let sized = RunArguments {
             size: Some("1GB".into()),

@@ -1,7 +1,7 @@
 //! The search for a rate, and who cannot keep one.
 
 use pgfsbench_core::verdict::keeping::Scheduled;
-use pgfsbench_core::verdict::rate::search::{Found, Search, Sustained};
+use pgfsbench_core::verdict::rate::search::{Search, SearchResult, Sustained};
 
 use super::data::Random;
 use super::queue::Queue;
@@ -59,7 +59,7 @@ fn truth(stalls: Stalls, cycles: usize, random: &mut Random) -> f64 {
     f64::NAN
 }
 
-fn search(stalls: Stalls, seed: u64, random: &mut Random) -> (Found, usize) {
+fn search(stalls: Stalls, seed: u64, random: &mut Random) -> (SearchResult, usize) {
     let mut search = Search::new(FREE * (NOISE * random.normal()).exp(), Q, seed);
     let mut speed = 1.0;
     while let Some(rate) = search.next() {
@@ -72,7 +72,7 @@ fn search(stalls: Stalls, seed: u64, random: &mut Random) -> (Found, usize) {
     (search.found().unwrap(), search.effort().1)
 }
 
-fn searched(stalls: Stalls, searches: usize) -> Vec<(Found, usize)> {
+fn searched(stalls: Stalls, searches: usize) -> Vec<(SearchResult, usize)> {
     let mut random = Random::new(5);
     (0..searches)
         .map(|i| search(stalls, i as u64, &mut random))
@@ -95,14 +95,14 @@ fn figure(
     }
 }
 
-fn mean_cycles(found: &[(Found, usize)]) -> f64 {
+fn mean_cycles(found: &[(SearchResult, usize)]) -> f64 {
     found.iter().map(|f| f.1 as f64).sum::<f64>() / found.len() as f64
 }
 
-fn sustained(found: Found) -> Option<Sustained> {
+fn sustained(found: SearchResult) -> Option<Sustained> {
     match found {
-        Found::Rate(found) | Found::NotConfirmed(found) => Some(found),
-        Found::None { .. } => None,
+        SearchResult::Rate(found) | SearchResult::NotConfirmed(found) => Some(found),
+        SearchResult::None { .. } => None,
     }
 }
 

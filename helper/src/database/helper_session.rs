@@ -87,9 +87,9 @@ fn who_holds(client: &mut Client) -> Result<Option<Failure>, Failure> {
 
 /// There is no such table.
 #[derive(Debug)]
-pub struct NoTable(&'static str);
+pub struct MissingTable(&'static str);
 
-impl fmt::Display for NoTable {
+impl fmt::Display for MissingTable {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(
             f,
@@ -99,7 +99,7 @@ impl fmt::Display for NoTable {
     }
 }
 
-impl Error for NoTable {}
+impl Error for MissingTable {}
 
 /// The tables that the helper writes to have to be there, and a superuser's.
 pub fn check_tables(client: &mut Client) -> Result<(), Failure> {
@@ -118,7 +118,7 @@ fn check_table(client: &mut Client, table: &'static str) -> Result<(), Failure> 
         &[&table],
     )?;
     let Some(row) = row.filter(|row| row.get(0)) else {
-        return Err(NoTable(table).into());
+        return Err(MissingTable(table).into());
     };
     // The owner of a table can run code in each session that writes to it.
     if !row.get::<_, bool>(1) {

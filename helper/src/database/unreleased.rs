@@ -16,7 +16,7 @@ const OVER: &str = include_str!("queries/over.sql");
 
 /// A target, and the run that it was prepared for.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Made {
+pub struct PreparedTarget {
     pub target: String,
     run_id: i64,
 }
@@ -24,11 +24,11 @@ pub struct Made {
 #[derive(Default)]
 pub struct Unreleased {
     /// The last description by root's process; None before the first one.
-    made: Option<Vec<Made>>,
+    made: Option<Vec<PreparedTarget>>,
     /// True if that description may be out of date.
     has_changed: bool,
     /// The targets whose run was over at the last look.
-    over: Vec<Made>,
+    over: Vec<PreparedTarget>,
     looked: Option<Instant>,
 }
 
@@ -89,7 +89,7 @@ impl Unreleased {
         let (forgotten, over): (Vec<_>, Vec<_>) =
             now.into_iter().partition(|made| before.contains(made));
         self.over = over;
-        for Made { target, run_id } in &forgotten {
+        for PreparedTarget { target, run_id } in &forgotten {
             let inserted = client.execute(
                 "INSERT INTO fsbench.helper_job (run_id, target, action, request) VALUES ($1, $2, 'release', '{}')",
                 &[run_id, target],
@@ -108,14 +108,14 @@ impl Unreleased {
         Ok(!forgotten.is_empty())
     }
 
-    fn find(&self, client: &mut Client) -> Result<Vec<Made>, tokio_postgres::Error> {
+    fn find(&self, client: &mut Client) -> Result<Vec<PreparedTarget>, tokio_postgres::Error> {
         let made = || self.made.iter().flatten();
         let targets: Vec<&str> = made().map(|made| made.target.as_str()).collect();
         let runs: Vec<i64> = made().map(|made| made.run_id).collect();
         let rows = client.query(OVER, &[&targets, &runs])?;
         rows.iter()
             .map(|row| {
-                Ok(Made {
+                Ok(PreparedTarget {
                     target: row.try_get(0)?,
                     run_id: row.try_get(1)?,
                 })

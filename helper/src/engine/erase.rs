@@ -7,7 +7,7 @@ use super::steps::Work;
 use crate::journal::{
     Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_MD, PART_OF_ZFS, claim_of_log, claim_of_member,
 };
-use crate::layer::{On, Part, Step, Tell, check_device, check_identity};
+use crate::layer::{Part, PlannedLeaf, Step, Tell, check_device, check_identity};
 use crate::plan::Plan;
 use crate::probe;
 use crate::probe::contents::{self, Contents};
@@ -18,29 +18,29 @@ use pgfsbench_core::helper::{Filesystem, Marks};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
 /// A device as it was planned with.
-struct Planned<'a> {
+struct PlannedDevice<'a> {
     path: &'a str,
     requested: &'a Marks,
     facts: &'a DeviceFacts,
 }
 
 impl Work<'_> {
-    fn planned(&self, part: Part) -> Option<Planned<'_>> {
+    fn planned(&self, part: Part) -> Option<PlannedDevice<'_>> {
         let on = match part {
             Part::Member(n) => self.plan.members.get(n),
             Part::Log => self.plan.log.as_ref(),
         };
         match on? {
-            On::Device {
+            PlannedLeaf::Device {
                 path,
                 requested,
                 facts,
-            } => Some(Planned {
+            } => Some(PlannedDevice {
                 path,
                 requested,
                 facts,
             }),
-            On::Image { .. } => None,
+            PlannedLeaf::Image { .. } => None,
         }
     }
 
@@ -63,7 +63,7 @@ impl Work<'_> {
         &mut self,
         part: Part,
         access: Access,
-        judge: impl FnOnce(&Self, &Planned, &DeviceFacts) -> Result<(), Refusal>,
+        judge: impl FnOnce(&Self, &PlannedDevice, &DeviceFacts) -> Result<(), Refusal>,
     ) -> Result<Option<DeviceFacts>, Refusal> {
         let Some(planned) = self.planned(part) else {
             return Ok(None);
@@ -88,7 +88,7 @@ impl Work<'_> {
                 number.1,
                 now.identity
             ))
-            .hint("Try again when nobody changes devices.")
+            .hint("Try again when no other program changes devices.")
         };
         if (&now.node, &now.identity) != (&was.node, &was.identity) {
             return Err(exchanged(claimed.number));
@@ -170,7 +170,7 @@ impl Work<'_> {
                 Contents::Empty | Contents::Unknown(_) => Ok(()),
                 contents => Err(Refusal::new(
                     Kind::NotInThisState,
-                    format!("somebody writes to device {}", planned.path),
+                    format!("another program writes to device {}", planned.path),
                 )
                 .detail(format!("After it was wiped it holds {contents}."))
                 .hint("Find out who does, and try again.")),
@@ -299,9 +299,9 @@ impl Work<'_> {
 
 /// The arguments of the target that mkfs may have failed for. They are its options alone if mkfs succeeds without them.
 fn hint_of_mkfs(plan: &Plan, without_options: Option<bool>) -> String {
-    let of = |on: &On, size: &'static str, device: &'static str| match on {
-        On::Image { .. } => size,
-        On::Device { .. } => device,
+    let of = |on: &PlannedLeaf, size: &'static str, device: &'static str| match on {
+        PlannedLeaf::Image { .. } => size,
+        PlannedLeaf::Device { .. } => device,
     };
     let mut places: Vec<&str> = match &plan.members[..] {
         [one] => vec![of(one, "image_size", "device")],

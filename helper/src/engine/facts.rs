@@ -2,15 +2,15 @@
 
 use crate::config::{Config, Device, Images};
 use crate::exec;
-use crate::journal::{Journal, Kept};
-use crate::layer::{Facts, Found, Holder, ImagesFacts, Part, ZfsFacts, check_images};
+use crate::journal::{Journal, JournalLeaf};
+use crate::layer::{Facts, Holder, ImagesFacts, KnownDevice, Part, ZfsFacts, check_images};
 use crate::place::Place;
 use crate::probe::device::{Access, DeviceFacts, Identity};
 use crate::probe::kernel::Support;
 use crate::probe::queue::{self, Limits, Queue};
 use crate::probe::{self, device, kernel, pools};
 use crate::recorder;
-use crate::settings::Of;
+use crate::settings::SettingOwner;
 use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Layout, Log, Prepare};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -33,7 +33,7 @@ pub fn gather(
     };
     let inspect = |requested: &DeviceRequest| inspect(config, journal, requested, access);
     let devices = request.storage.devices().iter();
-    let devices: Vec<Option<Found>> = devices.map(inspect).collect::<Result<_, _>>()?;
+    let devices: Vec<Option<KnownDevice>> = devices.map(inspect).collect::<Result<_, _>>()?;
     let log_device = match &request.log {
         Some(Log::Device(requested)) => inspect(requested)?,
         _ => None,
@@ -43,18 +43,18 @@ pub fn gather(
         (Filesystem::Zfs, Support::Present | Support::Module) => zfs_facts(place, &devices)?,
         _ => ZfsFacts::default(),
     };
-    let queue = |device: &Option<Found>| Queue::of_device(&device.as_ref()?.facts.node);
+    let queue = |device: &Option<KnownDevice>| Queue::of_device(&device.as_ref()?.facts.node);
     let queues: Vec<Option<Queue>> = devices.iter().map(queue).collect();
     let limits = limits(&queues);
-    let user = |of: Of| super::settings::user(config, journal, place, &of);
+    let user = |of: SettingOwner| super::settings::user(config, journal, place, &of);
     let mut queue_user = None;
     if request.block_settings.is_some() {
         for queue in queues.into_iter().flatten() {
-            queue_user = queue_user.or(user(Of::Queue(queue))?);
+            queue_user = queue_user.or(user(SettingOwner::Queue(queue))?);
         }
     }
     let kernel_user = match &request.kernel_settings {
-        Some(_) => user(Of::Kernel)?,
+        Some(_) => user(SettingOwner::Kernel)?,
         None => None,
     };
     let (md, level) = support_of_arrays(request)?;
@@ -113,7 +113,7 @@ fn inspect(
     journal: &Journal,
     requested: &DeviceRequest,
     access: Access,
-) -> Result<Option<Found>, Refusal> {
+) -> Result<Option<KnownDevice>, Refusal> {
     if config.device(&requested.path).is_none() {
         return Ok(None);
     }
@@ -124,13 +124,17 @@ fn inspect(
 }
 
 /// The facts of a device, with what the journal says of it.
-pub fn found(config: &Config, journal: &Journal, facts: DeviceFacts) -> Result<Found, Refusal> {
+pub fn found(
+    config: &Config,
+    journal: &Journal,
+    facts: DeviceFacts,
+) -> Result<KnownDevice, Refusal> {
     let is_ours = journal.is_ours(&facts.contents, &facts.identity)?;
     let boot = probe::boot_id()?;
     let number = |identity: &Identity| (identity.major, identity.minor);
-    let is_it = |kept: &Kept| match kept {
-        Kept::Device { identity, .. } => number(identity) == number(&facts.identity),
-        Kept::Image { .. } => false,
+    let is_it = |kept: &JournalLeaf| match kept {
+        JournalLeaf::Device { identity, .. } => number(identity) == number(&facts.identity),
+        JournalLeaf::Image { .. } => false,
     };
     let (entries, _) = journal.entries(config)?;
     let mut entries = entries.into_iter();
@@ -140,7 +144,7 @@ pub fn found(config: &Config, journal: &Journal, facts: DeviceFacts) -> Result<F
         let is_on_it = entry.leaves().any(|(_, kept)| is_it(kept));
         is_on_it && entry.boot == boot && is_mounted(&entry.mount_point)
     });
-    Ok(Found {
+    Ok(KnownDevice {
         facts,
         is_ours,
         holder: holder.map(|(place, entry)| Holder {
@@ -150,7 +154,7 @@ pub fn found(config: &Config, journal: &Journal, facts: DeviceFacts) -> Result<F
     })
 }
 
-fn zfs_facts(place: &Place, devices: &[Option<Found>]) -> Result<ZfsFacts, Refusal> {
+fn zfs_facts(place: &Place, devices: &[Option<KnownDevice>]) -> Result<ZfsFacts, Refusal> {
     let mut found = devices.iter().flatten();
     Ok(ZfsFacts {
         pool_is_there: exec::find("zpool").is_some() && pools::inspect(&place.pool())?.is_some(),

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::exec;
-use crate::layer::{self, Devices, On, Part, Step};
+use crate::layer::{self, Devices, Part, PlannedLeaf, Step};
 use crate::place::{DIRECTORY, Place};
 use crate::plan::Plan;
 use crate::settings;
@@ -69,7 +69,7 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
     }
     let leaves: Vec<_> = plan.leaves().collect();
     for (part, on) in leaves.into_iter().rev() {
-        let On::Image { path, .. } = on else {
+        let PlannedLeaf::Image { path, .. } = on else {
             continue;
         };
         let device = devices.of(part);
@@ -94,7 +94,7 @@ fn remove_array(program: &Path, uuid: &str, plan: &Plan, devices: &Devices) -> V
     let stop = line("stop_array", format!("{program} --stop {}", node.display()));
     let members = plan
         .leaves()
-        .filter(|(part, on)| matches!((part, on), (Part::Member(_), On::Device { .. })));
+        .filter(|(part, on)| matches!((part, on), (Part::Member(_), PlannedLeaf::Device { .. })));
     let empty = members.flat_map(|(part, _)| {
         let device = devices.of(part).display();
         let zero = format!("{program} --zero-superblock {device}");

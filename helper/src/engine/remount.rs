@@ -3,7 +3,7 @@
 
 use super::{Engine, steps, undo};
 use crate::exec;
-use crate::journal::{Entry, Kept, State};
+use crate::journal::{Entry, JournalLeaf, State};
 use crate::layer::{self, Devices, Part, Step, Tell};
 use crate::place::Place;
 use crate::plan::mount_options_again;
@@ -125,21 +125,23 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
     }
     for (part, kept) in entry.leaves() {
         let opened = match kept {
-            Kept::Image { path, .. } => match loops::of_file(&entry.attached(path))?.as_slice() {
-                [device] => device::open(&device.display().to_string(), Access::Glance)?,
-                others => {
-                    return Err(Refusal::new(
-                        Kind::NotInThisState,
-                        format!(
-                            "image {} is attached to no loop device, or to several",
-                            path.display()
-                        ),
-                    )
-                    .detail(format!("There are {} of them.", others.len()))
-                    .hint("Release the target."));
+            JournalLeaf::Image { path, .. } => {
+                match loops::of_file(&entry.attached(path))?.as_slice() {
+                    [device] => device::open(&device.display().to_string(), Access::Glance)?,
+                    others => {
+                        return Err(Refusal::new(
+                            Kind::NotInThisState,
+                            format!(
+                                "image {} is attached to no loop device, or to several",
+                                path.display()
+                            ),
+                        )
+                        .detail(format!("There are {} of them.", others.len()))
+                        .hint("Release the target."));
+                    }
                 }
-            },
-            Kept::Device { path, identity } => {
+            }
+            JournalLeaf::Device { path, identity } => {
                 let opened = device::open(path, Access::Glance)?;
                 match opened.identity()? == *identity {
                     true => opened,
@@ -189,7 +191,7 @@ fn look_again(entry: &Entry, held: &mut [(Part, Opened)]) -> Result<(), Refusal>
     let leaves = entry.leaves();
     let free = leaves.filter(|(part, _)| *part == Part::Log || !entry.has_array());
     for (part, kept) in free {
-        let Kept::Device { path, identity } = kept else {
+        let JournalLeaf::Device { path, identity } = kept else {
             continue;
         };
         let Some((_, opened)) = held.iter_mut().find(|(other, _)| *other == part) else {

@@ -3,13 +3,13 @@
 use super::steps::Work;
 use crate::config::Config;
 use crate::journal::{Entry, Journal};
-use crate::layer::{Part, Undoing};
+use crate::layer::{Part, UndoContext};
 use crate::output::log;
 use crate::place::Place;
 use crate::plan::changed_by;
 use crate::probe;
 use crate::probe::queue::Queue;
-use crate::settings::{self, Changed, Of, Value};
+use crate::settings::{self, Changed, SettingOwner, Value};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn user(
     config: &Config,
     journal: &Journal,
     place: &Place,
-    of: &Of,
+    of: &SettingOwner,
 ) -> Result<Option<Place>, Refusal> {
     let boot = probe::boot_id()?;
     for (other, entry) in journal.entries(config)?.0 {
@@ -75,7 +75,7 @@ impl Work<'_> {
         values: &[Value],
         entry: &mut Entry,
     ) -> Result<(), Refusal> {
-        let of = Of::Queue(queue);
+        let of = SettingOwner::Queue(queue);
         let place = Place::of_key(&entry.place)
             .ok_or_else(|| Refusal::new(Kind::Internal, "the entry has no place"))?;
         // Which loop device it is was not known before.
@@ -88,7 +88,7 @@ impl Work<'_> {
     /// Changes settings. The old values go into the journal first. The new ones are read back: the kernel must show what was asked for.
     pub(super) fn set(
         &mut self,
-        of: Of,
+        of: SettingOwner,
         values: &[Value],
         entry: &mut Entry,
     ) -> Result<(), Refusal> {
@@ -106,7 +106,7 @@ impl Work<'_> {
         let now = entry.settings[first..].iter().filter_map(Changed::now);
         check_taken(values, &now.collect::<Vec<_>>())?;
         // The kernel may change those of a queue until `keep_queue`: until then the old values are put back whatever is there.
-        if of == Of::Kernel {
+        if of == SettingOwner::Kernel {
             for changed in &mut entry.settings[first..] {
                 changed.after = changed.now();
             }
@@ -120,7 +120,7 @@ impl Work<'_> {
         values: &[Value],
         entry: &mut Entry,
     ) -> Result<(), Refusal> {
-        let is_of_queue = |changed: &Changed| matches!(changed.of, Of::Queue(_));
+        let is_of_queue = |changed: &Changed| matches!(changed.of, SettingOwner::Queue(_));
         let requested = |changed: &Changed| {
             let value = values
                 .iter()
@@ -164,7 +164,7 @@ fn check_taken(requested: &[Value], now: &[Value]) -> Result<(), Refusal> {
     }
 }
 
-impl Undoing<'_> {
+impl UndoContext<'_> {
     /// Puts back settings that are still as the helper left them. The list of these goes into the journal before the first is written,
     /// since writing one may change others.
     pub fn put_back(&mut self, entry: &mut Entry) -> Result<(), Refusal> {
@@ -210,7 +210,7 @@ impl Undoing<'_> {
         let mut output = String::new();
         if !left.is_empty() {
             output = format!(
-                "left as somebody else has set it meanwhile: {}",
+                "left as another program has set it meanwhile: {}",
                 settings::files(&left)
             );
         }

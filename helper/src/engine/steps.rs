@@ -3,13 +3,13 @@
 use super::{Engine, closed, taken};
 use crate::exec::{self, Outcome};
 use crate::journal::Entry;
-use crate::layer::{Devices, On, Part, Step, Tell, check_discards, check_image};
+use crate::layer::{Devices, Part, PlannedLeaf, Step, Tell, check_discards, check_image};
 use crate::plan::Plan;
 use crate::probe::device::{self, Access, Opened};
 use crate::probe::queue::Queue;
 use crate::probe::{self, arrays, loops};
 use crate::secure::{self, failed};
-use crate::settings::{Of, Value};
+use crate::settings::{SettingOwner, Value};
 use pgfsbench_core::helper::geometry::{Geometry, geometry};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::proc::Mount;
@@ -51,8 +51,8 @@ impl<'a> Work<'a> {
         let mut devices = Devices::default();
         for (part, on) in plan.leaves() {
             let node = match on {
-                On::Image { .. } => PathBuf::new(),
-                On::Device { facts, .. } => facts.node.clone(),
+                PlannedLeaf::Image { .. } => PathBuf::new(),
+                PlannedLeaf::Device { facts, .. } => facts.node.clone(),
             };
             devices.set(part, node);
         }
@@ -120,7 +120,7 @@ impl<'a> Work<'a> {
             Step::SetQueue { values } => self.set_queues(values, entry),
             Step::SetArrayQueue { values } => self.set_array_queue(values, entry),
             Step::KeepQueue { values } => self.keep_queue(values, entry),
-            Step::SetKernel { values } => self.set(Of::Kernel, values, entry),
+            Step::SetKernel { values } => self.set(SettingOwner::Kernel, values, entry),
             Step::MakeMountPoint { path } => secure::make_directory(path, 0o700).map(|_| ()),
             Step::Verify { mount_point } => self.verify(mount_point),
             Step::MakeDirectory { path, owner } => make_directory(path, owner),
@@ -160,7 +160,7 @@ impl<'a> Work<'a> {
             }
             Step::CreateDataset { .. } => "Change the target's dataset_properties.",
             Step::MakeJournal { .. } => match self.plan.log {
-                Some(On::Image { .. }) => "Change the target's log_size.",
+                Some(PlannedLeaf::Image { .. }) => "Change the target's log_size.",
                 _ => "Change the target's log_device.",
             },
             _ => "The kernel's log (dmesg) may say why.",

@@ -4,7 +4,7 @@
 use super::Engine;
 use crate::exec;
 use crate::journal::{Entry, Layer, State};
-use crate::layer::{self, Tell, Undoing};
+use crate::layer::{self, Tell, UndoContext};
 use crate::mount_users;
 use crate::output::log;
 use crate::place::Place;
@@ -49,8 +49,8 @@ impl Engine {
         self.journal.remove(place)
     }
 
-    pub(super) fn undoing<'a>(&'a self, lock: &'a File, tell: Tell<'a>) -> Undoing<'a> {
-        Undoing {
+    pub(super) fn undoing<'a>(&'a self, lock: &'a File, tell: Tell<'a>) -> UndoContext<'a> {
+        UndoContext {
             config: &self.config,
             journal: &self.journal,
             hook: &self.hook,
@@ -60,7 +60,7 @@ impl Engine {
     }
 }
 
-impl Undoing<'_> {
+impl UndoContext<'_> {
     /// Everything after the attempt to unmount. A step that fails keeps only those from being taken that need it; the first
     /// failure is the error.
     fn undo_storage(
@@ -185,14 +185,14 @@ fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
         format!("{} is in use", mount_point.display()),
     )
     .detail(format!("It is used by {}.", users.join(", ")))
-    .hint("End them first; the helper ends nobody.")
+    .hint("End them first; the helper ends no processes of others.")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::journal::Kept;
+    use crate::journal::JournalLeaf;
     use crate::place::Place;
     use crate::probe::device::Identity;
     use pgfsbench_core::helper::Filesystem;
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_number_of_a_device_means_nothing_after_a_reboot() {
-        let on = Kept::Device {
+        let on = JournalLeaf::Device {
             path: "/dev/x".into(),
             identity: Identity {
                 major: 255,

@@ -61,7 +61,7 @@ pub enum Part {
 pub enum Layer {
     Leaf {
         part: Part,
-        on: Kept,
+        on: JournalLeaf,
     },
     /// An array of md over the members.
     Md {
@@ -73,7 +73,7 @@ pub enum Layer {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Kept {
+pub enum JournalLeaf {
     Image { path: PathBuf, bytes: u64 },
     Device { path: String, identity: Identity },
 }
@@ -89,8 +89,8 @@ struct Stored {
     uuid: String,
     #[serde(default)]
     layers: Vec<Layer>,
-    on: Option<Kept>,
-    log: Option<Kept>,
+    on: Option<JournalLeaf>,
+    log: Option<JournalLeaf>,
     pool: Option<KeptPool>,
     recorder: Option<Recorder>,
     mount_point: PathBuf,
@@ -162,7 +162,7 @@ pub enum State {
 
 impl Entry {
     /// The leaves, in the order in which they are made.
-    pub fn leaves(&self) -> impl Iterator<Item = (Part, &Kept)> {
+    pub fn leaves(&self) -> impl Iterator<Item = (Part, &JournalLeaf)> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Leaf { part, on } => Some((*part, on)),
             Layer::Md { .. } | Layer::Pool(_) => None,
@@ -170,7 +170,7 @@ impl Entry {
     }
 
     /// The leaves that the filesystem is made on.
-    pub fn members(&self) -> impl Iterator<Item = &Kept> {
+    pub fn members(&self) -> impl Iterator<Item = &JournalLeaf> {
         let members = self.leaves().filter(|(part, _)| *part != Part::Log);
         members.map(|(_, on)| on)
     }
@@ -182,7 +182,9 @@ impl Entry {
     /// True if it is an image with nothing between the image and the filesystem.
     fn is_one_image(&self) -> bool {
         let is_image = |layer: &Layer| match layer {
-            Layer::Leaf { part, on } => *part != Part::Log && matches!(on, Kept::Image { .. }),
+            Layer::Leaf { part, on } => {
+                *part != Part::Log && matches!(on, JournalLeaf::Image { .. })
+            }
             Layer::Md { .. } | Layer::Pool(_) => false,
         };
         self.layers.len() == 1 && self.layers.iter().all(is_image)
@@ -213,8 +215,8 @@ impl Entry {
     /// The images that were made for it, and the file of its record.
     pub fn images(&self) -> impl Iterator<Item = (&Path, u64)> {
         let image = |(_, kept)| match kept {
-            &Kept::Image { ref path, bytes } => Some((path.as_path(), bytes)),
-            Kept::Device { .. } => None,
+            &JournalLeaf::Image { ref path, bytes } => Some((path.as_path(), bytes)),
+            JournalLeaf::Device { .. } => None,
         };
         self.leaves()
             .filter_map(image)
@@ -268,12 +270,12 @@ impl Entry {
             changed.check()?;
         }
         let is_allowed = self.leaves().all(|(part, kept)| match kept {
-            Kept::Image { path, .. } => {
+            JournalLeaf::Image { path, .. } => {
                 let name = part.image_name(place);
                 let mut all = config.images.iter();
                 all.any(|i| i.directory.join(&name) == *path)
             }
-            Kept::Device { path, .. } => config.device.iter().any(|d| d.path == *path),
+            JournalLeaf::Device { path, .. } => config.device.iter().any(|d| d.path == *path),
         });
         let is_of_place = |recorder: &Recorder| {
             let mut directories = config.images.iter().map(|images| &images.directory);
@@ -327,7 +329,7 @@ pub fn believe(text: &str, path: &Path, place: &Place, config: &Config) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{Of, Value};
+    use crate::settings::{SettingOwner, Value};
 
     const CONFIG: &str =
         "[[images]]\ndirectory = \"/srv/i\"\nmax_bytes = 1\n[[device]]\npath = \"/dev/x\"\n";
@@ -336,7 +338,7 @@ mod tests {
     fn an_entry_must_fit_the_configuration() {
         let config = Config::parse(CONFIG).unwrap();
         let place = Place::of_key("bench@t").unwrap();
-        let image = |path: &str| Kept::Image {
+        let image = |path: &str| JournalLeaf::Image {
             path: path.into(),
             bytes: 1,
         };
@@ -345,7 +347,7 @@ mod tests {
             Entry::new(&place, Filesystem::Ext4, "u", layers, mount_point).unwrap()
         };
         let leaf = |part, on| Layer::Leaf { part, on };
-        let entry = |on: Kept| with(vec![leaf(Part::Member(0), on)]);
+        let entry = |on: JournalLeaf| with(vec![leaf(Part::Member(0), on)]);
         let good = entry(image("/srv/i/bench@t.img"));
         assert_eq!(good.check(&place, &config), Ok(()));
         let other = |change: fn(&mut Entry)| {
@@ -412,7 +414,7 @@ mod tests {
             }),
             other(|e| {
                 e.settings.push(Changed {
-                    of: Of::Kernel,
+                    of: SettingOwner::Kernel,
                     before: Value {
                         file: "../kernel/core_pattern".into(),
                         value: "x".into(),
@@ -469,7 +471,7 @@ mod tests {
     fn a_forged_file_is_not_believed() {
         let config = Config::parse(CONFIG).unwrap();
         let place = Place::of_key("bench@t").unwrap();
-        let on = Kept::Image {
+        let on = JournalLeaf::Image {
             path: "/srv/i/bench@t.img".into(),
             bytes: 1,
         };

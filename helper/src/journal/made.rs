@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 /// A filesystem that the helper made on a device: the next run may erase it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Made {
+struct MadeFilesystem {
     place: String,
     identity: Identity,
 }
@@ -200,7 +200,7 @@ impl Journal {
         let Some(name) = made_name(uuid) else {
             return Ok(());
         };
-        let made = Made {
+        let made = MadeFilesystem {
             place: place.to_owned(),
             identity: identity.clone(),
         };
@@ -215,7 +215,7 @@ impl Journal {
             if keep.contains(&Some(name.clone())) {
                 continue;
             }
-            let made = self.parsed::<Made>(&self.made, "made", &name);
+            let made = self.parsed::<MadeFilesystem>(&self.made, "made", &name);
             if made.is_some_and(|made| made.identity.is_same(identity)) {
                 match unlinkat(&self.made, &name, AtFlags::empty()) {
                     Ok(()) | Err(Errno::NOENT) => {}
@@ -231,7 +231,7 @@ impl Journal {
         let Some(name) = made_name(uuid) else {
             return Ok(false);
         };
-        let made = self.parsed::<Made>(&self.made, "made", &name);
+        let made = self.parsed::<MadeFilesystem>(&self.made, "made", &name);
         Ok(made.is_some_and(|made| made.identity.is_medium(identity)))
     }
 

@@ -1,6 +1,6 @@
 //! A block device that the configuration allows: it is checked, and every signature on it is removed. A release leaves it as it is.
 
-use super::{Facts, Found, On, Step, check_identity};
+use super::{Facts, KnownDevice, PlannedLeaf, Step, check_identity};
 use crate::config::Config;
 use crate::journal::Part;
 use crate::probe::contents::Contents;
@@ -15,7 +15,7 @@ pub fn device(
     requested: &DeviceRequest,
     facts: &Facts,
     part: Part,
-) -> Result<(On, Vec<Step>), Refusal> {
+) -> Result<(PlannedLeaf, Vec<Step>), Refusal> {
     let path = requested.path.as_str();
     let found = match part {
         Part::Member(n) => facts.devices.get(n).and_then(Option::as_ref),
@@ -42,7 +42,7 @@ pub fn device(
             part,
         },
     ];
-    let on = On::Device {
+    let on = PlannedLeaf::Device {
         path: path.to_owned(),
         requested,
         facts: Box::new(device.clone()),
@@ -51,7 +51,7 @@ pub fn device(
 }
 
 /// Refuses a device on which the helper has prepared a target.
-pub fn check_free(path: &str, found: &Found) -> Result<(), Refusal> {
+pub fn check_free(path: &str, found: &KnownDevice) -> Result<(), Refusal> {
     match (&found.holder, &found.facts.in_use) {
         (Some(holder), Some(_)) => Err(holder.refusal(path)),
         _ => Ok(()),
@@ -95,15 +95,15 @@ pub fn check_device(
 }
 
 /// Refuses a device that two paths lead to.
-pub fn check_apart(leaves: &[(Part, &On)]) -> Result<(), Refusal> {
+pub fn check_apart(leaves: &[(Part, &PlannedLeaf)]) -> Result<(), Refusal> {
     for (i, (part, on)) in leaves.iter().enumerate() {
-        let On::Device { path, facts, .. } = on else {
+        let PlannedLeaf::Device { path, facts, .. } = on else {
             continue;
         };
         let number = |facts: &DeviceFacts| (facts.identity.major, facts.identity.minor);
-        let is_same = |(_, other): &&(Part, &On)| match other {
-            On::Device { facts: other, .. } => number(other) == number(facts),
-            On::Image { .. } => false,
+        let is_same = |(_, other): &&(Part, &PlannedLeaf)| match other {
+            PlannedLeaf::Device { facts: other, .. } => number(other) == number(facts),
+            PlannedLeaf::Image { .. } => false,
         };
         if leaves[..i].iter().find(is_same).is_none() {
             continue;

@@ -38,9 +38,9 @@ pub struct Facts {
     /// Why this machine cannot record what is written; None if it can.
     pub no_recorder: Option<&'static str>,
     /// The devices that are asked for, in their order; None for one that is not allowed.
-    pub devices: Vec<Option<Found>>,
+    pub devices: Vec<Option<KnownDevice>>,
     /// The log device, if one is asked for and allowed.
-    pub log_device: Option<Found>,
+    pub log_device: Option<KnownDevice>,
     /// Limits of each device's queue, in the order of the devices; for images, those of some loop device. None for what the kernel does not tell.
     pub limits: Vec<Option<Limits>>,
     /// The other target that has changed settings of one of the queues.
@@ -50,7 +50,7 @@ pub struct Facts {
 }
 
 /// A device, and what the helper's journal says of it.
-pub struct Found {
+pub struct KnownDevice {
     pub facts: DeviceFacts,
     /// Whether the helper has made its contents.
     pub is_ours: bool,

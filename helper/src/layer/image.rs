@@ -1,6 +1,6 @@
 //! An image: a file that serves as a disk, by a loop device. A release detaches and removes it.
 
-use super::{Facts, ImagesFacts, On, Part, Step, Undoing};
+use super::{Facts, ImagesFacts, Part, PlannedLeaf, Step, UndoContext};
 use crate::config::{Config, Images};
 use crate::exec;
 use crate::probe::{self, loops};
@@ -27,8 +27,8 @@ pub fn image(
     config: &Config,
     new_image: &NewImage,
     facts: &Facts,
-    planned: &[On],
-) -> Result<(On, Vec<Step>), Refusal> {
+    planned: &[PlannedLeaf],
+) -> Result<(PlannedLeaf, Vec<Step>), Refusal> {
     let (path, bytes) = room(config, &new_image.name, new_image.bytes, facts, planned)?;
     let steps = vec![
         Step::CreateImage {
@@ -43,7 +43,7 @@ pub fn image(
             partitions: new_image.partitions,
         },
     ];
-    Ok((On::Image { path, bytes }, steps))
+    Ok((PlannedLeaf::Image { path, bytes }, steps))
 }
 
 /// The path of a file of this name and size, in the first directory that has room for it. What has been planned already counts as being there.
@@ -52,7 +52,7 @@ pub fn room(
     name: &str,
     bytes: u64,
     facts: &Facts,
-    planned: &[On],
+    planned: &[PlannedLeaf],
 ) -> Result<(PathBuf, u64), Refusal> {
     if config.images.is_empty() {
         return Err(Refusal::new(Kind::NotAllowed, "images are not allowed by the helper's configuration")
@@ -76,9 +76,9 @@ pub fn room(
 }
 
 impl ImagesFacts {
-    fn with(&self, planned: &[On], directory: &Path) -> Self {
+    fn with(&self, planned: &[PlannedLeaf], directory: &Path) -> Self {
         let here = planned.iter().filter_map(|on| match on {
-            On::Image { path, bytes } if path.parent() == Some(directory) => Some(*bytes),
+            PlannedLeaf::Image { path, bytes } if path.parent() == Some(directory) => Some(*bytes),
             _ => None,
         });
         let (more, images) = here.fold((0_u64, 0), |(bytes, images), more| {
@@ -174,7 +174,7 @@ pub fn check_images(images: &Images) -> Result<(), Refusal> {
     )))
 }
 
-impl Undoing<'_> {
+impl UndoContext<'_> {
     pub fn free_image(&mut self, path: &Path) -> Result<(), Refusal> {
         self.detach(path)?;
         check_image(self.config, path)?;

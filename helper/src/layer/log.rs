@@ -1,7 +1,7 @@
 //! A log of xfs, or journal of ext3 and ext4, that is not in the filesystem: an image or a device of its own.
 
 use super::step::{LOG, LOG_SECTOR};
-use super::{Facts, NewImage, On, Part, Step, device, discard, image};
+use super::{Facts, NewImage, Part, PlannedLeaf, Step, device, discard, image};
 use crate::config::Config;
 use crate::place::Place;
 use pgfsbench_core::helper::options::mkfs_arguments;
@@ -10,7 +10,7 @@ use pgfsbench_core::refusal::Refusal;
 
 /// The plan of an external log.
 pub struct PlannedLog {
-    pub on: On,
+    pub on: PlannedLeaf,
     pub steps: Vec<Step>,
     /// Options that mkfs of the filesystem needs for it.
     pub mkfs_options: Vec<String>,
@@ -23,7 +23,7 @@ pub fn log(
     place: &Place,
     request: &Prepare,
     facts: &Facts,
-    members: &[On],
+    members: &[PlannedLeaf],
 ) -> Result<Option<PlannedLog>, Refusal> {
     let Some(log) = &request.log else {
         return Ok(None);
@@ -74,7 +74,7 @@ pub fn log(
 /// The largest log of xfs, in bytes. Without a size, mkfs.xfs takes the whole device, and then complains.
 const LARGEST_OF_XFS: u64 = 2_136_997_888;
 
-fn is_too_large_for_xfs(request: &Prepare, on: &On) -> Result<bool, Refusal> {
+fn is_too_large_for_xfs(request: &Prepare, on: &PlannedLeaf) -> Result<bool, Refusal> {
     let bytes = on.bytes();
     let given = mkfs_arguments(
         request.filesystem,

@@ -1,8 +1,8 @@
 //! An array of md over all members. The helper waits until it is in sync. A release stops it, and leaves each device empty.
 
-use super::{Step, Undoing, extended, numbers_of};
+use super::{Step, UndoContext, extended, numbers_of};
 use crate::exec;
-use crate::journal::{Entry, Kept, Layer, PART_OF_MD};
+use crate::journal::{Entry, JournalLeaf, Layer, PART_OF_MD};
 use crate::layer::Facts;
 use crate::probe::arrays::{self, Array};
 use crate::probe::contents::{self, Contents};
@@ -164,10 +164,12 @@ fn uuid_of(array: &Array) -> Result<Option<String>, Refusal> {
 }
 
 /// The numbers of a member, also after a reboot, when the kernel may have assembled the array again.
-fn numbers_now(member: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
+fn numbers_now(member: &JournalLeaf, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
     let numbers = numbers_of(member, entry)?;
     match member {
-        Kept::Device { path, identity } if numbers.is_empty() && Path::new(path).exists() => {
+        JournalLeaf::Device { path, identity }
+            if numbers.is_empty() && Path::new(path).exists() =>
+        {
             let opened = device::open(path, Access::Glance)?;
             let is_it = opened.identity()?.is_medium(identity);
             Ok(is_it.then_some(opened.number).into_iter().collect())
@@ -176,7 +178,7 @@ fn numbers_now(member: &Kept, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal>
     }
 }
 
-impl Undoing<'_> {
+impl UndoContext<'_> {
     /// Stops the array, and empties the members. Images need not be: their files go.
     pub fn stop_array(&mut self, entry: &Entry, uuid: &str) -> Result<(), Refusal> {
         let mdadm = exec::require("mdadm", "mdadm")?.display().to_string();
@@ -192,7 +194,7 @@ impl Undoing<'_> {
             }
         }
         for member in entry.members() {
-            if let Kept::Device { path, .. } = member
+            if let JournalLeaf::Device { path, .. } = member
                 && Path::new(path).exists()
             {
                 self.empty_member(&mdadm, member, uuid)?;
@@ -203,8 +205,13 @@ impl Undoing<'_> {
 
     /// Empties the device that was erased for this array, and ends its record in the journal: what comes on it later is not the helper's.
     /// The superblock goes last, since the device is known by it when this is done again. Contents without it are left alone.
-    fn empty_member(&mut self, mdadm: &str, member: &Kept, uuid: &str) -> Result<(), Refusal> {
-        let Kept::Device { path, identity } = member else {
+    fn empty_member(
+        &mut self,
+        mdadm: &str,
+        member: &JournalLeaf,
+        uuid: &str,
+    ) -> Result<(), Refusal> {
+        let JournalLeaf::Device { path, identity } = member else {
             return Ok(());
         };
         let Some((claimed, facts)) = claim_member(path, identity)? else {

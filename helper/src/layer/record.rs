@@ -1,7 +1,7 @@
 //! A recorder between the image of a target and its loop device. A release detaches its disk and ends its process before the image is removed.
 
 use super::image::room;
-use super::{Facts, On, Step, Undoing};
+use super::{Facts, PlannedLeaf, Step, UndoContext};
 use crate::config::Config;
 use crate::journal::Entry;
 use crate::place::Place;
@@ -17,10 +17,11 @@ pub fn record(
     place: &Place,
     request: &Prepare,
     facts: &Facts,
-    members: &[On],
+    members: &[PlannedLeaf],
     steps: &mut Vec<Step>,
 ) -> Result<Option<Recorder>, Refusal> {
-    let (Some(requested), [On::Image { path: image, .. }]) = (&request.record, members) else {
+    let (Some(requested), [PlannedLeaf::Image { path: image, .. }]) = (&request.record, members)
+    else {
         return Ok(None);
     };
     if !config.power_cuts {
@@ -72,7 +73,7 @@ pub fn record(
     Ok(Some(recorder))
 }
 
-impl Undoing<'_> {
+impl UndoContext<'_> {
     /// The recorder ends when its filesystem is unmounted, which no program may use by then.
     pub fn end_recorder(&mut self, entry: &Entry) -> Result<(), Refusal> {
         let Some(recorder) = &entry.recorder else {

@@ -45,7 +45,7 @@ fn raise_at(step: &str, at: &Option<String>, signal: i32) {
     }
 }
 
-pub struct Undoing<'a> {
+pub struct UndoContext<'a> {
     pub config: &'a Config,
     pub journal: &'a Journal,
     pub hook: &'a Hook,
@@ -53,7 +53,7 @@ pub struct Undoing<'a> {
     pub tell: Tell<'a>,
 }
 
-impl Undoing<'_> {
+impl UndoContext<'_> {
     pub fn run(&mut self, step: &str, argv: &[String]) -> Result<(), Refusal> {
         self.hook.before(step);
         // Unmounting writes out the page cache; nothing else here takes long.

@@ -1,8 +1,8 @@
 //! A zfs pool with one dataset in it, instead of mkfs. Nothing of it is mounted by zfs itself, nor imported after a reboot. A release destroys it.
 
-use super::{Facts, On, Part, Step, Undoing, numbers_of};
+use super::{Facts, Part, PlannedLeaf, Step, UndoContext, numbers_of};
 use crate::exec;
-use crate::journal::{Entry, Kept, KeptPool, claim_of_member};
+use crate::journal::{Entry, JournalLeaf, KeptPool, claim_of_member};
 use crate::place::Place;
 use crate::probe::kernel::Support;
 use crate::probe::pools::{self, Pool};
@@ -13,21 +13,21 @@ use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 
 /// A partition for an image, whose loop device zpool would take for a whole disk. It is in the kernel only, and not on the image.
-pub fn partition(part: Part, on: &On, facts: &Facts) -> Result<Option<Step>, Refusal> {
+pub fn partition(part: Part, on: &PlannedLeaf, facts: &Facts) -> Result<Option<Step>, Refusal> {
     match on {
-        On::Image { bytes, .. } => Ok(Some(Step::AddPartition {
+        PlannedLeaf::Image { bytes, .. } => Ok(Some(Step::AddPartition {
             program: facts.addpart.clone()?,
             part,
             first: ALIGNMENT,
             sectors: bytes / 512 - 2 * ALIGNMENT,
         })),
-        On::Device { path, .. } if !facts.zfs_facts.is_partition => Err(Refusal::new(
+        PlannedLeaf::Device { path, .. } if !facts.zfs_facts.is_partition => Err(Refusal::new(
             Kind::NotAllowed,
             format!("device {path} is not a partition"),
         )
         .detail("Of a whole disk zpool would make partitions of its own.")
         .hint("Make one, and name it in the helper's configuration.")),
-        On::Device { .. } => Ok(None),
+        PlannedLeaf::Device { .. } => Ok(None),
     }
 }
 
@@ -52,7 +52,7 @@ pub fn steps(place: &Place, request: &Prepare, facts: &Facts) -> Result<Vec<Step
             Kind::NotInThisState,
             format!("there is a pool {pool} already"),
         )
-        .detail("The helper's journal does not name it, so it is somebody else's.")
+        .detail("The helper's journal does not name it, so the helper has not made it.")
         .hint("Look at it, and destroy it by hand."));
     }
     let of_pool = pool_properties(request.pool_properties.as_deref().unwrap_or(""))?;
@@ -97,7 +97,7 @@ pub fn partition_of(device: &Path) -> PathBuf {
     format!("{}p1", device.display()).into()
 }
 
-impl Undoing<'_> {
+impl UndoContext<'_> {
     /// Only a pool that is on the image or device of the entry, and nowhere else, is destroyed.
     pub fn destroy_pool(&mut self, entry: &Entry, kept: &KeptPool) -> Result<(), Refusal> {
         let Some(pool) = pools::inspect(&kept.name)? else {
@@ -119,7 +119,7 @@ impl Undoing<'_> {
             };
         }
         for (member, kept) in entry.members().enumerate() {
-            if let Kept::Device { identity, .. } = kept {
+            if let JournalLeaf::Device { identity, .. } = kept {
                 let claim = claim_of_member(&pool.guid, member);
                 self.journal.claim(&claim, &entry.place, identity)?;
             }
@@ -134,12 +134,12 @@ fn is_ours(pool: &Pool, kept: &KeptPool, entry: &Entry) -> Result<bool, Refusal>
     let mut ours = Vec::new();
     for member in entry.members() {
         match member {
-            Kept::Image { path, .. } => {
+            JournalLeaf::Image { path, .. } => {
                 let partitions = loops::of_image(path)?;
                 let partitions = partitions.iter().map(|device| partition_of(device));
                 ours.extend(partitions.filter_map(|partition| probe::device_number(&partition)));
             }
-            Kept::Device { .. } => ours.extend(numbers_of(member, entry)?),
+            JournalLeaf::Device { .. } => ours.extend(numbers_of(member, entry)?),
         }
     }
     let is_on = |device: &PathBuf| {

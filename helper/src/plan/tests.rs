@@ -1,5 +1,5 @@
 use super::*;
-use crate::layer::{Found, Holder, ImagesFacts, ZfsFacts};
+use crate::layer::{Holder, ImagesFacts, KnownDevice, ZfsFacts};
 use crate::probe::contents::{Contents, Signature};
 use crate::probe::device::{DeviceFacts, Identity};
 use pgfsbench_core::helper::{DeviceRequest, Name, Storage};
@@ -94,8 +94,8 @@ fn a_device(contents: Contents) -> DeviceFacts {
     }
 }
 
-fn found(facts: DeviceFacts, is_ours: bool) -> Option<Found> {
-    Some(Found {
+fn found(facts: DeviceFacts, is_ours: bool) -> Option<KnownDevice> {
+    Some(KnownDevice {
         facts,
         is_ours,
         holder: None,

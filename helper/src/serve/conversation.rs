@@ -2,7 +2,7 @@
 //! other database waits for it.
 
 use super::answers::AnswerSender;
-use super::{Counted, PATIENCE, Shared, lock};
+use super::{CountGuard, PATIENCE, Shared, lock};
 use crate::config::Database;
 use crate::engine::Engine;
 use crate::output::log;
@@ -37,9 +37,9 @@ pub fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io
         if shared.stopping.load(Ordering::SeqCst) {
             break;
         }
-        let doing = Counted::new(&shared.doing);
+        let doing = CountGuard::new(&shared.doing);
         let reply = carry_out(&database.name, shared, &order, &sender);
-        let _telling = Counted::new(&shared.telling);
+        let _telling = CountGuard::new(&shared.telling);
         drop(doing);
         let is_made = matches!(reply, Reply::Finished(_));
         let job = order.job;

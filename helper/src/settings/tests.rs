@@ -10,15 +10,15 @@ fn value(file: &str, value: &str) -> Value {
     }
 }
 
-fn queue() -> Of {
-    Of::Queue(Queue {
+fn queue() -> SettingOwner {
+    SettingOwner::Queue(Queue {
         major: 8,
         minor: 16,
         sequence: Some("5".into()),
     })
 }
 
-fn changed(of: Of, before: Value, after: Option<Value>) -> Changed {
+fn changed(of: SettingOwner, before: Value, after: Option<Value>) -> Changed {
     Changed { of, before, after }
 }
 
@@ -41,10 +41,10 @@ fn of_a_pair_the_one_in_force_is_read() {
 #[test]
 fn an_entry_of_the_journal_names_no_other_file() {
     for (of, file, text) in [
-        (Of::Kernel, "overcommit_memory", "1"),
-        (Of::Kernel, "../kernel/core_pattern", "x"),
-        (Of::Kernel, "scheduler", "none"),
-        (Of::Kernel, "dirty_bytes", "1\n2"),
+        (SettingOwner::Kernel, "overcommit_memory", "1"),
+        (SettingOwner::Kernel, "../kernel/core_pattern", "x"),
+        (SettingOwner::Kernel, "scheduler", "none"),
+        (SettingOwner::Kernel, "dirty_bytes", "1\n2"),
         (queue(), "write_cache", "x"),
         (queue(), "iosched/../../x", "1"),
         (queue(), "iosched/", "1"),
@@ -54,7 +54,7 @@ fn an_entry_of_the_journal_names_no_other_file() {
         assert!(bad.check().is_err(), "{bad:?}");
     }
     let good = changed(
-        Of::Kernel,
+        SettingOwner::Kernel,
         value("dirty_ratio", "20"),
         Some(value("dirty_bytes", "9000")),
     );
@@ -78,7 +78,7 @@ fn what_somebody_else_has_changed_is_left_to_him() {
             Some(value("read_ahead_kb", "4096")),
         ),
         changed(
-            Of::Kernel,
+            SettingOwner::Kernel,
             value("dirty_ratio", "20"),
             Some(value("dirty_bytes", "9000")),
         ),
@@ -160,7 +160,7 @@ proptest! {
                 values.push(v);
             }
         }
-        let mut journal: Vec<Changed> = values.iter().map(|v| changed(Of::Kernel, in_force(&machine, &v.file), None)).collect();
+        let mut journal: Vec<Changed> = values.iter().map(|v| changed(SettingOwner::Kernel, in_force(&machine, &v.file), None)).collect();
         for v in values.iter().take(if is_done { usize::MAX } else { set }) {
             kernel_writes(&mut machine, v);
         }

@@ -1,6 +1,6 @@
 //! Looks at a server before setup writes anything. A process that runs as the servers' user does it, as in the helper.
 
-use crate::child::{self, OWN_PROGRAM, Part, Tie};
+use crate::child::{self, ChildSetup, OWN_PROGRAM, Part};
 use crate::client::{self, Client, Failure, describe};
 use crate::database::check_tables;
 use crate::output::note;
@@ -26,7 +26,7 @@ struct Question {
 
 /// The findings of the visit.
 #[derive(Serialize, Deserialize)]
-pub struct Found {
+pub struct VisitResult {
     /// Version of the extension; None where it is not installed.
     pub version: Option<String>,
     pub owner: String,
@@ -39,7 +39,7 @@ pub fn inspect(
     ids: (u32, u32),
     connection: &str,
     grant_to: Option<&str>,
-) -> Result<Found, Refusal> {
+) -> Result<VisitResult, Refusal> {
     let question = Question {
         connection: connection.to_owned(),
         grant_to: grant_to.map(str::to_owned),
@@ -50,14 +50,14 @@ pub fn inspect(
     ask(ids, &question).map_err(failed)?
 }
 
-fn ask(ids: (u32, u32), question: &Question) -> io::Result<Result<Found, Refusal>> {
+fn ask(ids: (u32, u32), question: &Question) -> io::Result<Result<VisitResult, Refusal>> {
     let (ours, theirs) = UnixStream::pair()?;
-    let tie = Tie {
+    let setup = ChildSetup {
         stream: theirs,
         program: Path::new(OWN_PROGRAM),
         ids,
     };
-    let (mut child, _) = child::start(Part::Visit, tie, |said| {
+    let (mut child, _) = child::start(Part::Visit, setup, |said| {
         note!("{}", String::from_utf8_lossy(said));
     })?;
     ours.set_read_timeout(Some(PATIENCE))?;
@@ -70,7 +70,7 @@ fn ask(ids: (u32, u32), question: &Question) -> io::Result<Result<Found, Refusal
 /// The process that is asked.
 pub fn main() -> Result<(), Refusal> {
     let failed = |e: io::Error| {
-        Refusal::new(Kind::System, "nobody is there to be told").detail(format!("{e}."))
+        Refusal::new(Kind::System, "the setup process has ended").detail(format!("{e}."))
     };
     let root = rustix::stdio::stdin()
         .try_clone_to_owned()
@@ -82,7 +82,7 @@ pub fn main() -> Result<(), Refusal> {
     Ok(())
 }
 
-fn answer(question: &Question) -> Result<Found, Refusal> {
+fn answer(question: &Question) -> Result<VisitResult, Refusal> {
     const WHERE: &str = "See whether it runs, and name where it listens and whom to connect as: --socket DIRECTORY, --port PORT, --role NAME, --server-user USER.";
     const NO_DATABASE: &str = "Make it, and the extension in it, as a superuser: CREATE DATABASE; then, in that database, CREATE EXTENSION pgfsbench; and run setup again.";
     let mut client = client::connect(&question.connection).map_err(|e| {
@@ -118,14 +118,14 @@ fn grant(client: &mut Client, role: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn find(client: &mut Client) -> Result<Found, Failure> {
+fn find(client: &mut Client) -> Result<VisitResult, Failure> {
     let row = client.query_opt(
         "SELECT extversion, pg_get_userbyid(extowner)::text, pg_has_role(extowner, 'USAGE') \
          FROM pg_extension WHERE extname = 'pgfsbench'",
         &[],
     )?;
     let Some(row) = row else {
-        return Ok(Found {
+        return Ok(VisitResult {
             version: None,
             owner: String::new(),
             has_rights: false,
@@ -135,7 +135,7 @@ fn find(client: &mut Client) -> Result<Found, Failure> {
         return Err("the server is a standby".into());
     }
     check_tables(client)?;
-    Ok(Found {
+    Ok(VisitResult {
         version: row.try_get(0)?,
         owner: row.try_get(1)?,
         has_rights: row.try_get(2)?,

@@ -4,14 +4,14 @@ use std::{fs, path::Path};
 
 use pgfsbench_core::doctor::{
     filesystems::{Facts, check as judge},
-    helper::Ready,
+    helper::FilesystemSupport,
     report::Line,
 };
 
 use crate::host::tree;
 
 /// A line for each filesystem.
-pub fn check(seen: &[Ready]) -> Vec<Line> {
+pub fn check(seen: &[FilesystemSupport]) -> Vec<Line> {
     judge(&Facts {
         seen,
         known: &tree::text("/proc/filesystems").unwrap_or_default(),

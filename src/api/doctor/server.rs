@@ -2,7 +2,7 @@
 
 use pgfsbench_core::doctor::{
     report::Line,
-    server::{Facts, Room, check as judge},
+    server::{Facts, FreeSpace, check as judge},
 };
 
 use super::super::guard;
@@ -23,7 +23,7 @@ pub fn check(extension: &str) -> Result<Vec<Line>, Fault> {
     let room = |place: Option<Location>| {
         let place = place?;
         let (free, size) = place.space()?;
-        Some(Room {
+        Some(FreeSpace {
             directory: place.directory,
             free,
             size,

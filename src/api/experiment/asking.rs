@@ -13,7 +13,7 @@ use pgfsbench_core::{
     experiment::{
         arguments::{self as experiment_arguments, Checked, ExperimentArguments},
         plan::{
-            self, Before, Length,
+            self, Length, RunsBefore,
             budget::{BudgetPlan, BudgetRequest},
         },
         row, variants,
@@ -165,7 +165,7 @@ impl Planned {
     }
 
     /// Runs before the first block.
-    pub fn before(&self) -> Before {
+    pub fn before(&self) -> RunsBefore {
         self.wish.before()
     }
 
@@ -176,20 +176,20 @@ impl Planned {
 }
 
 /// Why there is no plan.
-pub enum Unplanned {
+pub enum PlanError {
     /// A wrong argument, or an error.
     Refused(Fault),
     /// Requirements that this machine lacks: the first, and all others.
     Lacking(Fault, Vec<Fault>),
 }
 
-impl<E: Into<Fault>> From<E> for Unplanned {
+impl<E: Into<Fault>> From<E> for PlanError {
     fn from(error: E) -> Self {
         Self::Refused(error.into())
     }
 }
 
-impl Unplanned {
+impl PlanError {
     /// As one error, with what would tell the others.
     pub fn into_fault(self, teller: Option<&str>) -> Fault {
         let (fault, others) = match self {
@@ -371,7 +371,7 @@ pub fn planned(
     ready: &Ready,
     arguments: &ExperimentArguments,
     targets: Targets,
-) -> Result<Planned, Unplanned> {
+) -> Result<Planned, PlanError> {
     let made = experiment_arguments::made_targets(arguments)?;
     // Before anything is made: a wrong argument is wrong whatever there is.
     let checked = experiment_arguments::check(arguments, &made)?;
@@ -402,7 +402,7 @@ fn planned_on(
     made: &[(String, String)],
     mut checked: Checked,
     own_targets: OwnTargets,
-) -> Result<Planned, Unplanned> {
+) -> Result<Planned, PlanError> {
     targets::check_targets(ready, &checked)?;
     targets::wait_for_helper(ready, arguments, &mut checked)?;
     targets::warn_of_devices(ready, &checked, arguments.run.force)?;
@@ -476,7 +476,7 @@ pub fn insert(ready: &Ready, planned: &Planned, confirms: Option<i64>) -> Result
         budget_seconds: planned.budget.map(|(seconds, _)| seconds),
     };
     let role = session::role_name(session::role());
-    let by = row::By {
+    let by = row::RequestedBy {
         role: role.clone(),
         mark: format!("{:016x}", random::seed()),
         confirms,

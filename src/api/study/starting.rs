@@ -248,7 +248,7 @@ impl Started {
             facts: &self.facts,
         };
         let questions = self.experiments.iter();
-        let questions = questions.map(|(question, planned)| announcement::Planned {
+        let questions = questions.map(|(question, planned)| announcement::PlannedQuestion {
             question,
             checked: &planned.checked,
             length: planned.length,

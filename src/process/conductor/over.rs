@@ -16,7 +16,7 @@ use crate::{
 impl Conductor {
     /// Cancels the runs of experiments that were cancelled or dropped, and removes the marks of those that are over.
     pub(super) fn clear_up(&self, extension: &Extension) -> Result<(), Fault> {
-        let runs: Vec<OnBoard> = self.runs_of_experiments(extension.oid).collect();
+        let runs: Vec<ActiveRun> = self.runs_of_experiments(extension.oid).collect();
         let ids: Vec<i64> = runs.iter().map(|run| run.experiment).collect();
         if !ids.is_empty() {
             for (id, by) in xact::transaction(|| store::cancelled_or_dropped(&ids))? {
@@ -27,7 +27,7 @@ impl Conductor {
         marker::remove_of_those_over()
     }
 
-    fn runs_of_experiments(&self, extension: u32) -> impl Iterator<Item = OnBoard<'_>> {
+    fn runs_of_experiments(&self, extension: u32) -> impl Iterator<Item = ActiveRun<'_>> {
         let extension_database = self.slot.database.load(Acquire);
         let is_here = move |request: &&Request| {
             request.is_open()
@@ -35,7 +35,7 @@ impl Conductor {
                 && request.extension.load(Acquire) == extension
         };
         let here = self.board.requests.iter().filter(is_here);
-        here.map(|request| OnBoard {
+        here.map(|request| ActiveRun {
             experiment: request.of_experiment.load(Acquire),
             ticket: request.ticket.load(Acquire),
             request,
@@ -44,7 +44,7 @@ impl Conductor {
     }
 
     /// Cancels the run, unless its place has become another run's since: then the ticket is another one.
-    fn cancel(&self, run: &OnBoard, by: &str) {
+    fn cancel(&self, run: &ActiveRun, by: &str) {
         let request = run.request;
         if request.is_open() && request.ticket.load(Acquire) == run.ticket {
             request.set_cancel(Cancel::Requested, by);
@@ -55,7 +55,7 @@ impl Conductor {
 }
 
 /// A run of this database that is on or queued. Its experiment may be gone from the tables.
-struct OnBoard<'a> {
+struct ActiveRun<'a> {
     experiment: i64,
     ticket: u64,
     request: &'a Request,

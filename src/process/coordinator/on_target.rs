@@ -29,26 +29,26 @@ use crate::{
         judgement, plan, preflight,
     },
     store,
-    target::{self, On, Target, helper_job, server::programs::Programs},
+    target::{self, ServerPlace, Target, helper_job, server::programs::Programs},
 };
 use crash::Crashed;
-use data::{Prepared, Supply};
+use data::{DataSource, Prepared};
 use power_cut::PowerCuts;
 use remote::Measured;
 use server_setup::ServerSetup;
 
 /// How far a run on a server of our own has come.
-struct Underway<'a> {
+struct TargetRunProgress<'a> {
     target_state: TargetState,
     /// Where the data come from that are copied; None where there are none.
-    supply: Option<Supply>,
+    supply: Option<DataSource>,
     server: ServerSetup<'a>,
     measured: Option<Measured>,
     crashed: Option<Crashed>,
     power_cuts: Option<PowerCuts>,
 }
 
-impl Underway<'_> {
+impl TargetRunProgress<'_> {
     /// The data that are copied.
     fn prepared(&self) -> Option<&Prepared> {
         self.supply.as_ref()?.prepared.as_ref()
@@ -61,9 +61,9 @@ impl Underway<'_> {
     }
 }
 
-/// Whose turn it is.
+/// The next step of a run on a target, and the server that carries it out.
 #[derive(Clone, Copy)]
-enum Turn {
+enum NextStep {
     Ours(Act),
     /// The server's that is measured, which tells afterwards what it has done.
     OfServer,
@@ -78,15 +78,18 @@ impl Run {
             preflight::check_target(&self.spec)?;
             target::find(&self.spec.target)
         })?;
-        if matches!(target.on, On::Directory(_) | On::Made { .. }) {
+        if matches!(
+            target.on,
+            ServerPlace::Directory(_) | ServerPlace::Made { .. }
+        ) {
             self.note_asking_server()?;
         }
         if target.power_loss_protected {
             self.note("power_loss_protected", json!(true));
         }
         match &target.on {
-            On::Connection(connection) => self.carry_out_on_connection(connection),
-            On::Directory(_) | On::Made { .. } => self.carry_out_near(target),
+            ServerPlace::Connection(connection) => self.carry_out_on_connection(connection),
+            ServerPlace::Directory(_) | ServerPlace::Made { .. } => self.carry_out_near(target),
         }?;
         xact::transaction(|| {
             // The server there did not know its own filesystem, nor this server.
@@ -104,7 +107,7 @@ impl Run {
     /// On a server of our own on this machine, step by step of the plan.
     fn carry_out_near(&mut self, target: Target) -> Result<(), Fault> {
         let programs = xact::transaction(|| Programs::of(&target))?;
-        if matches!(target.on, On::Made { .. }) {
+        if matches!(target.on, ServerPlace::Made { .. }) {
             // Before data are loaded for nothing.
             let patience = self.patience();
             helper_job::wait_for_helper(patience, &mut || self.check_interrupts())?;
@@ -113,7 +116,7 @@ impl Run {
         let (source, supply) = self.supply_of(&target, &programs)?;
         let target_state = xact::transaction(|| plan::target_state(&target, source))?;
         self.plan(Place::TargetState(target_state));
-        let mut at = Underway {
+        let mut at = TargetRunProgress {
             target_state,
             supply,
             server: ServerSetup::on(&target, &programs),
@@ -123,13 +126,13 @@ impl Run {
         };
         loop {
             match self.turn()? {
-                Turn::OfServer => {
+                NextStep::OfServer => {
                     let stage = at.stage();
                     let connection = at.server.connected()?;
                     let measured = self.run_remotely(connection, Executor::Own(&stage));
                     at.measured = Some(measured.map_err(|fault| at.server.explain(fault))?);
                 }
-                Turn::Ours(Act::Collect) => {
+                NextStep::Ours(Act::Collect) => {
                     drop(at.server.connection.take());
                     self.note_copy(&at);
                     let measured = at.measured.as_ref();
@@ -139,7 +142,7 @@ impl Run {
                         at.power_cuts.as_ref(),
                     );
                 }
-                Turn::Ours(act) => {
+                NextStep::Ours(act) => {
                     let began_ns = clock::now_ns();
                     if self.take_step(&mut at, act)? {
                         self.end_step(act, began_ns);
@@ -150,16 +153,16 @@ impl Run {
     }
 
     /// Whose turn it is by the plan; a step of ours begins.
-    fn turn(&mut self) -> Result<Turn, Fault> {
+    fn turn(&mut self) -> Result<NextStep, Fault> {
         if self.cursor.next().is_some_and(Act::is_told_by_server) {
-            return Ok(Turn::OfServer);
+            return Ok(NextStep::OfServer);
         }
         let act = self.next_step().ok_or_else(|| self.stored_nothing())?;
-        Ok(Turn::Ours(act))
+        Ok(NextStep::Ours(act))
     }
 
     /// Takes a step of ours, before or after the run there. False if it has failed and that is a result of the crash.
-    fn take_step(&mut self, at: &mut Underway, act: Act) -> Result<bool, Fault> {
+    fn take_step(&mut self, at: &mut TargetRunProgress, act: Act) -> Result<bool, Fault> {
         if act == Act::CrashServer {
             at.crashed = Some(Crashed::of(self.spec.workload, at.measured.as_ref())?);
         }
@@ -172,7 +175,7 @@ impl Run {
         Ok(is_done)
     }
 
-    fn try_step(&mut self, at: &mut Underway, act: Act) -> Result<(), Fault> {
+    fn try_step(&mut self, at: &mut TargetRunProgress, act: Act) -> Result<(), Fault> {
         let server = &mut at.server;
         match (act, &mut at.crashed) {
             (Act::LoadOnce, _) => self.load_once(at),
@@ -230,7 +233,7 @@ impl Run {
     }
 
     /// Stores facts about the data that were copied.
-    fn note_copy(&mut self, at: &Underway) {
+    fn note_copy(&mut self, at: &TargetRunProgress) {
         let Some(prepared) = at.prepared() else {
             return;
         };

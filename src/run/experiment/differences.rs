@@ -6,7 +6,7 @@ use pgfsbench_core::experiment::{
     answer::Cause,
     devices,
     state::State,
-    undeclared::{self, ANOTHER_DEVICE, Side},
+    undeclared::{self, ANOTHER_DEVICE, ComparedRun},
 };
 use serde_json::Value;
 
@@ -58,13 +58,13 @@ pub fn of(state: &State) -> Result<Differences, Fault> {
 
 /// Names of what differs between two targets in a block in which both have a run that counts, by their numbers, the lower one first.
 fn within_blocks(
-    runs: &[rows::Surrounding],
+    runs: &[rows::RunSurroundings],
     documents: &mut Documents,
 ) -> Result<BTreeMap<(usize, usize), BTreeSet<String>>, Fault> {
     let mut found: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
     for run in runs {
         let is_beside =
-            |other: &&rows::Surrounding| other.block == run.block && other.number > run.number;
+            |other: &&rows::RunSurroundings| other.block == run.block && other.number > run.number;
         for other in runs.iter().filter(is_beside) {
             let names = documents.between(run, other)?;
             if !names.is_empty() {
@@ -91,8 +91,8 @@ impl Documents {
     /// Names of what differs between two runs.
     fn between(
         &mut self,
-        a: &rows::Surrounding,
-        b: &rows::Surrounding,
+        a: &rows::RunSurroundings,
+        b: &rows::RunSurroundings,
     ) -> Result<Vec<String>, Fault> {
         let key = (a.mark.clone(), b.mark.clone());
         if let Some(known) = self.compared.get(&key) {
@@ -101,17 +101,17 @@ impl Documents {
         self.read(a)?;
         self.read(b)?;
         let document =
-            |run: &rows::Surrounding| self.by_mark.get(&run.mark).and_then(Option::as_ref);
+            |run: &rows::RunSurroundings| self.by_mark.get(&run.mark).and_then(Option::as_ref);
         let names = match (document(a), document(b)) {
             (Some(of_a), Some(of_b)) if devices::are_runs_apart(of_a, of_b) => {
                 vec![ANOTHER_DEVICE.into()]
             }
             (Some(of_a), Some(of_b)) => undeclared::between(
-                Side {
+                ComparedRun {
                     document: of_a,
                     own: &a.own,
                 },
-                Side {
+                ComparedRun {
                     document: of_b,
                     own: &b.own,
                 },
@@ -122,7 +122,7 @@ impl Documents {
         Ok(names)
     }
 
-    fn read(&mut self, run: &rows::Surrounding) -> Result<(), Fault> {
+    fn read(&mut self, run: &rows::RunSurroundings) -> Result<(), Fault> {
         if !self.by_mark.contains_key(&run.mark) {
             let document = store::document(run.run_id)?;
             self.by_mark.insert(run.mark.clone(), document);

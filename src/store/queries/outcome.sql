@@ -1,4 +1,4 @@
--- How run $1 ended, by its row. One that is not over, but that nobody works on, counts as failed with SQLSTATE $2.
+-- How run $1 ended, by its row. A run that is not over and has no coordinator counts as failed with SQLSTATE $2.
 SELECT CASE WHEN status = 'done' THEN jsonb_build_object('done', jsonb_build_object('run_id', run_id,
         'target', target, 'filesystem', filesystem, 'workload', workload, 'tps', tps,
         'latency_p99_ms', latency_p99_ms, 'latency_max_ms', latency_max_ms, 'commit_p99_ms', commit_p99_ms,

@@ -124,13 +124,13 @@ fn measure_test(
     let slots = &shmem::clients()[..test.writers as usize];
     run.wait_until(|run| {
         let ready = |slot: &ClientSlot| slot.ready_for.load(Acquire) == u64::from(window);
-        Ok(run.crew.clients_are(ClientState::Ready)? && slots.iter().all(ready))
+        Ok(run.processes.clients_are(ClientState::Ready)? && slots.iter().all(ready))
     })?;
     let start = clock::now_ns() + LEAD_NS;
     let area = &run.board.run;
     area.end_ns.store(start + each_ns, Relaxed);
     area.measure_start_ns.store(start, Release);
-    run.crew.wake();
+    run.processes.wake();
     run.wait_for_window(window, slots, |_| ())?;
     let mut syncs = Histogram::new();
     slots

@@ -10,7 +10,7 @@ use std::{
 use pgfsbench_core::{
     run::row::Measured,
     spec::{Act, Cache},
-    workload::scan::{self, Made, READ_BYTES, Reading, Report, Row, Scan, State, Waiting},
+    workload::scan::{self, JudgedScan, READ_BYTES, Reading, Report, Row, Scan, State, Waiting},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -93,7 +93,7 @@ fn launch(run: &mut Run) -> Result<(), Fault> {
     run.have_sampler()
 }
 
-fn measure(run: &mut Run) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
+fn measure(run: &mut Run) -> Result<(Vec<JudgedScan>, Vec<Reading>), Fault> {
     let own = table::own(&run.spec);
     let repeats = own.repeats.unwrap_or(scan::REPEATS);
     let scans = scan::order(&own.degrees, repeats, run.spec.seed);
@@ -127,12 +127,16 @@ fn measure(run: &mut Run) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
 
 /// A scan whose table was not in the cache all the time, or was where it should not be, says nothing: it is made again, some
 /// times.
-fn scan_until_it_counts(run: &mut Run, scan: Scan, made: &mut Vec<Made>) -> Result<(), Fault> {
+fn scan_until_it_counts(
+    run: &mut Run,
+    scan: Scan,
+    made: &mut Vec<JudgedScan>,
+) -> Result<(), Fault> {
     let cache = run.spec.options.cache;
     let tells = cache != Cache::Cold || !storage::is_compressed(&run.observed.environment);
     for _ in 0..scan::TRIES {
         let (report, waits) = scan_once(run, scan.degree)?;
-        let judged = Made::judge(scan, report, waits, cache, tells);
+        let judged = JudgedScan::judge(scan, report, waits, cache, tells);
         let is_again = judged.is_spoiled;
         made.push(judged);
         if !is_again {
@@ -148,17 +152,17 @@ fn scan_once(run: &mut Run, degree: u32) -> Result<(Report, Waiting), Fault> {
     area.scanning.store(0, Release);
     area.scan_report.clear();
     area.scan_degree.store(degree, Release);
-    run.crew.launch_worker(SCAN)?;
+    run.processes.launch_worker(SCAN)?;
     let mut waiting = BTreeMap::new();
     let mut next = Instant::now();
     loop {
-        if run.crew.worker_is_done()? {
+        if run.processes.worker_is_done()? {
             break;
         }
         if Instant::now() >= next {
             next = Instant::now() + bench::LOOK;
             run.check_interrupts()?;
-            run.crew.sampler_is_there()?;
+            run.processes.sampler_is_there()?;
         }
         if area.scanning.load(Acquire) == 1 {
             each_wait(area.worker.pid.load(Acquire), |event| {
@@ -221,7 +225,7 @@ fn read_once(run: &mut Run, readers: u32, block_bytes: u64, window: u32) -> Resu
 
 fn store_all(
     run: &mut Run,
-    made: &[Made],
+    made: &[JudgedScan],
     readings: &[Reading],
     phases: Value,
 ) -> Result<Outcome, Fault> {

@@ -16,14 +16,14 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         config, guc, pages, process,
-        scan::{self, Scanned},
+        scan::{self, ScanFigures},
         sql,
         usage::{self, Wait},
         xact,
     },
     workload::{
         ClientContext,
-        scan::{cache, storage::SoFar, table},
+        scan::{cache, storage::ReadCounters, table},
     },
 };
 
@@ -39,7 +39,7 @@ pub fn verify(spec: &Spec) -> Result<(), Fault> {
     check_untouched(spec)
 }
 
-fn check_rows(spec: &Spec, scanned: &Scanned) -> Result<(), Fault> {
+fn check_rows(spec: &Spec, scanned: &ScanFigures) -> Result<(), Fault> {
     let expected = table::rows(spec);
     if scanned.rows as u64 == expected {
         return Ok(());
@@ -68,7 +68,7 @@ fn check_untouched(spec: &Spec) -> Result<(), Fault> {
     }
     Err(Fault::new(
         sqlstate::NOT_IN_THIS_STATE,
-        "somebody has changed rows of the table while it was scanned",
+        "another session has changed rows of the table while it was scanned",
     )
     .detail(format!(
         "Only {unchanged} of its {} are as they were loaded.",
@@ -86,7 +86,7 @@ fn other_rows(detail: String) -> Fault {
     )
     .detail(detail)
     .hint(format!(
-        "{KEEP_OUT} If nobody was in it, do not trust this filesystem or what is below it."
+        "{KEEP_OUT} If no session was in it, do not trust this filesystem or what is below it."
     ))
 }
 
@@ -111,12 +111,12 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let state = cache::prepare(spec)?;
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
-    let before = SoFar::read(board)?;
+    let before = ReadCounters::read(board)?;
     board.run.scanning.store(1, Release);
     let scanned = xact::transaction(|| scan::count(table::QUALIFIED));
     board.run.scanning.store(0, Release);
     let scanned = scanned?;
-    let after = SoFar::read(board)?;
+    let after = ReadCounters::read(board)?;
     check_rows(spec, &scanned)?;
     let by_processes = after.by_processes(
         &before,
@@ -124,7 +124,7 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
         scanned.read * pgfsbench_core::units::PAGE,
     );
     let ms = |ns: u64| ns as f64 / 1e6;
-    let Scanned {
+    let ScanFigures {
         worker_blocks,
         leader_blocks,
         plan,

@@ -57,7 +57,7 @@ fn readers_count() -> bool {
 }
 
 /// Counters of bytes read, at one moment.
-pub struct SoFar {
+pub struct ReadCounters {
     leader: Option<Reads>,
     workers: Reads,
     workers_told: u32,
@@ -68,14 +68,14 @@ pub struct SoFar {
 
 /// Bytes that were read for the processes of a scan.
 #[derive(Default)]
-pub struct ByProcesses {
+pub struct ProcessReads {
     /// Bytes from storage; None where that is not known.
     pub storage: Option<u64>,
     /// Bytes that the server's I/O workers read for others, so that the reads from storage cannot be attributed; None without any.
     pub for_others: Option<u64>,
 }
 
-impl SoFar {
+impl ReadCounters {
     /// Up to now, by this process, the parallel workers of its scans, and the server's I/O workers.
     pub fn read(board: &Board) -> Result<Self, Fault> {
         let run = &board.run;
@@ -94,23 +94,23 @@ impl SoFar {
     }
 
     /// Bytes read since then for a scan that took `blocks` bytes of blocks from outside of shared buffers.
-    pub fn by_processes(&self, before: &Self, workers: u32, blocks: u64) -> ByProcesses {
+    pub fn by_processes(&self, before: &Self, workers: u32, blocks: u64) -> ProcessReads {
         let told = self.workers_told.wrapping_sub(before.workers_told);
         if told != workers || !readers_count() {
-            return ByProcesses::default();
+            return ProcessReads::default();
         }
         let (Some(leader), Some(leader_before)) = (self.leader, before.leader) else {
-            return ByProcesses::default();
+            return ProcessReads::default();
         };
         let own = leader
             .since(leader_before)
             .plus(self.workers.since(before.workers));
         let Some(io_workers) = self.by_io_workers(before) else {
-            return ByProcesses::default();
+            return ProcessReads::default();
         };
         let for_others = read_for_others(own, io_workers, blocks);
         let all = own.plus(io_workers).storage;
-        ByProcesses {
+        ProcessReads {
             storage: for_others.is_none().then_some(all),
             for_others,
         }

@@ -4,7 +4,7 @@ use std::{fs::File, path::PathBuf};
 
 use pgfsbench_core::{
     spec::{Spec, Stage},
-    workload::scan::{Own, Payload, ROWS},
+    workload::scan::{Payload, ROWS, ScanOptions},
 };
 
 use crate::{
@@ -31,7 +31,7 @@ const PAYLOAD_SEED: i64 = 1;
 const SHORT: u32 = 126;
 
 /// The options of the workload.
-pub fn own(spec: &Spec) -> Own {
+pub fn own(spec: &Spec) -> ScanOptions {
     spec.options.own()
 }
 

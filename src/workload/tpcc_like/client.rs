@@ -9,8 +9,8 @@ use pgfsbench_core::{
     workload::{
         mix::{Choice, Counted, Outcome, Tries},
         tpcc_like::{
-            Constants, Customer, DISTRICTS, Drawn, Input, Inputs, Kind, Line, NewOrder, Own,
-            Payment, Terminal as At, WORDS,
+            Constants, Customer, DISTRICTS, Drawn, Input, Inputs, Kind, Line, NewOrder, Payment,
+            Terminal as At, TpccLikeOptions, WORDS,
         },
     },
 };
@@ -89,7 +89,7 @@ impl Plans {
 pub struct Terminal {
     plans: Plans,
     inputs: Inputs,
-    own: Own,
+    own: TpccLikeOptions,
     client: u32,
     clients: u32,
     /// Draws thinking times, which change no input.
@@ -107,7 +107,7 @@ impl<'a> Transaction<'a> for Terminal {
         spi: &Connection,
         _counted: Counted<'static>,
     ) -> Result<Self, Fault> {
-        let own: Own = spec.options.own();
+        let own: TpccLikeOptions = spec.options.own();
         let handle = context.board.run.words.load(Acquire);
         let words = segment::words(handle, WORDS * spec.clients as usize)?;
         Ok(Self {

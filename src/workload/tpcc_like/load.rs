@@ -2,7 +2,7 @@
 
 use pgfsbench_core::{
     spec::Spec,
-    workload::tpcc_like::{Own, Table},
+    workload::tpcc_like::{Table, TpccLikeOptions},
 };
 
 use crate::{
@@ -59,7 +59,7 @@ pub fn load(spec: &Spec, progress: &mut dyn FnMut(u64) -> Result<(), Fault>) -> 
             sql::write(&statement.replace("CREATE TABLE", create), &[])?;
         }
     }
-    if spec.options.own::<Own>().foreign_keys {
+    if spec.options.own::<TpccLikeOptions>().foreign_keys {
         for statement in FOREIGN_KEYS {
             sql::write(statement, &[])?;
         }

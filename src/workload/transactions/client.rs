@@ -152,7 +152,7 @@ struct Client<'a, T> {
     reporter: Reporter<'a>,
     end_ns: u64,
     /// The transaction that is on.
-    current: Option<Current>,
+    current: Option<CurrentTransaction>,
     /// The random numbers before the first try of that transaction; kept where there may be further tries.
     before: Option<Stream>,
     /// Whether a failure was reported to the server's log.
@@ -161,7 +161,7 @@ struct Client<'a, T> {
 
 /// A transaction that is due.
 #[derive(Clone, Copy)]
-struct Due {
+struct DueTransaction {
     /// From when its latency counts.
     from_ns: u64,
     /// When it starts.
@@ -169,10 +169,10 @@ struct Due {
     measured: bool,
 }
 
-/// A transaction that is on.
+/// The transaction that the client carries out now.
 #[derive(Clone, Copy)]
-struct Current {
-    due: Due,
+struct CurrentTransaction {
+    due: DueTransaction,
     choice: Choice,
     /// Further tries that were begun.
     retries: u64,
@@ -280,7 +280,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
 
     /// Chooses the next transaction, and waits until it begins; None at the end.
     #[inline]
-    fn begin(&mut self, now: u64) -> Option<Current> {
+    fn begin(&mut self, now: u64) -> Option<CurrentTransaction> {
         let mut due = self.next(now)?;
         let random = match due.measured {
             true => &mut self.measure,
@@ -299,7 +299,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         if due.measured && self.slot.started_ns.load(Relaxed) == 0 {
             self.slot.started_ns.store(due.start_ns, Relaxed);
         }
-        Some(Current {
+        Some(CurrentTransaction {
             due,
             choice,
             retries: 0,
@@ -307,7 +307,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
     }
 
     /// Waits before a transaction, which begins after the wait; None when the window is over then.
-    fn wait_before(&mut self, due: Due, ns: u64) -> Option<Due> {
+    fn wait_before(&mut self, due: DueTransaction, ns: u64) -> Option<DueTransaction> {
         let mut now = self.wait_until(due.start_ns + ns);
         let measured = now >= self.reporter.start_ns;
         if measured && !due.measured {
@@ -316,7 +316,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                 *left = left.checked_sub(1)?;
             }
         }
-        (now < self.end_ns && !self.run.stopped(self.serial)).then_some(Due {
+        (now < self.end_ns && !self.run.stopped(self.serial)).then_some(DueTransaction {
             from_ns: now,
             start_ns: now,
             measured,
@@ -386,7 +386,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
     }
 
     /// Has a transaction tried once more, with the same random numbers.
-    fn try_again(&mut self, current: Current, fault: &Fault) {
+    fn try_again(&mut self, current: CurrentTransaction, fault: &Fault) {
         if let Some(before) = &self.before {
             match current.due.measured {
                 true => self.measure.clone_from(before),
@@ -398,7 +398,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         {
             counters.count_retry(&fault.sqlstate);
         }
-        self.current = Some(Current {
+        self.current = Some(CurrentTransaction {
             retries: current.retries + 1,
             ..current
         });
@@ -412,7 +412,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
 
     /// The next transaction, waited for under a rate; None at the end.
     #[inline]
-    fn next(&mut self, now: u64) -> Option<Due> {
+    fn next(&mut self, now: u64) -> Option<DueTransaction> {
         if self.run.stopped(self.serial) {
             return None;
         }
@@ -428,7 +428,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                     *left = left.checked_sub(1)?;
                 }
             }
-            return Some(Due {
+            return Some(DueTransaction {
                 from_ns: now,
                 start_ns: now,
                 measured,
@@ -464,7 +464,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                 sleep(from_ns - now);
                 now = clock::now_ns();
             }
-            return Some(Due {
+            return Some(DueTransaction {
                 from_ns,
                 start_ns: now,
                 measured,
@@ -484,7 +484,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
     }
 
-    fn count_failed(&mut self, current: Current, sqlstate: &str, ended_ns: u64) {
+    fn count_failed(&mut self, current: CurrentTransaction, sqlstate: &str, ended_ns: u64) {
         self.count_work(current.due.measured);
         if !current.due.measured {
             return;
@@ -499,8 +499,8 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
 
     /// Counts a transaction that was carried out to its end.
     #[inline]
-    fn count(&mut self, current: Current, ended: &Ended) {
-        let Current { due, choice, .. } = current;
+    fn count(&mut self, current: CurrentTransaction, ended: &Ended) {
+        let CurrentTransaction { due, choice, .. } = current;
         let Ended {
             outcome, end_ns, ..
         } = *ended;
@@ -524,7 +524,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
 
     /// Counts a measured transaction that was committed.
     #[inline]
-    fn count_committed(&self, due: Due, latency: u64, ended: &Ended) {
+    fn count_committed(&self, due: DueTransaction, latency: u64, ended: &Ended) {
         let slot = self.slot;
         add(&slot.measured, 1);
         slot.latency.record(latency);

@@ -173,7 +173,7 @@ fn set_window(run: &mut Run, is_search: bool) {
 fn let_go(run: &mut Run) {
     run.begin_sampling(run.observed.measure_start_ns);
     run.board.run.go.store(1, Release);
-    run.crew.wake();
+    run.processes.wake();
 }
 
 fn warm_up(run: &mut Run, is_search: bool) -> Result<(), Fault> {
@@ -183,7 +183,9 @@ fn warm_up(run: &mut Run, is_search: bool) -> Result<(), Fault> {
     run.enter(Phase::Warmup, run.spec.warmup_ms);
     let_go(run);
     let start = run.observed.measure_start_ns;
-    run.wait_until(|run| Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start))
+    run.wait_until(|run| {
+        Ok(run.processes.clients_are(ClientState::Done)? || clock::now_ns() >= start)
+    })
 }
 
 fn measure(
@@ -215,7 +217,7 @@ fn measure(
         run.observed.at_start()?;
         wait_for_reports(run, start)?;
         run.statistics.begin(work_database)?;
-        if run.crew.may_have_reported_again() {
+        if run.processes.may_have_reported_again() {
             run.statistics.begin_late();
         }
         // It looks at all processes, and nothing is to be late for it.
@@ -230,7 +232,7 @@ fn measure(
     }
     run.end_window()?;
     area.stop.store(STOP_ALL, Release);
-    run.crew.wake();
+    run.processes.wake();
     point!("coordinator after the window");
     run.wait_for_sampler()?;
     run.observed.surroundings.after_clients();
@@ -247,11 +249,11 @@ fn wait_for_clients(run: &mut Run, mut cut_off: CutOff) -> Result<(), Fault> {
     run.wait_until(|run| {
         let now = clock::now_ns();
         if let Some(order) = cut_off.order(now) {
-            run.crew.cut_off(order, |_| true);
+            run.processes.cut_off(order, |_| true);
         }
         // Under a low rate the clients know before the end that nothing more is due.
         let over = now >= run.observed.measure_end_ns.unwrap_or(0);
-        Ok(run.crew.clients_are(ClientState::Done)? && over)
+        Ok(run.processes.clients_are(ClientState::Done)? && over)
     })
 }
 
@@ -261,8 +263,8 @@ fn wait_for_reports(run: &mut Run, start_ns: u64) -> Result<(), Fault> {
     let deadline = start_ns + REPORTS_NS;
     run.wait_until(|run| {
         run.alarm_ns = clock::now_ns() + 5_000_000;
-        run.crew.clients_are(ClientState::Running)?;
-        Ok(run.crew.have_reported() || clock::now_ns() >= deadline)
+        run.processes.clients_are(ClientState::Running)?;
+        Ok(run.processes.have_reported() || clock::now_ns() >= deadline)
     })
 }
 

@@ -74,12 +74,12 @@ fn wait_for_end(run: &mut Run, window: u32, end_ns: u64, mut cut_off: CutOff) ->
     run.wait_until(|run| {
         let now = clock::now_ns();
         if let Some(order) = cut_off.order(now) {
-            run.crew.cut_off(order, is_on);
+            run.processes.cut_off(order, is_on);
         }
         // The alarm rings once; after that the last clients wake this process.
         run.alarm_ns = Some(end_ns).filter(|&ns| ns > now).unwrap_or(0);
         let through = !run.client_slots().iter().any(is_on);
-        Ok(run.crew.clients_are(ClientState::Ready)? && through && clock::now_ns() >= end_ns)
+        Ok(run.processes.clients_are(ClientState::Ready)? && through && clock::now_ns() >= end_ns)
     })
 }
 

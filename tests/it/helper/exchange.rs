@@ -114,7 +114,7 @@ fn a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused(disk: 
         system("mkfs.ext4", &["-q", "-F", "-L", "precious", &disk.device]);
     });
     assert!(
-        said.contains("somebody writes to device") && said.contains("precious"),
+        said.contains("another program writes to device") && said.contains("precious"),
         "{said}"
     );
     assert!(system("blkid", &["-p", &disk.device]).contains("precious"));

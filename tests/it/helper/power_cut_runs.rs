@@ -18,7 +18,7 @@ fn scene(test: &str) -> Option<Scene> {
     let scene = Scene::new(test, &[], "")?;
     // With the record it has to fit into what the helper allows for images.
     scene.value(
-        "SELECT fsbench.create_target('ext4', filesystem => 'ext4', image_size => '800MB', image_sparse => true)",
+        "SELECT fsbench.create_target('ext4', filesystem => 'ext4', image_size => '1GB', image_sparse => true)",
     );
     Some(scene)
 }
@@ -65,7 +65,7 @@ fn acknowledged_commits_survive_power_cuts_and_controls_do_not() {
     assert_eq!(scene.value(&points), "true 2 2 true true");
     // The definition decides, not the name, and of settings only those on which durability depends.
     scene.value(
-        "SELECT fsbench.create_target('alike', filesystem => 'ext4', image_size => '800MB', image_sparse => true)",
+        "SELECT fsbench.create_target('alike', filesystem => 'ext4', image_size => '1GB', image_sparse => true)",
     );
     let later = |code: &str| {
         let later = scene.start_run(
@@ -225,7 +225,7 @@ fn filesystems_keep_what_they_acknowledged() {
     for filesystem in ["ext4", "xfs", "btrfs"] {
         if filesystem != "ext4" {
             scene.value(&format!(
-                "SELECT fsbench.create_target('{filesystem}', filesystem => '{filesystem}', image_size => '800MB', image_sparse => true)"
+                "SELECT fsbench.create_target('{filesystem}', filesystem => '{filesystem}', image_size => '1GB', image_sparse => true)"
             ));
         }
         let began = Instant::now();

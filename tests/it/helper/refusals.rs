@@ -15,7 +15,7 @@ fn what_is_there_already_is_left_alone(lab: &Lab) {
         make();
         lab.refused(
             &on_image("t", "ext4", "32MB"),
-            &["is there already", "somebody else's"],
+            &["is there already", "has not made it"],
         );
         lab.ok(&["cleanup"]);
         lab.ok(&["release", "--target", "t"]);

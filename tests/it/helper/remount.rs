@@ -81,7 +81,7 @@ fn only_what_is_prepared_and_not_used_is_mounted_again(lab: &Lab) {
     lab.refused(&REMOUNT, &["is not prepared", "Prepare it first"]);
     let before = prepared(lab, "ext4", "32MB", &[]);
     let file = fs::File::create(lab.path("mnt/bench@t/open")).expect("a file");
-    lab.refused(&REMOUNT, &["is in use", "ends nobody"]);
+    lab.refused(&REMOUNT, &["is in use", "ends no processes of others"]);
     // It is what it was.
     assert_eq!(lab.mounts(), std::slice::from_ref(&before));
     drop(file);

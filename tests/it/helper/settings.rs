@@ -223,7 +223,7 @@ fn what_somebody_else_has_set_meanwhile_stays(disk: &Disk) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(
-        said.contains("somebody else has set it meanwhile"),
+        said.contains("another program has set it meanwhile"),
         "{said}"
     );
     assert_eq!(queue.get("read_ahead_kb"), "256");

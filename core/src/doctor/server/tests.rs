@@ -34,7 +34,7 @@ fn facts() -> Facts {
         locked_memory_limit: None,
         xmin_holders: Vec::new(),
         statements: Statements::Recorded,
-        data: Some(Room {
+        data: Some(FreeSpace {
             directory: "/d".into(),
             free: 2 << 30,
             size: 4 << 30,

@@ -1,6 +1,6 @@
 //! Undeclared differences on which a verdict rests.
 
-use super::{Base, Cause, TargetFacts, Withheld};
+use super::{Cause, TargetFacts, TargetResult, Withheld};
 use crate::{experiment::state::State, texts::answer::compared_with};
 
 /// Differences that withhold the verdict of a target, with the numbers of the targets that differ: from the one that it is compared with, or from any
@@ -28,7 +28,7 @@ pub(super) fn of(
 }
 
 /// From which ones it differs, where the row names no other target.
-pub(super) fn from_others(state: &State, base: &Base, with: &[usize]) -> String {
+pub(super) fn from_others(state: &State, base: &TargetResult, with: &[usize]) -> String {
     if base.against.is_some() || with.is_empty() {
         return String::new();
     }

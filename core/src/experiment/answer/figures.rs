@@ -1,6 +1,6 @@
 //! Figures in words.
 
-use super::{Base, Cause, Checkpoints, Row, open};
+use super::{Cause, Checkpoints, Row, TargetResult, open};
 use crate::{
     experiment::{
         metric::{Kind, Metric},
@@ -10,7 +10,7 @@ use crate::{
     finding::Durability,
     series::median,
     texts::answer::{
-        Caveat, Line, Told,
+        Caveat, Line, TargetSummary,
         figures::{self as text, Noun, Values},
     },
     verdict::best::Standing,
@@ -24,7 +24,7 @@ fn noun(metric: Metric) -> Noun {
 }
 
 /// The figures without a verdict.
-pub(super) fn arithmetic(state: &State, metric: Metric, base: &Base) -> String {
+pub(super) fn arithmetic(state: &State, metric: Metric, base: &TargetResult) -> String {
     let name = |i: usize| state.targets[i].name.as_str();
     let values = |number: usize| values_of(&state.values(number, metric));
     let own = values(base.number);
@@ -103,7 +103,7 @@ pub fn line(state: &State, rows: &[Row]) -> String {
         let is_open = row.is_inconclusive() || row.is_open();
         let reason = row.reason.as_ref().filter(|_| is_open);
         let verdict = (!row.is_set_aside()).then_some(row.verdict.as_str());
-        Told {
+        TargetSummary {
             target: &row.target,
             verdict,
             reason: verdict.and(reason).map(Cause::says),

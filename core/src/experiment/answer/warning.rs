@@ -6,7 +6,7 @@ use crate::{experiment::throttled::Step, texts::steps::changed_between_blocks, w
 
 /// A finding that is a warning, and how many of a target's runs have it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Found {
+pub struct WarningCount {
     pub code: String,
     pub with_it: u64,
     /// All of its runs that count.
@@ -16,7 +16,7 @@ pub struct Found {
 /// A warning about a target's runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
-    Found(Found),
+    Found(WarningCount),
     /// These have changed between its blocks.
     Changed(String),
     /// Flushes have become slower or faster, and stay so.
@@ -25,7 +25,7 @@ pub enum Warning {
     CarryOver,
 }
 
-impl Found {
+impl WarningCount {
     /// In which of the runs it is.
     pub fn in_which(&self) -> String {
         match self.with_it < self.runs {
@@ -71,7 +71,7 @@ pub fn listed(text: &str) -> Vec<Warning> {
         let (code, runs) = words.split_once(" (").unwrap_or((words, "1 of 1 runs)"));
         let (with_it, runs) = runs.trim_end_matches(" runs)").split_once(" of ").unwrap();
         let (with_it, runs) = (with_it.parse().unwrap(), runs.parse().unwrap());
-        Warning::Found(Found {
+        Warning::Found(WarningCount {
             code: code.into(),
             with_it,
             runs,

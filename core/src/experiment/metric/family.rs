@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{By, Metric, kept, ratio};
+use super::{MeasuredBy, Metric, kept, ratio};
 use crate::workload;
 
 /// Committed New-Orders a minute. It is no metric of all transactions, and shares no level with them.
@@ -15,16 +15,19 @@ const FSYNC: &str = "fsync_ops_";
 /// The metric of that name.
 pub(super) fn member(name: &str) -> Option<Metric> {
     if name == NOTPM {
-        return Some(ratio(NOTPM, true, "NOTPM", By::NewOrders));
+        return Some(ratio(NOTPM, true, "NOTPM", MeasuredBy::NewOrders));
     }
     let (by, noun) = match (name.strip_prefix(SCAN), name.strip_prefix(FSYNC)) {
         (Some(degree), _) => {
             let degree = whole_number(degree).filter(|n| is_known("degrees", &json!([n])))?;
-            (By::Degree(degree), format!("scan speed at degree {degree}"))
+            (
+                MeasuredBy::Degree(degree),
+                format!("scan speed at degree {degree}"),
+            )
         }
         (None, Some(method)) if is_known("methods", &json!([method])) => {
             let noun = format!("operations per second of {method}");
-            (By::Method(kept(method)), noun)
+            (MeasuredBy::Method(kept(method)), noun)
         }
         _ => return None,
     };
@@ -63,17 +66,20 @@ mod tests {
         for (name, by, noun) in [
             (
                 "scan_gb_per_s_at_8",
-                By::Degree(8),
+                MeasuredBy::Degree(8),
                 "scan speed at degree 8",
             ),
             (
                 "fsync_ops_open_datasync",
-                By::Method("open_datasync"),
+                MeasuredBy::Method("open_datasync"),
                 "operations per second of open_datasync",
             ),
         ] {
             let metric = find(name).unwrap();
-            assert_eq!((metric.name, metric.by, metric.noun), (name, by, noun));
+            assert_eq!(
+                (metric.name, metric.measured_by, metric.noun),
+                (name, by, noun)
+            );
             assert!(metric.more_is_better && metric.decides(false).is_ok());
             // It is the same text the next time.
             let again = find(name).unwrap();

@@ -10,7 +10,7 @@ use crate::{
 
 /// The runs that have a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum By {
+pub enum MeasuredBy {
     /// Runs of transactions, or of syncs.
     Operations,
     /// Runs of transactions.
@@ -97,26 +97,26 @@ impl Metric {
     /// Refuses a run that does not measure it: the experiment would end without a value.
     pub fn is_measured_by(&self, run: &PlannedRun) -> Result<(), Refusal> {
         let transactions = run.workload.runs_transactions();
-        match self.by {
-            By::Operations if transactions || run.syncs() => Ok(()),
-            By::Operations => Err(self.not_of(run, "It runs no transactions.")),
-            By::Scans | By::Degree(_) if !run.scans() => {
+        match self.measured_by {
+            MeasuredBy::Operations if transactions || run.syncs() => Ok(()),
+            MeasuredBy::Operations => Err(self.not_of(run, "It runs no transactions.")),
+            MeasuredBy::Scans | MeasuredBy::Degree(_) if !run.scans() => {
                 Err(self.not_of(run, "It is the speed of parallel scans."))
             }
-            By::Method(_) if !run.syncs() => {
+            MeasuredBy::Method(_) if !run.syncs() => {
                 Err(self.not_of(run, "It is how fast a file is written and synced."))
             }
-            By::Files(_) if !run.workload.takes_option("pattern") => {
+            MeasuredBy::Files(_) if !run.workload.takes_option("pattern") => {
                 Err(self.not_of(run, "It is how fast fio reads and writes files."))
             }
-            By::Files(files) => self.has_files(files, run),
-            By::Scans => Ok(()),
-            By::NewOrders if !run.makes_new_orders() => {
+            MeasuredBy::Files(files) => self.has_files(files, run),
+            MeasuredBy::Scans => Ok(()),
+            MeasuredBy::NewOrders if !run.makes_new_orders() => {
                 Err(self.not_of(run, "It is the number of New-Order transactions."))
             }
-            By::NewOrders => Ok(()),
+            MeasuredBy::NewOrders => Ok(()),
             // Which degrees are chosen depends on the machine.
-            By::Degree(degree) => match run.lists("degrees", &degree.into(), false) {
+            MeasuredBy::Degree(degree) => match run.lists("degrees", &degree.into(), false) {
                 true => Ok(()),
                 false => Err(self.needs(
                     "option \"degrees\" with its degree",
@@ -124,7 +124,7 @@ impl Metric {
                     &format!("{{\"degrees\": [{degree}]}}"),
                 )),
             },
-            By::Method(method) => match run.lists("methods", &method.into(), true) {
+            MeasuredBy::Method(method) => match run.lists("methods", &method.into(), true) {
                 true => Ok(()),
                 false => Err(self.needs(
                     "option \"methods\" with its method",
@@ -132,32 +132,32 @@ impl Metric {
                     &format!("{{\"methods\": [\"{method}\"]}}"),
                 )),
             },
-            By::Loading if !transactions && !run.scans() => {
+            MeasuredBy::Loading if !transactions && !run.scans() => {
                 Err(self.not_of(run, "It loads no tables."))
             }
-            By::Loading if !run.loads() => Err(self.needs(
+            MeasuredBy::Loading if !run.loads() => Err(self.needs(
                 "option \"data\"",
                 "Data are loaded once, and copied to each target.",
                 "{\"data\": \"loaded\"}",
             )),
-            By::Loading => Ok(()),
+            MeasuredBy::Loading => Ok(()),
             _ if !transactions => Err(self.not_of(run, "It runs no transactions.")),
-            By::Writes if !run.workload.writes() => {
+            MeasuredBy::Writes if !run.workload.writes() => {
                 Err(self.not_of(run, "Its transactions change nothing."))
             }
-            By::Seconds | By::Writes if !run.is_sampled() => Err(Refusal::argument(format!(
+            MeasuredBy::Seconds | MeasuredBy::Writes if !run.is_sampled() => Err(Refusal::argument(format!(
                 "metric \"{}\" needs all seconds of a run",
                 self.name
             ))
             .detail("The option \"sample\" leaves them out.")
             .hint("Leave this option out, or use another metric.")),
-            By::Option(option) => self.has_option(option, run),
-            By::Transaction(_) if run.transactions.is_empty() => {
+            MeasuredBy::Option(option) => self.has_option(option, run),
+            MeasuredBy::Transaction(_) if run.transactions.is_empty() => {
                 Err(self.not_of(run, "Its transactions have no names."))
             }
-            By::Transaction(_) => self.is_among(run.transactions),
+            MeasuredBy::Transaction(_) => self.is_among(run.transactions),
             // Whether there is a search is looked at for itself.
-            By::Transactions | By::Seconds | By::Writes | By::Search => Ok(()),
+            MeasuredBy::Transactions | MeasuredBy::Seconds | MeasuredBy::Writes | MeasuredBy::Search => Ok(()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Metrics of one kind of transaction, for workloads that have several: `latency_p99_ms of order`.
 
-use super::{ALL, By, Metric, kept};
+use super::{ALL, MeasuredBy, Metric, kept};
 use crate::{escape::is_refused, refusal::Refusal, refusal::quoted};
 
 /// Stands between the figure and the name of the transaction.
@@ -28,7 +28,7 @@ pub(super) fn member(name: &str) -> Option<Metric> {
     is_name.then(|| Metric {
         name: kept(name),
         noun: kept(&format!("{}{OF}{transaction}", whole.noun)),
-        by: By::Transaction(kept(transaction)),
+        measured_by: MeasuredBy::Transaction(kept(transaction)),
         ..*whole
     })
 }
@@ -49,8 +49,8 @@ pub(super) fn figure(name: &str) -> &str {
 impl Metric {
     /// Refuses a metric of a transaction that is not among these, unless none is known.
     pub fn is_among(self, transactions: &[String]) -> Result<(), Refusal> {
-        match self.by {
-            By::Transaction(name)
+        match self.measured_by {
+            MeasuredBy::Transaction(name)
                 if !transactions.is_empty() && !transactions.iter().any(|known| known == name) =>
             {
                 let known: Vec<String> = transactions.iter().map(|name| quoted(name)).collect();
@@ -76,12 +76,12 @@ mod tests {
     fn a_metric_of_a_transaction_is_compared_as_that_of_all() {
         let metric = find("latency_p99_ms of new-order").unwrap();
         assert_eq!(metric.noun, "p99 latency of new-order");
-        assert_eq!(metric.by, By::Transaction("new-order"));
+        assert_eq!(metric.measured_by, MeasuredBy::Transaction("new-order"));
         assert_eq!(metric.kind, Kind::Latency(Some(99.0)));
         assert_eq!(metric.unit(), Some(("ms", 1.0)));
         assert!(metric.decides(false).is_err() && metric.decides(true).is_ok());
         let tps = find("tps of end of day").unwrap();
-        assert_eq!(tps.by, By::Transaction("end of day"));
+        assert_eq!(tps.measured_by, MeasuredBy::Transaction("end of day"));
         assert!(tps.more_is_better && tps.decides(false).is_ok() && tps.unit().is_none());
         assert_eq!(tps.superlative(), "most tps of end of day");
     }

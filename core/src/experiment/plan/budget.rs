@@ -1,6 +1,6 @@
 //! Checkpoint cycle, windows and blocks that fit into a time: for a budget, and for the rows of a plan for half an hour, a night and a weekend.
 
-use super::{Before, Length, SHORTEST_CYCLE_SECONDS, blocks_within, looks};
+use super::{Length, RunsBefore, SHORTEST_CYCLE_SECONDS, blocks_within, looks};
 use crate::{
     refusal::Refusal,
     texts::plan as text,
@@ -65,8 +65,8 @@ impl BudgetRequest {
     }
 
     /// Runs before the first block.
-    pub fn before(&self) -> Before {
-        Before::planned(self.burn_in, self.has_share, self.pilot_cycle, self.targets)
+    pub fn before(&self) -> RunsBefore {
+        RunsBefore::planned(self.burn_in, self.has_share, self.pilot_cycle, self.targets)
             .with_power_cuts(self.power_cuts, self.targets)
     }
 

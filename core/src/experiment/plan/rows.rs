@@ -6,7 +6,7 @@ use crate::{
     experiment::{
         arguments::Checked,
         plan::{
-            self, Before, Length,
+            self, Length, RunsBefore,
             budget::{BudgetPlan, BudgetRequest},
         },
     },
@@ -33,7 +33,7 @@ pub struct Plan<'a> {
     /// How data that are to be copied to targets come to be there; None if none are to be.
     pub copied: Option<Copied>,
     pub length: Length,
-    pub before: Before,
+    pub before: RunsBefore,
     pub seed: i64,
     pub seed_is_given: bool,
     /// The request that the rows of other times are fitted to.
@@ -252,7 +252,7 @@ mod tests {
                 data_bytes: 0,
                 cycle_seconds: 300.0,
             },
-            before: Before::default(),
+            before: RunsBefore::default(),
             seed: 7,
             seed_is_given: false,
             wish: BudgetRequest {

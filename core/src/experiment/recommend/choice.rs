@@ -8,7 +8,7 @@ use crate::{
         state::{Goal, Outcome, State},
     },
     finding::Durability,
-    texts::recommend::choice::{self as text, Against, Leader},
+    texts::recommend::choice::{self as text, Leader, Objection},
 };
 
 /// A choice, or why there is none.
@@ -63,14 +63,14 @@ fn without_result(state: &State) -> Option<String> {
 }
 
 /// Why a target is not to be chosen, whatever it does.
-fn reason_against(facts: &[Facts], number: usize) -> Option<Against> {
+fn reason_against(facts: &[Facts], number: usize) -> Option<Objection> {
     if is_for_comparison_only(facts, number) {
-        return Some(Against::ComparisonOnly);
+        return Some(Objection::ComparisonOnly);
     }
     if (facts.iter()).any(|f| f.number == number && f.has_failed_power_cuts()) {
-        return Some(Against::FailedPowerCuts);
+        return Some(Objection::FailedPowerCuts);
     }
-    less_durable(facts, number).map(Against::LessDurable)
+    less_durable(facts, number).map(Objection::LessDurable)
 }
 
 /// Whether the interval of a row without a verdict is still one to go by: not where what was measured is in doubt.

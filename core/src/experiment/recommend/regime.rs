@@ -3,7 +3,7 @@
 use super::{Facts, ThisServer, nothing_durable};
 use crate::{
     experiment::{
-        answer::{Row, Warning, warning::Found},
+        answer::{Row, Warning, warning::WarningCount},
         plan,
         state::{Experiment, State},
     },
@@ -106,7 +106,7 @@ fn small_buffers(f: &Facts) -> Option<f64> {
 }
 
 /// A finding of this code that is a warning about a target's runs.
-fn found_of<'a>(row: &'a Row, code: &str) -> Option<&'a Found> {
+fn found_of<'a>(row: &'a Row, code: &str) -> Option<&'a WarningCount> {
     row.warnings.iter().find_map(|warning| match warning {
         Warning::Found(found) if found.code == code => Some(found),
         _ => None,

@@ -7,7 +7,7 @@ use super::{End, Next, Place, excluded, start};
 use crate::{
     experiment::{
         arguments,
-        state::{Experiment, Made, Outcome, State},
+        state::{Experiment, ExperimentRun, Outcome, State},
         wal,
     },
     texts::steps as text,
@@ -175,11 +175,12 @@ fn pilots(state: &State) -> Option<Next> {
 
 /// A run of a target before the first block, unless it has one or was tried often enough. One that was cut off is no try.
 fn try_pilot(state: &State, position: u32, number: usize) -> Option<Next> {
-    let before = |made: &&Made| made.block == 0 && made.number == number;
+    let before = |made: &&ExperimentRun| made.block == 0 && made.number == number;
     let tries = || {
         let runs = state.runs.iter().filter(before);
-        let is_try =
-            |made: &&Made| !matches!(made.outcome, Some(Outcome::BurnIn | Outcome::Interrupted));
+        let is_try = |made: &&ExperimentRun| {
+            !matches!(made.outcome, Some(Outcome::BurnIn | Outcome::Interrupted))
+        };
         runs.filter(is_try)
     };
     let is_done = tries().any(|made| made.outcome == Some(Outcome::Pilot));
@@ -200,7 +201,7 @@ fn try_pilot(state: &State, position: u32, number: usize) -> Option<Next> {
 }
 
 /// The WAL that it would have been at the rate of the others, where it had none itself.
-fn at_rate(mut seen: wal::Seen, made: &Made, e: &Experiment) -> wal::Seen {
+fn at_rate(mut seen: wal::WalUse, made: &ExperimentRun, e: &Experiment) -> wal::WalUse {
     if let (Some(_), Some(rate), Some(tps)) = (e.rate_share, e.rate, made.tps)
         && tps > rate
     {
@@ -216,7 +217,8 @@ fn pilot_cycles(state: &State) -> Option<Next> {
         return None;
     }
     let before = || state.runs.iter().filter(|made| made.block == 0);
-    let is_over = |made: &&Made| matches!(made.outcome, Some(Outcome::Pilot | Outcome::BurnIn));
+    let is_over =
+        |made: &&ExperimentRun| matches!(made.outcome, Some(Outcome::Pilot | Outcome::BurnIn));
     let has_told = |number: usize| {
         let mut over = before().filter(is_over);
         over.any(|made| made.number == number && made.wal.is_some())
@@ -231,7 +233,7 @@ fn pilot_cycles(state: &State) -> Option<Next> {
         }
     }
     let seen = before().filter(is_over);
-    let seen: Vec<wal::Seen> = seen
+    let seen: Vec<wal::WalUse> = seen
         .filter_map(|made| Some(at_rate(made.wal.clone()?, made, e)))
         .collect();
     Some(Next::Wal(wal::fix(

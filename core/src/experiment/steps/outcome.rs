@@ -3,7 +3,7 @@
 use crate::{
     experiment::{
         metric::{self, Kind, Metric},
-        state::{Made, Outcome, State},
+        state::{ExperimentRun, Outcome, State},
     },
     finding::{self, Finding},
     sqlstate,
@@ -26,7 +26,7 @@ pub struct ExcludedTarget {
 }
 
 /// The outcome of a run that is over.
-pub fn outcome(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
+pub fn outcome(made: &ExperimentRun, metric: Metric) -> (Outcome, Option<String>) {
     match made.status.as_deref() {
         Some("done") => of_done(made, metric),
         Some(status) => {
@@ -45,7 +45,7 @@ pub fn outcome(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
     }
 }
 
-fn of_done(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
+fn of_done(made: &ExperimentRun, metric: Metric) -> (Outcome, Option<String>) {
     if !made.invalid.is_empty() {
         let why = text::invalid(&made.invalid);
         return (Outcome::Invalid, Some(why));
@@ -81,7 +81,7 @@ fn not_positive(value: f64, metric: Metric) -> Option<String> {
 }
 
 /// The finding about a run that counts and has no value; None if it has one, or does not count.
-pub fn without_value(made: &Made, metric: Metric) -> Option<Finding> {
+pub fn without_value(made: &ExperimentRun, metric: Metric) -> Option<Finding> {
     let value = (made.value).filter(|_| made.outcome == Some(Outcome::Measured))?;
     not_positive(value, metric).map(|_| finding::not_positive(metric.name, value))
 }

@@ -1,7 +1,7 @@
 //! The blocks that max_duration leaves time for.
 
 use super::{declared, excluded, replay_looks};
-use crate::experiment::state::{Made, Outcome, State};
+use crate::experiment::state::{ExperimentRun, Outcome, State};
 use crate::{texts::steps as text, verdict::looks::Looks};
 
 /// Seconds that the longest run took so far, or is planned to take: no run begins that could not end within max_duration.
@@ -23,7 +23,7 @@ pub fn ends_early(state: &State, blocks: u32) -> Option<String> {
     let next =
         replay_looks(state, blocks, declared(state), &looks).runs_next(state, &excluded(state))?;
     let of_block = next.iter().filter(|runs| **runs).count();
-    let is_power_cut = |made: &&Made| state.is_power_cut(made.block, made.position);
+    let is_power_cut = |made: &&ExperimentRun| state.is_power_cut(made.block, made.position);
     let over = || {
         let over = state.runs.iter().filter(|made| made.outcome.is_some());
         over.filter(|made| !is_power_cut(made))

@@ -5,7 +5,7 @@ use crate::experiment::{
     answer,
     limits::Limit,
     metric, recommend,
-    state::{Goal, Made, Outcome, State},
+    state::{ExperimentRun, Goal, Outcome, State},
     steps::Place,
 };
 use crate::finding::{Code, Durability};
@@ -317,7 +317,7 @@ fn the_line_counts_what_was_before_and_what_was_repeated() {
     let line = |state: &State| answer::line(state, &answer::rows(state, metric::ALL[0], &[]));
     assert!(line(&state).ends_with(&format!(" in {counted} runs")));
     for outcome in [Outcome::BurnIn, Outcome::Failed, Outcome::Repeated] {
-        let run = Made {
+        let run = ExperimentRun {
             outcome: Some(outcome),
             ..state.runs[0].clone()
         };

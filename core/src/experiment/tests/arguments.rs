@@ -284,30 +284,30 @@ fn length(seconds: f64) -> plan::Length {
 fn it_is_announced() {
     let checked = check_given(json!({"targets": ["ext4", "xfs", "btrfs"]})).unwrap();
     assert_eq!(
-        plan::announced(&checked, length(1265.0), plan::Before::default()),
+        plan::announced(&checked, length(1265.0), plan::RunsBefore::default()),
         "3 targets, which is best, metric tps, margin 5 %; 3 to 12 blocks, looks after 3, 4, 6, 8 and 12; a target that is decided is not \
          run again; 9 to 36 runs, about 3 h 11 min to 12 h 42 min"
     );
     let checked = check_given(json!({"baseline": "a", "max_blocks": 3})).unwrap();
     assert_eq!(
-        plan::announced(&checked, length(5.0), plan::Before::default()),
+        plan::announced(&checked, length(5.0), plan::RunsBefore::default()),
         "2 targets, each against a, metric tps, margin 5 %; 3 blocks, one look after 3; 6 runs, about 1 min"
     );
     // Half an hour has less of it for blocks of two runs of a minute where others come before them; a fifth of each is kept for what lies between runs.
     let within = |seconds, before| plan::blocks_within(seconds, 2, length(55.0), before);
-    assert_eq!(within(1800.0, plan::Before::default()), 12);
-    let before = plan::Before::planned(true, true, true, 2);
+    assert_eq!(within(1800.0, plan::RunsBefore::default()), 12);
+    let before = plan::RunsBefore::planned(true, true, true, 2);
     assert_eq!(within(1800.0, before), 11);
     assert_eq!(within(180.0, before), 0);
     assert_eq!(within(100.0, before), 0, "it does not come to a block");
     // 300 power cuts and 20 of each other part take about 7 minutes on each target.
-    let cut = plan::Before::default().with_power_cuts(Some(300), 2);
+    let cut = plan::RunsBefore::default().with_power_cuts(Some(300), 2);
     assert_eq!((cut.runs(), cut.power_cut_seconds()), (2, 880.0));
     assert_eq!(within(1800.0, cut), 6);
     assert_eq!(within(1e9, before), 24);
     // Runs before the first block are announced, too.
     let told = |burn_in, has_share, pilot_cycle| {
-        let before = plan::Before::planned(burn_in, has_share, pilot_cycle, 2);
+        let before = plan::RunsBefore::planned(burn_in, has_share, pilot_cycle, 2);
         let told = plan::announced(&checked, length(55.0), before);
         told.rsplit("; ").next().unwrap().to_owned()
     };

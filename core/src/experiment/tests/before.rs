@@ -8,9 +8,9 @@ use super::{failed, measured, state};
 use crate::{
     experiment::{
         arguments,
-        state::{Goal, Made, Outcome, State},
+        state::{ExperimentRun, Goal, Outcome, State},
         steps::{self, End, Next},
-        wal::{Fixed, Seen},
+        wal::{Fixed, WalUse},
     },
     refusal::check,
 };
@@ -27,7 +27,7 @@ fn a_share_becomes_a_rate_by_a_run_of_each_target() {
             Next::Start(place) => {
                 assert_eq!(place.block, 0);
                 made.push(place.number);
-                state.runs.push(Made {
+                state.runs.push(ExperimentRun {
                     run_id: Some(made.len() as i64),
                     // The first try of the second target fails; three of the third are cut off, which are none.
                     ..match (
@@ -36,7 +36,7 @@ fn a_share_becomes_a_rate_by_a_run_of_each_target() {
                     ) {
                         (1, 1) => failed(place, "53100"),
                         (2, 1..=3) => failed(place, "57P02"),
-                        (number, _) => Made {
+                        (number, _) => ExperimentRun {
                             tps: Some(1000.0 + 100.0 * number as f64),
                             ..measured(place, 5.0)
                         },
@@ -79,7 +79,7 @@ fn where_no_target_does_anything_there_is_no_rate() {
         let Next::Start(place) = steps::next(&state, "boot", "v").next else {
             panic!()
         };
-        state.runs.push(Made {
+        state.runs.push(ExperimentRun {
             outcome: Some(Outcome::Failed),
             ..failed(place, "53100")
         });
@@ -112,8 +112,8 @@ fn a_rate_is_a_number_or_a_share() {
 }
 
 /// WAL of a window of a minute.
-fn wal(bytes: f64) -> Seen {
-    Seen {
+fn wal(bytes: f64) -> WalUse {
+    WalUse {
         bytes,
         seconds: 60.0,
         forced: 0,
@@ -135,7 +135,7 @@ fn until_wal_is_fixed(state: &mut State, bytes: f64) -> (Fixed, Vec<Value>) {
                 let all =
                     json!({"duration_us": 180_000_000, "warmup_us": 60_000_000, "clients": 4});
                 made.push(steps::parameters(state, place, &all));
-                state.runs.push(Made {
+                state.runs.push(ExperimentRun {
                     run_id: Some(made.len() as i64),
                     tps: Some(1000.0),
                     wal: Some(wal(bytes)),
@@ -202,7 +202,7 @@ fn cycles_that_fail_twice_leave_the_runs_without() {
         let Next::Start(place) = steps::next(&state, "boot", "v").next else {
             panic!()
         };
-        state.runs.push(Made {
+        state.runs.push(ExperimentRun {
             outcome: Some(Outcome::Failed),
             ..failed(place, "53100")
         });
@@ -235,7 +235,7 @@ fn until_the_first_block(state: &mut State, fails: &[(usize, usize)]) -> Vec<(us
                 let is_failed = fails.contains(&(place.number, tries.count() + 1));
                 made.push((place.number, steps::parameters(state, place, &all)));
                 let id = Some(made.len() as i64);
-                state.runs.push(Made {
+                state.runs.push(ExperimentRun {
                     run_id: id,
                     // A run that lost commits is called invalid.
                     invalid: vec!["power_cut_failed".into()],

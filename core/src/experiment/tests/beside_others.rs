@@ -6,13 +6,13 @@ use super::{disturbed_by as disturbed, failed, live, made, measured, state};
 use crate::experiment::{
     answer::{self, open::OpenReason},
     metric, neighbours, recommend,
-    state::{Goal, Made, Neighbours, Outcome, State},
+    state::{ExperimentRun, Goal, Neighbours, Outcome, State},
     steps::{self, End, Next, Place},
 };
 
 /// The outcomes of a place, by its attempts.
 fn outcomes(state: &State, block: u32, number: usize) -> Vec<Outcome> {
-    let of_place = |made: &&Made| made.block == block && made.number == number;
+    let of_place = |made: &&ExperimentRun| made.block == block && made.number == number;
     let runs = state.runs.iter().filter(of_place);
     runs.map(|made| made.outcome.unwrap()).collect()
 }
@@ -112,7 +112,7 @@ fn what_is_found_says_of_how_many_runs() {
     let mut state = state(3, Goal::Best);
     while !matches!(steps::next(&state, "boot", "v").next, Next::TakeAsItIs(..)) {
         match steps::next(&state, "boot", "v").next {
-            Next::Start(place) => state.runs.push(Made {
+            Next::Start(place) => state.runs.push(ExperimentRun {
                 run_id: Some(state.runs.len() as i64),
                 ..disturbed(place, 100.0, 0.3)
             }),
@@ -163,7 +163,7 @@ fn where_the_time_is_over_a_disturbed_attempt_completes_its_block() {
             attempt: 1,
             number: state.experiment.run_order[0][number],
         };
-        state.runs.push(Made {
+        state.runs.push(ExperimentRun {
             outcome: Some(Outcome::Measured),
             ..measured(place, 5.0)
         });
@@ -188,7 +188,7 @@ fn attempts_of_another_start_of_the_machine_do_not_count() {
         panic!()
     };
     for attempt in 1..=3 {
-        state.runs.push(Made {
+        state.runs.push(ExperimentRun {
             attempt,
             outcome: Some(Outcome::Disturbed),
             ..disturbed(place, 5.0, 0.2)
@@ -214,7 +214,7 @@ fn what_the_disk_of_others_did_decides_where_nothing_is_known_of_processors() {
         number: 0,
     };
     for device_others in [None, Some(0.6), Some(0.4)] {
-        state.runs.push(Made {
+        state.runs.push(ExperimentRun {
             device_others,
             outcome: Some(Outcome::Disturbed),
             ..made(place)

@@ -4,7 +4,7 @@ use super::{failed, live, measured, state};
 use crate::{
     experiment::{
         answer, metric, recommend,
-        state::{Goal, Made, Outcome, State},
+        state::{ExperimentRun, Goal, Outcome, State},
         steps::{self, End, Next, Place},
     },
     verdict::Reason,
@@ -72,7 +72,7 @@ fn a_run_that_went_well_before_the_blocks_is_one_too() {
         attempt,
         number: 1,
     };
-    let with = |made: Made, outcome: Outcome| Made {
+    let with = |made: ExperimentRun, outcome: Outcome| ExperimentRun {
         outcome: Some(outcome),
         ..made
     };

@@ -5,7 +5,7 @@ use crate::{
     experiment::{
         answer,
         metric::{self, Metric},
-        state::{Goal, Made, Outcome, State},
+        state::{ExperimentRun, Goal, Outcome, State},
         steps::{self, End, Next, Place},
     },
     finding::Severity,
@@ -20,7 +20,7 @@ fn searching(targets: usize, goal: Goal, none: &'static [usize]) -> (State, End,
     let mut state = state(targets, goal);
     state.experiment.metric = metric::SUSTAINABLE_RATE.into();
     let (end, started) = live(&mut state, &|place| match none.contains(&place.number) {
-        true => Made {
+        true => ExperimentRun {
             value: None,
             found_none: Some("none: at 50.0 tps 12 % of the transactions miss 20 ms".into()),
             ..measured(place, 0.0)
@@ -78,7 +78,7 @@ fn a_search_that_says_nothing_has_failed() {
         attempt: 1,
         number: 0,
     };
-    let made = Made {
+    let made = ExperimentRun {
         value: None,
         ..measured(place, 0.0)
     };
@@ -126,7 +126,7 @@ fn a_figure_that_is_not_positive_is_no_value_and_is_not_measured_again() {
     let other = state.runs.last().unwrap();
     assert_eq!(steps::without_value(other, metric), None);
     // One that does not count anyway has no finding of this.
-    let repeated = Made {
+    let repeated = ExperimentRun {
         outcome: Some(Outcome::Repeated),
         ..zero.clone()
     };

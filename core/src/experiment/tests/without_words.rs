@@ -14,7 +14,7 @@ use crate::{
         },
         metric, plan,
         recommend::{self, Facts, ThisServer},
-        state::{Goal, Made, Neighbours, State},
+        state::{ExperimentRun, Goal, Neighbours, State},
         steps::{self, End, Next, Place},
         throttled::Step,
     },
@@ -50,7 +50,7 @@ struct Decided {
 }
 
 /// A figure of a run, by its place.
-type Measure = fn(Place) -> Made;
+type Measure = fn(Place) -> ExperimentRun;
 
 struct World {
     goal: Goal,
@@ -73,7 +73,7 @@ fn replay_looks(world: &World, is_told: bool) -> (State, End, Vec<Place>) {
         match steps::next(&state, "boot", "v").next {
             Next::Start(place) => {
                 started.push(place);
-                state.runs.push(Made {
+                state.runs.push(ExperimentRun {
                     run_id: Some(started.len() as i64),
                     ..(world.measure)(place)
                 });
@@ -152,7 +152,7 @@ fn decide(world: &World, is_told: bool) -> (Decisions, Vec<recommend::Advice>) {
     (decisions, advice)
 }
 
-fn noisy(place: Place) -> Made {
+fn noisy(place: Place) -> ExperimentRun {
     let noise = [100.0, 112.0, 91.0, 104.0][(place.block as usize * (place.number + 1)) % 4];
     measured(place, noise)
 }

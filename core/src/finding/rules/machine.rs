@@ -3,7 +3,7 @@
 use super::super::{Finding, MachineFacts, RunFacts, Severity};
 use crate::{
     spec::Cache,
-    texts::finding::machine::{self as text, Saturating, Slowed, Taken},
+    texts::finding::machine::{self as text, ProcessorShare, Saturating, Slowed},
 };
 
 /// Processors that are idle, or wait for storage, less than this are saturated.
@@ -66,12 +66,12 @@ pub fn observer_effect(facts: &RunFacts) -> Option<Finding> {
 }
 
 /// The share of the processors' time that others took, where it is large. Where it is not known exactly, the least that is known.
-fn taken_by_others(machine: &MachineFacts) -> Option<Taken> {
+fn taken_by_others(machine: &MachineFacts) -> Option<ProcessorShare> {
     let (share, taken) = match machine.cpu_others {
-        Some(share) => (share, Taken::Exactly(share)),
+        Some(share) => (share, ProcessorShare::Exactly(share)),
         None => {
             let share = machine.cpu_others_at_least?;
-            (share, Taken::AtLeast(share))
+            (share, ProcessorShare::AtLeast(share))
         }
     };
     (share > NEIGHBOURS).then_some(taken)

@@ -199,10 +199,10 @@ fn what_is_begun_is_the_plan_in_its_order() {
 fn of_a_run_that_has_failed_removal_is_told_too() {
     let mut cursor = cursor(&steps(&spec("tpcb", "default", json!({})), Place::Here));
     assert_eq!(cursor.begin(0.0), Some(Act::MakeDatabase));
-    let made = Made {
+    let made = Created {
         database: true,
         filesystem: true,
-        ..Made::default()
+        ..Created::default()
     };
     let removal = made.removal();
     assert_eq!(removal, [Act::Job(HelperTask::Release), Act::DropDatabase]);

@@ -28,7 +28,7 @@ fn decision(expected: Expected, factor: Option<f64>) -> Decision {
         metric: "tps".into(),
         expected,
         factor,
-        by: By::Interval,
+        by: DecidedBy::Interval,
         degree: None,
     }
 }
@@ -146,7 +146,7 @@ fn ranges_decide_when_they_are_apart() {
         };
         by_ranges(
             &Decision {
-                by: By::Ranges,
+                by: DecidedBy::Ranges,
                 ..decision(expected, factor)
             },
             &found,
@@ -184,7 +184,7 @@ fn knee(verdict: &str, low: Option<f64>, high: Option<f64>) -> Knee {
 fn at_17() -> Decision {
     Decision {
         degree: Some(17),
-        by: By::Knee,
+        by: DecidedBy::Knee,
         with: None,
         variant: "xfs".into(),
         ..decision(Expected::Knee, None)
@@ -251,7 +251,7 @@ fn ranges_and_knees_decide_nothing_that_the_experiment_withholds() {
         needs: Vec::new(),
     };
     let ranges = claim(Decision {
-        by: By::Ranges,
+        by: DecidedBy::Ranges,
         ..decision(Expected::More, None)
     });
     let of_knee = claim(Decision {

@@ -71,7 +71,7 @@ fn the_published_table_has_the_settings_of_its_time() {
             facts: &facts,
         };
         let plan = plan(&here).unwrap();
-        let has = |p: &Planned| {
+        let has = |p: &PlannedExperiment| {
             p.arguments
                 .run
                 .settings
@@ -105,7 +105,7 @@ fn files_grow_alike_on_all_filesystems_where_the_server_can_be_told() {
             facts: &facts,
         };
         let all = plan(&here).unwrap().experiments.into_iter();
-        let of = |p: Planned| {
+        let of = |p: PlannedExperiment| {
             let settings = p.arguments.run.settings.unwrap_or_default();
             let extends = extends(&here, study.question(&p.question).unwrap());
             (settings["file_extend_method"].clone(), extends)
@@ -113,17 +113,17 @@ fn files_grow_alike_on_all_filesystems_where_the_server_can_be_told() {
         all.map(of).collect::<Vec<_>>()
     };
     let both = ["posix_fallocate", "write_zeros"];
-    let zeros = (Value::from("write_zeros"), Extends::ByZeros);
+    let zeros = (Value::from("write_zeros"), FileExtension::ByZeros);
     assert_eq!(methods(180_003, &both), vec![zeros.clone(); 2]);
     // A minor release of 15 may have it.
     assert_eq!(methods(150_099, &both), vec![zeros; 2]);
     assert_eq!(
         methods(160_001, &[]),
-        vec![(Value::Null, Extends::ByFallocate); 2]
+        vec![(Value::Null, FileExtension::ByFallocate); 2]
     );
     assert_eq!(
         methods(150_001, &[]),
-        vec![(Value::Null, Extends::AsItDoes); 2]
+        vec![(Value::Null, FileExtension::AsItDoes); 2]
     );
 }
 
@@ -148,11 +148,11 @@ fn what_is_published_is_made_again_with_the_settings_of_today() {
         let names = plan.experiments.iter().map(|e| e.question.as_str());
         let names = names.filter_map(|name| Some(study.question(name)?.question.as_str()));
         let second = second_pass(&here, names).map(|(parts, _)| parts);
-        let has = |p: &Planned| {
+        let has = |p: &PlannedExperiment| {
             let settings = p.arguments.run.settings.as_ref();
             settings.is_some_and(|s| s["checkpoint_flush_after"] == "0")
         };
-        let of = |p: &Planned| (p.question.clone(), has(p));
+        let of = |p: &PlannedExperiment| (p.question.clone(), has(p));
         (plan.experiments.iter().map(of).collect::<Vec<_>>(), second)
     };
     let (first, second) = planned("medium", None);

@@ -29,7 +29,7 @@ pub fn recovery_failed(problem: &str) -> Text {
         "recovery failed after the crash, and what was committed could not be compared: {}",
         problem.trim_end_matches('.')
     );
-    let hint = "What was measured before the crash is stored, but nobody has seen whether it was done. See fsbench.recovery, and the kernel's log.";
+    let hint = "What was measured before the crash is stored, but was not compared with the data. See fsbench.recovery, and the kernel's log.";
     Text::new("recovery_failed", message, hint)
 }
 

@@ -96,6 +96,6 @@ pub fn lock_waits(share: f64) -> Text {
 pub fn dead_rows(dead: u64) -> Text {
     let dead = format_count(dead, "dead row");
     let message = format!("the tables had {dead} before the clients began");
-    let hint = "Runs that are compared begin with the same: somebody keeps vacuum from removing them, or has changed the tables.";
+    let hint = "Compared runs begin with the same rows. A transaction keeps vacuum from removing the dead ones, or another session has changed the tables.";
     Text::new("dead_rows", message, hint)
 }

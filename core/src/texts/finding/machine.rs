@@ -53,17 +53,17 @@ pub fn observer_effect(share: f64) -> Text {
 
 /// A share of the processors' time that others took.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Taken {
+pub enum ProcessorShare {
     Exactly(f64),
     AtLeast(f64),
 }
 
 /// Processors' time that others took, and the share of the time in which they kept the disk busy.
-pub fn noisy_neighbour(processors: Option<Taken>, disk: Option<f64>) -> Text {
+pub fn noisy_neighbour(processors: Option<ProcessorShare>, disk: Option<f64>) -> Text {
     let processors = processors.map(|taken| {
         let (at_least, share) = match taken {
-            Taken::Exactly(share) => ("", share),
-            Taken::AtLeast(share) => ("at least ", share),
+            ProcessorShare::Exactly(share) => ("", share),
+            ProcessorShare::AtLeast(share) => ("at least ", share),
         };
         format!(
             "processes that are none of the server used {at_least}{} of the processors' time",

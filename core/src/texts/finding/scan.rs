@@ -69,13 +69,13 @@ pub fn cache_not_as_asked(misses: &Misses, outcome: &Outcome) -> Text {
     };
     let hint = match (outcome, misses.cache) {
         (Outcome::Doubtful, _) => {
-            "Only the device is known to have read: measure on one that nobody else uses."
+            "Only the device is known to have read: measure on one that no other program uses."
         }
         (_, Cache::Cold) => {
-            "Something else keeps what was read: somebody reads the same files, or there is a cache of which the kernel does not tell; or the filesystem compresses, of which its mount options do not tell."
+            "Something else keeps what was read: another program reads the same files, or there is a cache of which the kernel does not tell; or the filesystem compresses, of which its mount options do not tell."
         }
         (_, Cache::Warm) => {
-            "The kernel has given pages of the table to others while it was scanned, or somebody empties its cache: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are."
+            "The kernel has given pages of the table to others while it was scanned, or another program empties the page cache: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are."
         }
         (_, Cache::SharedBuffers) => {
             "Other sessions of the server need shared buffers, too: leave it alone, or raise shared_buffers."

@@ -16,7 +16,8 @@ pub fn old_xmin(holders: &[XminHolder<'_>], others: usize) -> Text {
         0 => String::new(),
         others => format!(", and {others} more"),
     };
-    let hint = "Dead rows pile up and slow the run down: end old transactions, and drop slots that nobody uses.";
+    let hint =
+        "Dead rows pile up and slow the run down: end old transactions, and drop unused slots.";
     Text::new(
         "old_xmin",
         format!("vacuum is held back by {named}{others}"),
@@ -64,7 +65,7 @@ pub fn statistics_reset(views: &[&str]) -> Text {
     if !views.is_empty() {
         message += &format!(": {}", views.join(", "));
     }
-    let hint = "Figures that come from them are not known, or not those of the run: have nobody call pg_stat_reset_shared() and its like meanwhile.";
+    let hint = "Figures that come from them are not known, or not those of the run: do not call pg_stat_reset_shared() and its like during a run.";
     Text::new("statistics_reset", message, hint)
 }
 

@@ -10,12 +10,12 @@ pub struct Rates {
     pub commits: f64,
     /// The larger rate divided by the smaller one.
     pub factor: f64,
-    pub earlier: Earlier,
+    pub earlier: EarlierRun,
 }
 
 /// The earlier one of the two runs, by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Earlier {
+pub enum EarlierRun {
     Syncs(i64),
     Commits(i64),
 }
@@ -30,8 +30,8 @@ pub fn commits_unlike_syncs(rates: Rates) -> Text {
     } = rates;
     let in_run = |run: i64| format!(" in run {run}");
     let (of_syncs, of_commits) = match earlier {
-        Earlier::Syncs(run) => (in_run(run), String::new()),
-        Earlier::Commits(run) => (String::new(), in_run(run)),
+        EarlierRun::Syncs(run) => (in_run(run), String::new()),
+        EarlierRun::Commits(run) => (String::new(), in_run(run)),
     };
     let message = format!(
         "{} made {syncs:.0} calls of fdatasync per second{of_syncs}, and as many clients {commits:.0} commits per second{of_commits}: a factor of {factor:.1}",

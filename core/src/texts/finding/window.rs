@@ -31,7 +31,7 @@ pub fn checkpoints_requested(requested: u32, all: u64, distance: Option<u64>) ->
         "{requested} of {} in the window came before checkpoint_timeout was over{apart}",
         format_count(all, "checkpoint")
     );
-    let hint = "Raise max_wal_size, and have nobody call CHECKPOINT; or compare only with runs whose checkpoints came for the same reason.";
+    let hint = "Raise max_wal_size, and do not call CHECKPOINT during a run; or compare only with runs whose checkpoints came for the same reason.";
     Text::new("checkpoints_requested", message, hint)
 }
 

@@ -4,7 +4,7 @@ use crate::texts::verdict::share_or_factor;
 
 /// The reason against a target, whatever its figures are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Against {
+pub enum Objection {
     ComparisonOnly,
     /// Power cuts lost or damaged data of the target.
     FailedPowerCuts,
@@ -12,7 +12,7 @@ pub enum Against {
     LessDurable(String),
 }
 
-impl Against {
+impl Objection {
     fn words(&self) -> String {
         match self {
             Self::ComparisonOnly => "for comparison only".into(),
@@ -46,7 +46,7 @@ pub fn open(why: Option<String>) -> String {
 }
 
 /// The targets that lead are none to choose.
-pub fn unusable(ahead: &[&str], against: Option<Against>) -> String {
+pub fn unusable(ahead: &[&str], against: Option<Objection>) -> String {
     format!(
         "no choice: {} is ahead, and is {}; without it, another experiment tells which of the others is best",
         ahead.join(", "),
@@ -133,7 +133,7 @@ pub fn several_better(targets: &[&str], baseline: &str) -> String {
 }
 
 /// A target that is better than the baseline and none to choose, and the reason.
-pub type Unusable<'a> = (&'a str, Against);
+pub type Unusable<'a> = (&'a str, Objection);
 
 pub fn stay(baseline: &str, unusable: &[Unusable<'_>], circumstances: &str) -> String {
     format!(
@@ -146,7 +146,7 @@ pub fn stay(baseline: &str, unusable: &[Unusable<'_>], circumstances: &str) -> S
 pub fn nothing_to_stay_with(
     baseline: &str,
     unusable: &[Unusable<'_>],
-    against: &Against,
+    against: &Objection,
 ) -> String {
     let better = nothing_better(unusable);
     format!("no choice: {better}, and {baseline} is {}", against.words())

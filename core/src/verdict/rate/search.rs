@@ -37,7 +37,7 @@ pub fn cycle_seconds(checkpoint_cycle: f64, rate: f64, q: f64) -> f64 {
 
 /// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Found {
+pub enum SearchResult {
     /// It has been sustained, twice.
     Rate(Sustained),
     /// A rate that was found, but not confirmed before the cycles were over.
@@ -208,14 +208,14 @@ impl Search {
     }
 
     /// The result; None while the search is on.
-    pub fn found(&self) -> Option<Found> {
+    pub fn found(&self) -> Option<SearchResult> {
         let Stage::Over { none, confirmed } = self.stage else {
             return None;
         };
         if none {
             let least = self.cycles.iter().map(|c| c.rate).reduce(f64::min)?;
             let share = share_at(&self.cycles, least);
-            return Some(Found::None { rate: least, share });
+            return Some(SearchResult::None { rate: least, share });
         }
         let low = self.low?;
         let (least, most) = bootstrap(&self.cycles, self.q, self.seed)?;
@@ -226,9 +226,9 @@ impl Search {
             high: most.max(self.high) * WIDER,
         };
         Some(if confirmed {
-            Found::Rate(sustained)
+            SearchResult::Rate(sustained)
         } else {
-            Found::NotConfirmed(sustained)
+            SearchResult::NotConfirmed(sustained)
         })
     }
 }

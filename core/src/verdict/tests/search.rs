@@ -1,6 +1,6 @@
 //! The search for a rate, on targets whose share of misses is a known function of the rate.
 
-use crate::verdict::rate::search::{Found, Search, Sustained, cycle_seconds};
+use crate::verdict::rate::search::{Search, SearchResult, Sustained, cycle_seconds};
 
 const Q: f64 = 0.01;
 const SECONDS: f64 = 60.0;
@@ -25,7 +25,7 @@ fn search(free: f64, share: impl Fn(f64, usize) -> f64) -> (Search, Vec<f64>) {
 
 fn sustained(search: &Search) -> Sustained {
     match search.found() {
-        Some(Found::Rate(found)) => found,
+        Some(SearchResult::Rate(found)) => found,
         other => panic!("{other:?}"),
     }
 }
@@ -71,7 +71,9 @@ fn where_no_rate_is_sustained_it_says_so() {
     let (search, probes) = search(1000.0, |_, _| 0.05);
     assert_eq!(probes, [700.0, 350.0, 175.0, 100.0]);
     match search.found() {
-        Some(Found::None { rate, share }) => assert!(rate == 100.0 && (share - 0.05).abs() < 1e-12),
+        Some(SearchResult::None { rate, share }) => {
+            assert!(rate == 100.0 && (share - 0.05).abs() < 1e-12)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -100,7 +102,7 @@ fn a_target_that_only_gets_slower_is_not_confirmed() {
     });
     assert!(search.effort().1 >= 24);
     match search.found() {
-        Some(Found::NotConfirmed(found)) => assert!(found.low < found.rate),
+        Some(SearchResult::NotConfirmed(found)) => assert!(found.low < found.rate),
         other => panic!("{other:?}"),
     }
 }

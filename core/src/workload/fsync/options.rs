@@ -34,14 +34,14 @@ pub const OPTIONS: [OwnOption; 2] = [METHODS, WRITERS];
 /// The options of this workload. Empty: not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Own {
+pub struct FsyncOptions {
     /// The methods to be tested.
     pub methods: Vec<Method>,
     /// How many write at the same time, in ascending order.
     pub writers: Vec<u32>,
 }
 
-impl Own {
+impl FsyncOptions {
     /// With what was not given.
     pub(super) fn chosen(mut self, facts: &Facts, names: &mut Names) -> Self {
         if self.methods.is_empty() {

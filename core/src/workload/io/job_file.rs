@@ -89,12 +89,12 @@ fn wrong_name(number: usize, line: &str) -> Refusal {
 }
 
 /// The option and the line of a refusal.
-struct At<'a> {
+struct OptionLine<'a> {
     number: usize,
     name: &'a str,
 }
 
-impl At<'_> {
+impl OptionLine<'_> {
     fn invalid(&self, expected: &str) -> Refusal {
         Refusal::argument(format!(
             "line {} of the job file: invalid value of {}",
@@ -132,7 +132,7 @@ impl Section {
             None => (line, None),
             Some((name, value)) => (name.trim(), Some(value.trim())),
         };
-        let at = At { number, name };
+        let at = OptionLine { number, name };
         match name {
             "rw" | "readwrite" => {
                 let access = value.and_then(Access::parse);
@@ -213,7 +213,7 @@ impl Section {
 }
 
 /// Everything that is not on the list. Names of files are among them: pgfsbench names the files of a run.
-fn not_allowed(at: &At) -> Refusal {
+fn not_allowed(at: &OptionLine) -> Refusal {
     let mut known: Vec<&str> = setting::ALLOWED.iter().map(|(name, _)| *name).collect();
     known.extend([
         "rw",

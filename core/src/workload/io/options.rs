@@ -186,7 +186,7 @@ fn wrong_size(name: &str, detail: &str) -> Refusal {
 /// The options of this workload. None: not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Own {
+pub struct IoOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,7 +217,7 @@ pub struct Own {
     pub job_file: Option<String>,
 }
 
-impl Own {
+impl IoOptions {
     /// With what was not given. The machine that is measured knows its own RAM: for a server reached by a connection, a size of RAM stays
     /// a text.
     pub(super) fn chosen(mut self, facts: &Facts, names: &mut Names) -> Result<Self, Refusal> {

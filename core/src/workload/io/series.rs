@@ -215,13 +215,13 @@ pub struct Steadiness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::io::{Own, job::Access};
+    use crate::workload::io::{IoOptions, job::Access};
 
     fn jobs(names: [&str; 2]) -> Vec<Job> {
-        let own = Own {
+        let own = IoOptions {
             jobs: Some(2),
             size: Some("1 GB".into()),
-            ..Own::default()
+            ..IoOptions::default()
         };
         let jobs = own.to_jobs().into_iter().zip(names);
         jobs.map(|(job, name)| Job {

@@ -19,11 +19,11 @@ pub const GRACE: OwnOption = OwnOption {
 
 #[derive(Serialize, Deserialize)]
 #[serde(default)]
-struct Own {
+struct MixOptions {
     grace_ms: u64,
 }
 
-impl Default for Own {
+impl Default for MixOptions {
     fn default() -> Self {
         Self { grace_ms: GRACE_MS }
     }
@@ -33,5 +33,5 @@ impl Default for Own {
 pub fn grace_ns(spec: &Spec) -> Option<u64> {
     spec.workload
         .own_option(GRACE.name)
-        .map(|_| spec.options.own::<Own>().grace_ms * 1_000_000)
+        .map(|_| spec.options.own::<MixOptions>().grace_ms * 1_000_000)
 }

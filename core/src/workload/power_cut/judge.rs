@@ -86,7 +86,7 @@ pub struct Pages {
 
 /// Losses of a power cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Judged {
+pub struct Losses {
     /// Commits that were acknowledged before the cut.
     pub acknowledged: u64,
     /// Acknowledged commits that are missing.
@@ -97,7 +97,7 @@ pub struct Judged {
     pub problem: Option<String>,
 }
 
-impl Judged {
+impl Losses {
     /// The outcome; a hole is the worse of the two.
     pub fn outcome(&self) -> Outcome {
         match (self.holes, self.lost) {
@@ -110,12 +110,12 @@ impl Judged {
 
 /// Judges the rows that a cut has left. Recovery applies WAL from its beginning to some place: all commits before that place survive, and no
 /// later one.
-pub fn judge(history: &History, at_ns: u64, survivors: &[Survivors]) -> Judged {
+pub fn judge(history: &History, at_ns: u64, survivors: &[Survivors]) -> Losses {
     let acknowledged = history.before(at_ns);
     let of_client = |client: u32| survivors.iter().find(|found| found.client == client);
-    let mut judged = Judged {
+    let mut judged = Losses {
         acknowledged: acknowledged.iter().sum(),
-        ..Judged::default()
+        ..Losses::default()
     };
     let mut first: Option<(u64, u32, u64)> = None;
     for (client, &count) in (0..).zip(&acknowledged) {
@@ -151,7 +151,7 @@ pub fn judge(history: &History, at_ns: u64, survivors: &[Survivors]) -> Judged {
 }
 
 /// Judges the pages that a cut has left. A transaction writes all rows.
-pub fn judge_pages(history: &History, at_ns: u64, found: Pages) -> Judged {
+pub fn judge_pages(history: &History, at_ns: u64, found: Pages) -> Losses {
     let acknowledged: u64 = history.before(at_ns).iter().sum();
     let is_in_part = found.rows != PAGES || found.lowest != found.highest;
     let lost = acknowledged.saturating_sub(found.lowest);
@@ -163,7 +163,7 @@ pub fn judge_pages(history: &History, at_ns: u64, found: Pages) -> Judged {
         (false, 1..) => Some(text::older_pages(acknowledged, found.lowest)),
         (false, 0) => None,
     };
-    Judged {
+    Losses {
         acknowledged,
         lost,
         holes: u64::from(is_in_part),

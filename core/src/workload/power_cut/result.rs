@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    judge::{Judged, Outcome},
+    judge::{Losses, Outcome},
     part::{Filesystem, Part},
 };
 use crate::{
@@ -36,7 +36,7 @@ impl Row for Point {
 
 impl Point {
     /// Takes over what the rows have shown.
-    pub fn take(&mut self, judged: Judged) {
+    pub fn take(&mut self, judged: Losses) {
         self.outcome = judged.outcome().as_str();
         self.lost = Some(judged.lost);
         self.holes = Some(judged.holes);
@@ -234,7 +234,7 @@ mod tests {
             Outcome::Torn | Outcome::Corrupt | Outcome::Unbootable => {
                 point.fail(outcome, "the server said so".into())
             }
-            _ => point.take(Judged {
+            _ => point.take(Losses {
                 acknowledged: 10,
                 lost: u64::from(outcome == Outcome::Lost),
                 holes: u64::from(outcome == Outcome::Hole),

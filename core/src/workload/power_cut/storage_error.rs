@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::judge::Judged;
+use super::judge::Losses;
 use crate::{
     helper::record::FaultOn,
     rows::Row,
@@ -43,7 +43,7 @@ pub struct Course {
     /// Commits that were acknowledged.
     pub acknowledged: u64,
     /// Rows after the restart, or why they could not be read.
-    pub after: Option<Result<Judged, String>>,
+    pub after: Option<Result<Losses, String>>,
     /// Why the server could not begin to commit.
     pub not_begun: Option<String>,
 }
@@ -109,7 +109,7 @@ mod tests {
             error: error.map(str::to_owned),
             log: log.into(),
             acknowledged: 7,
-            after: Some(Ok(Judged {
+            after: Some(Ok(Losses {
                 acknowledged: 7,
                 lost,
                 holes: 0,

@@ -25,7 +25,7 @@ pub struct BlocksFrom {
 
 /// The part that came from elsewhere than it should.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wrong {
+pub struct UnexpectedReads {
     /// The share of the table that was not in shared buffers when it was to be there; else that came from storage.
     pub share: f64,
     /// False when others may have read it: the scan counts then.
@@ -41,7 +41,7 @@ pub fn part_of_table(share: f64) -> String {
     }
 }
 
-impl Wrong {
+impl UnexpectedReads {
     /// Why the scan does not count; None when it does.
     pub fn why_not(&self, cache: Cache) -> Option<String> {
         let percent = part_of_table(self.share);
@@ -61,7 +61,7 @@ impl BlocksFrom {
 
     /// The part that came from elsewhere than it should: at most 1 % of a table that was to be in the cache may have come from elsewhere, and at least 99 %
     /// of one that was to be cold must have come from storage. None also if the origin is not known.
-    pub fn wrong(&self, cache: Cache) -> Option<Wrong> {
+    pub fn wrong(&self, cache: Cache) -> Option<UnexpectedReads> {
         let read = match cache {
             Cache::SharedBuffers => self.outside,
             Cache::Warm | Cache::Cold => self.read()?,
@@ -78,7 +78,7 @@ impl BlocksFrom {
                 share > TOLERATED && (is_certain || read > OTHERS_READ)
             }
         };
-        is_wrong.then_some(Wrong { share, is_certain })
+        is_wrong.then_some(UnexpectedReads { share, is_certain })
     }
 }
 
@@ -97,8 +97,8 @@ mod tests {
         }
     }
 
-    fn certainly(share: f64) -> Option<Wrong> {
-        Some(Wrong {
+    fn certainly(share: f64) -> Option<UnexpectedReads> {
+        Some(UnexpectedReads {
             share,
             is_certain: true,
         })
@@ -139,7 +139,7 @@ mod tests {
             ..read(None, Some(device))
         };
         assert_eq!(small(1 << 20).wrong(Cache::Warm), None);
-        let perhaps = Wrong {
+        let perhaps = UnexpectedReads {
             share: 0.1,
             is_certain: false,
         };
@@ -164,7 +164,7 @@ mod tests {
                 .unwrap(),
             "all of the table came from storage, and not from the page cache"
         );
-        let perhaps = Wrong {
+        let perhaps = UnexpectedReads {
             share: 0.25,
             is_certain: false,
         };

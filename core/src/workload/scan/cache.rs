@@ -22,7 +22,7 @@ pub fn check_cache(cache: Cache, filesystem: &str, is_cached_below: bool) -> Res
             Kind::NotInThisState,
             "the cache of a table on an image without direct I/O cannot be emptied",
         )
-        .detail("The page cache of the filesystem below the loop device keeps what was read, and nobody empties it before each scan.")
+        .detail("The page cache of the filesystem below the loop device keeps what was read, and no run empties it before each scan.")
         .hint("Put the image where direct I/O is possible (not on tmpfs), use a device, or the option \"cache\": \"warm\"."));
     }
     let is_own = NOT_IN_PAGE_CACHE.contains(&filesystem);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Own, Payload, cache, findings, options};
+use super::{Payload, ScanOptions, cache, findings, options};
 use crate::{
     finding_row::Finding,
     refusal::Refusal,
@@ -61,7 +61,7 @@ impl Parameters for Scans {
         options: &Options,
         facts: &Facts,
     ) -> Result<Option<u32>, Refusal> {
-        options::scale(arguments, options.own::<Own>().payload(), facts)
+        options::scale(arguments, options.own::<ScanOptions>().payload(), facts)
     }
 
     /// It ends when all scans are made.
@@ -71,7 +71,9 @@ impl Parameters for Scans {
         options: &mut Options,
         names: &mut Names,
     ) -> Result<Chosen, Refusal> {
-        let own = options.own::<Own>().chosen(options.sample, given, names);
+        let own = options
+            .own::<ScanOptions>()
+            .chosen(options.sample, given, names);
         options.set_own(&own);
         let scale = given.loaded_or_given_scale().unwrap_or(CHOSEN_SCALE);
         own.check(options, given, own.payload().bytes(scale))?;
@@ -84,7 +86,7 @@ impl Parameters for Scans {
     }
 
     fn shown(&self, spec: &Spec) -> Vec<String> {
-        let own: Own = spec.options.own();
+        let own: ScanOptions = spec.options.own();
         let mut parts = Vec::new();
         if !spec.is_chosen_remotely("scale") {
             parts.push(units::format_bytes(spec.data_bytes()));
@@ -105,19 +107,25 @@ impl Parameters for Scans {
     }
 
     fn contents(&self, spec: &Spec) -> String {
-        format!("scan, {}", spec.options.own::<Own>().payload().name())
+        format!(
+            "scan, {}",
+            spec.options.own::<ScanOptions>().payload().name()
+        )
     }
 }
 
 impl Estimate for Scans {
     fn workers(&self, spec: &Spec) -> u32 {
-        let own: Own = spec.options.own();
+        let own: ScanOptions = spec.options.own();
         let (workers, beside) = own.workers(spec.options.sample);
         workers + beside
     }
 
     fn data_bytes(&self, spec: &Spec) -> u64 {
-        spec.options.own::<Own>().payload().bytes(spec.scale)
+        spec.options
+            .own::<ScanOptions>()
+            .payload()
+            .bytes(spec.scale)
     }
 
     fn bytes_at(&self, scale: u32, options: &Value) -> u64 {
@@ -167,7 +175,7 @@ impl Plan for Scans {
     }
 
     fn server_settings(&self, spec: &Spec) -> Vec<(&'static str, String)> {
-        let own: Own = spec.options.own();
+        let own: ScanOptions = spec.options.own();
         vec![("max_parallel_workers", own.largest().to_string())]
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{BlocksFrom, Scan, Wrong};
+use super::{BlocksFrom, Scan, UnexpectedReads};
 use crate::{rows, spec::Cache, units::PAGE};
 
 /// Bytes of the table in the caches.
@@ -95,9 +95,9 @@ impl Report {
 /// How often processes were seen to wait for what; to work, under the name `none`.
 pub type Waiting = BTreeMap<String, u64>;
 
-/// A scan that was made.
+/// A scan, and whether it counts.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct JudgedScan {
     scan: Scan,
     report: Report,
     waits: Waiting,
@@ -107,12 +107,12 @@ pub struct Made {
     pub is_spoiled: bool,
 }
 
-impl Made {
+impl JudgedScan {
     /// Judges a scan: all its workers have to have been there, and the table where the cache should have it all the time. `tells` is whether
     /// what was read tells where it came from.
     pub fn judge(scan: Scan, report: Report, waits: Waiting, cache: Cache, tells: bool) -> Self {
         let missing = report.workers_missing(scan.degree);
-        let wrong: Option<Wrong> = report.blocks_from().wrong(cache).filter(|_| tells);
+        let wrong: Option<UnexpectedReads> = report.blocks_from().wrong(cache).filter(|_| tells);
         let spoiled = wrong.and_then(|wrong| wrong.why_not(cache));
         Self {
             scan,
@@ -253,8 +253,8 @@ mod tests {
         }
     }
 
-    fn judged(report: Report, cache: Cache) -> Made {
-        Made::judge(SCAN, report, Waiting::new(), cache, true)
+    fn judged(report: Report, cache: Cache) -> JudgedScan {
+        JudgedScan::judge(SCAN, report, Waiting::new(), cache, true)
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_the_cache_spoiled_is_made_again_if_it_can_be_told() {
-        let cold = |tells| Made::judge(SCAN, report(), Waiting::new(), Cache::Cold, tells);
+        let cold = |tells| JudgedScan::judge(SCAN, report(), Waiting::new(), Cache::Cold, tells);
         assert!(cold(true).is_spoiled && cold(true).why_not.is_some());
         assert!(!cold(false).is_spoiled && cold(false).why_not.is_none());
     }

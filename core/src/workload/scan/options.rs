@@ -78,7 +78,7 @@ pub const OPTIONS: [OwnOption; 6] = [DEGREES, REPEATED, LEADER, PAYLOAD, LOADERS
 /// The options of this workload. Empty, or None: not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Own {
+pub struct ScanOptions {
     /// Numbers of parallel workers, in ascending order.
     pub degrees: Vec<u32>,
     /// How often each degree is measured.
@@ -153,7 +153,7 @@ pub fn scale(
     }
 }
 
-impl Own {
+impl ScanOptions {
     /// The contents of a row.
     pub fn payload(&self) -> Payload {
         self.payload.unwrap_or_default()

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::refusal::{Kind as RefusalKind, Refusal, check};
-use crate::workload::fsync::{Method, Own, tests_of};
+use crate::workload::fsync::{FsyncOptions, Method, tests_of};
 
 fn arguments(options: serde_json::Value) -> RunArguments {
     RunArguments {
@@ -12,7 +12,7 @@ fn arguments(options: serde_json::Value) -> RunArguments {
     }
 }
 
-fn own(spec: &Spec) -> Own {
+fn own(spec: &Spec) -> FsyncOptions {
     spec.options.own()
 }
 

@@ -5,7 +5,7 @@ mod document;
 use super::*;
 use crate::{
     refusal::{Kind as RefusalKind, Refusal, check},
-    workload::io::{Own, job, jobs_of},
+    workload::io::{IoOptions, job, jobs_of},
 };
 
 fn arguments(options: serde_json::Value) -> RunArguments {
@@ -114,7 +114,10 @@ fn another_machine_knows_its_own_ram() {
         ..facts()
     };
     let spec = resolve(&arguments(json!({"size": "2x ram"})), &far).unwrap();
-    assert_eq!(spec.options.own::<Own>().size.as_deref(), Some("2x ram"));
+    assert_eq!(
+        spec.options.own::<IoOptions>().size.as_deref(),
+        Some("2x ram")
+    );
 }
 
 #[test]

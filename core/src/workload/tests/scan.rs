@@ -6,7 +6,7 @@ use crate::refusal::{Kind as Refused, Refusal, check};
 use crate::spec::Cache;
 use crate::workload::{
     options::options,
-    scan::{Named, Own, Payload, check_cache},
+    scan::{Named, Payload, ScanOptions, check_cache},
 };
 
 fn arguments(options: serde_json::Value) -> RunArguments {
@@ -17,7 +17,7 @@ fn arguments(options: serde_json::Value) -> RunArguments {
     }
 }
 
-fn own(spec: &Spec) -> Own {
+fn own(spec: &Spec) -> ScanOptions {
     spec.options.own()
 }
 

@@ -52,22 +52,22 @@ const NOT_MADE: &str =
 /// Contents of the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Found {
-    pub conditions: Vec<Counted>,
+pub struct TableContents {
+    pub conditions: Vec<ConditionCount>,
     /// Orders of each client that has some.
     pub orders: Vec<Orders>,
 }
 
 /// Rows that a condition was checked for, and those for which it does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct ConditionCount {
     /// Number, from 1.
     pub condition: usize,
     pub checked: u64,
     pub wrong: u64,
 }
 
-impl Counted {
+impl ConditionCount {
     fn note(&self) -> String {
         format!("checked for {} rows", self.checked)
     }
@@ -80,8 +80,8 @@ pub struct Orders {
     pub orders: u64,
 }
 
-impl Found {
-    fn condition(&self, number: usize) -> Option<&Counted> {
+impl TableContents {
+    fn condition(&self, number: usize) -> Option<&ConditionCount> {
         (self.conditions.iter()).find(|counted| counted.condition == number)
     }
 
@@ -109,7 +109,7 @@ impl Found {
 }
 
 /// All checks, given the New-Orders that each client has committed.
-pub fn checks(found: &Found, committed: &[u64]) -> Vec<Check> {
+pub fn checks(found: &TableContents, committed: &[u64]) -> Vec<Check> {
     let of_condition = |(number, (name, data)): (usize, (&str, &str))| {
         let Some(counted) = found.condition(number) else {
             return Check::not_made(name, Some("0".into()), NOT_MADE);
@@ -133,7 +133,7 @@ pub fn checks(found: &Found, committed: &[u64]) -> Vec<Check> {
 }
 
 /// Condition 11 in the form that holds right after the load.
-pub fn checks_of_load(found: &Counted) -> Vec<Check> {
+pub fn checks_of_load(found: &ConditionCount) -> Vec<Check> {
     let check = Check::compared("condition 11", &0, &found.wrong, || {
         format!(
             "condition 11 (clause 3.3.2.11) fails after the load for {} of {}",
@@ -148,13 +148,13 @@ mod tests {
     use super::*;
     use crate::verification::refusal;
 
-    fn found(orders: &[(usize, u64)]) -> Found {
-        let counted = |condition| Counted {
+    fn found(orders: &[(usize, u64)]) -> TableContents {
+        let counted = |condition| ConditionCount {
             condition,
             checked: 40,
             wrong: 0,
         };
-        Found {
+        TableContents {
             conditions: (1..=12).map(counted).collect(),
             orders: (orders.iter())
                 .map(|&(client, orders)| Orders { client, orders })
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    fn detail(found: &Found, committed: &[u64]) -> String {
+    fn detail(found: &TableContents, committed: &[u64]) -> String {
         let refusal = refusal(&checks(found, committed)).unwrap();
         crate::refusal::check::style(&refusal);
         refusal.detail.unwrap()
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_wrong_load_is_refused() {
-        let counted = |wrong| Counted {
+        let counted = |wrong| ConditionCount {
             condition: 11,
             checked: 10,
             wrong,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{MOST_NOTPM_PER_WAREHOUSE, options::Own};
+use super::{MOST_NOTPM_PER_WAREHOUSE, options::TpccLikeOptions};
 use crate::{
     finding_row::{Finding, Severity},
     texts::finding::tpcc_like::{self as text, Input, Missed},
@@ -15,7 +15,7 @@ const RARE: f64 = 1e9;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Facts {
-    pub options: Own,
+    pub options: TpccLikeOptions,
     pub warehouses: Option<u32>,
     /// Committed New-Orders a minute.
     pub notpm: Option<f64>,

@@ -52,7 +52,7 @@ fn boolean(name: &str, value: &Value) -> Result<Value, Refusal> {
 /// The options of this workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Own {
+pub struct TpccLikeOptions {
     /// Whether clients are terminals that wait before and after transactions.
     pub waits: bool,
     pub mix: Weights,
@@ -64,7 +64,7 @@ pub struct Own {
     pub grace_ms: u64,
 }
 
-impl Default for Own {
+impl Default for TpccLikeOptions {
     fn default() -> Self {
         Self {
             waits: false,
@@ -77,7 +77,7 @@ impl Default for Own {
     }
 }
 
-impl Own {
+impl TpccLikeOptions {
     /// Whether conditions are checked that read every customer and every order.
     pub fn checks_all(&self) -> bool {
         self.conditions == "all"
@@ -128,7 +128,7 @@ mod tests {
         let stored = mix("mix", &given).unwrap();
         // The server of a target takes what is stored as an argument.
         assert_eq!(mix("mix", &stored).unwrap(), stored);
-        let own: Own = serde_json::from_value(json!({"mix": stored})).unwrap();
+        let own: TpccLikeOptions = serde_json::from_value(json!({"mix": stored})).unwrap();
         assert_eq!(own.mix, Weights([10, 0, 0, 0, 1]));
     }
 

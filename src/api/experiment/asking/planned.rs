@@ -10,7 +10,7 @@ use pgfsbench_core::{
     spec::Spec,
 };
 
-use super::{Targets, Unplanned, planned, targets};
+use super::{PlanError, Targets, planned, targets};
 use crate::{
     api::{guard, own_target},
     errors::Fault,
@@ -24,8 +24,8 @@ pub fn plan_only_of(arguments: &ExperimentArguments) -> Result<Vec<Line>, Fault>
     let ready = guard::ready()?;
     let planned = match own_target::quietly(|| planned(&ready, arguments, Targets::Free)) {
         Ok(planned) => planned,
-        Err(Unplanned::Refused(fault)) => return Err(fault),
-        Err(Unplanned::Lacking(first, others)) => {
+        Err(PlanError::Refused(fault)) => return Err(fault),
+        Err(PlanError::Lacking(first, others)) => {
             let all = iter::once(first).chain(others);
             return Ok(without_plan(all.map(|why| trouble("a target", why))));
         }

@@ -10,7 +10,7 @@ use pgfsbench_core::{
 use serde_json::Value;
 
 use super::{
-    Unplanned,
+    PlanError,
     parameters::{self, fix, length, specified},
     targets,
 };
@@ -36,7 +36,7 @@ impl Runs {
         arguments: &ExperimentArguments,
         checked: &Checked,
         cycle: f64,
-    ) -> Result<Self, Unplanned> {
+    ) -> Result<Self, PlanError> {
         let mut parameters = parameters::parameters(arguments, checked, cycle);
         let (mut specs, mut lacking) = (Vec::new(), Vec::new());
         for candidate in &checked.candidates {
@@ -50,7 +50,7 @@ impl Runs {
         if let Some(first) = lacking.next() {
             let not_made = targets::not_made(ready, checked)?;
             let others = lacking.chain(not_made.into_iter().map(Fault::from));
-            return Err(Unplanned::Lacking(first, others.collect()));
+            return Err(PlanError::Lacking(first, others.collect()));
         }
         if fix(&mut parameters, &specs) {
             let each = checked.candidates.iter();

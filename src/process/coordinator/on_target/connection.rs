@@ -11,7 +11,7 @@ use pgfsbench_core::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Turn, remote::read};
+use super::{NextStep, remote::read};
 use crate::{
     bench::Run,
     clock,
@@ -41,7 +41,7 @@ const RECOVERY: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(200);
 
 /// The state of a run there after the link to it was lost.
-enum After {
+enum RemoteRunState {
     /// It has failed, and why.
     Ended(String),
     /// The server is not yet so far.
@@ -100,21 +100,21 @@ impl Run {
         while fault.sqlstate == sqlstate::CONNECTION_LOST && began.elapsed() < RECOVERY {
             let after = self.look_at_recovered(remote);
             match after {
-                Ok(After::Ended(says)) => {
+                Ok(RemoteRunState::Ended(says)) => {
                     return fault.detail(format!("The run there has ended: {says}"));
                 }
-                Ok(After::Recovers) => process::wait(POLL),
-                Ok(After::GoesOn) | Err(_) => break,
+                Ok(RemoteRunState::Recovers) => process::wait(POLL),
+                Ok(RemoteRunState::GoesOn) | Err(_) => break,
             }
         }
         fault
     }
 
-    fn look_at_recovered(&mut self, remote: &RemoteRun) -> Result<After, Fault> {
+    fn look_at_recovered(&mut self, remote: &RemoteRun) -> Result<RemoteRunState, Fault> {
         self.check_interrupts()?;
         let mut link = match remote.connect("pgfsbench", &mut || self.check_interrupts()) {
             Ok(link) => link,
-            Err(fault) if is_recovering(&fault) => return Ok(After::Recovers),
+            Err(fault) if is_recovering(&fault) => return Ok(RemoteRunState::Recovers),
             Err(fault) => return Err(fault),
         };
         let there = self.ask(&mut link, ENDED, &[Some(&remote.label)])?;
@@ -124,11 +124,11 @@ impl Run {
                 let Fault {
                     message, detail, ..
                 } = there.fault.made_harmless();
-                After::Ended(format!("{message}. {}", detail.unwrap_or_default()))
+                RemoteRunState::Ended(format!("{message}. {}", detail.unwrap_or_default()))
             }
             // The janitor of that server is about to clear up.
-            "queued" | "running" if !there.goes_on => After::Recovers,
-            _ => After::GoesOn,
+            "queued" | "running" if !there.goes_on => RemoteRunState::Recovers,
+            _ => RemoteRunState::GoesOn,
         })
     }
 
@@ -141,25 +141,25 @@ impl Run {
             let turn = self.turn()?;
             let began_ns = clock::now_ns();
             match (turn, &mut link) {
-                (Turn::Ours(Act::Connect), link) => {
+                (NextStep::Ours(Act::Connect), link) => {
                     *link = Some(remote.connect(label, &mut || self.check_interrupts())?);
                 }
-                (Turn::Ours(Act::CheckServer), Some(link)) => self.check_remote_server(link)?,
-                (Turn::Ours(Act::Start), _) => {
+                (NextStep::Ours(Act::CheckServer), Some(link)) => self.check_remote_server(link)?,
+                (NextStep::Ours(Act::Start), _) => {
                     self.record(|entry| entry.remote_run = Some(remote.clone()))?;
                 }
-                (Turn::OfServer, Some(link)) => {
+                (NextStep::OfServer, Some(link)) => {
                     measured = Some(self.run_remotely(link, Executor::Other(label))?);
                 }
-                (Turn::Ours(Act::Collect), _) => {
+                (NextStep::Ours(Act::Collect), _) => {
                     return self.store_measured(measured.as_ref(), None, None);
                 }
-                (Turn::Ours(act), _) => return Err(plan::nothing_carries_out(act)),
-                (Turn::OfServer, None) => {
+                (NextStep::Ours(act), _) => return Err(plan::nothing_carries_out(act)),
+                (NextStep::OfServer, None) => {
                     return Err(Fault::new(sqlstate::INTERNAL, "no server is connected"));
                 }
             }
-            if let Turn::Ours(act) = turn {
+            if let NextStep::Ours(act) = turn {
                 self.end_step(act, began_ns);
             }
         }

@@ -24,9 +24,9 @@ use crate::{
     store, workload,
 };
 
-/// The row of the run there, just before the crash.
+/// Columns of the run in the server on the target, just before the crash.
 #[derive(Deserialize)]
-struct Before {
+struct RemoteRunRow {
     committed: u64,
     since_window_ms: Option<f64>,
     work_database: String,
@@ -43,7 +43,7 @@ const REDO_END: &str = "SELECT redo_lsn FROM pg_control_checkpoint()";
 
 /// A crash, and what came of it so far.
 pub(super) struct Crashed {
-    before: Before,
+    before: RemoteRunRow,
     /// Rows of the run in the workload's own tables of results, by table.
     results: Value,
     pub(super) recovery: Recovery,
@@ -59,7 +59,7 @@ impl Crashed {
     pub fn of(workload: Workload, measured: Option<&Measured>) -> Result<Self, Fault> {
         let document = measured.map(|measured| &measured.document[..]);
         let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
-        let before: Before = read(&before.unwrap_or_default())?;
+        let before: RemoteRunRow = read(&before.unwrap_or_default())?;
         Ok(Self {
             recovery: Recovery {
                 stopped_after_ms: before.since_window_ms,

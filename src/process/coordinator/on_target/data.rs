@@ -13,7 +13,7 @@ use pgfsbench_core::{
     spec::{Cache, Data, Stage},
 };
 
-use super::Underway;
+use super::TargetRunProgress;
 use crate::{
     bench::Run,
     board::{Phase, Request},
@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Where data come from that are copied.
-pub(super) struct Supply {
+pub(super) struct DataSource {
     /// Keeps them from being removed until they are copied.
     place: Option<Place>,
     data_key: DataKey,
@@ -50,7 +50,7 @@ pub(super) struct Prepared {
     script: String,
 }
 
-impl Supply {
+impl DataSource {
     /// The place, which is this process's alone until the data are copied.
     fn place(&self) -> Result<&Place, Fault> {
         let none = || Fault::new(sqlstate::INTERNAL, "the prepared data were let go of");
@@ -82,12 +82,12 @@ impl Supply {
 }
 
 impl Run {
-    /// Where the data of the run come from; no [`Supply`] when the target is to load them itself.
+    /// Where the data of the run come from; no [`DataSource`] when the target is to load them itself.
     pub(super) fn supply_of(
         &mut self,
         target: &Target,
         programs: &Programs,
-    ) -> Result<(Source, Option<Supply>), Fault> {
+    ) -> Result<(Source, Option<DataSource>), Fault> {
         if source(&self.spec, true, true) == Source::Loaded {
             if self.spec.has_tables() {
                 self.check_not_copied("The option \"data\" is \"loaded\".")?;
@@ -97,7 +97,7 @@ impl Run {
         let data_key =
             prepared_data::data_key(&self.spec, target, &programs.bindir, &programs.user)?;
         let place = Place::open(&mut || self.check_interrupts())?;
-        let mut supply = Supply {
+        let mut supply = DataSource {
             place: Some(place),
             data_key,
             prepared: None,
@@ -141,7 +141,7 @@ impl Run {
     }
 
     /// Has a server load the data in the place for them, and shuts it down.
-    pub(super) fn load_once(&mut self, at: &mut Underway) -> Result<(), Fault> {
+    pub(super) fn load_once(&mut self, at: &mut TargetRunProgress) -> Result<(), Fault> {
         let Some(supply) = &mut at.supply else {
             return Err(Fault::new(sqlstate::INTERNAL, "no data are to be loaded"));
         };
@@ -184,7 +184,7 @@ impl Run {
     }
 
     /// Copies them to the target.
-    pub(super) fn copy(&mut self, at: &mut Underway) -> Result<(), Fault> {
+    pub(super) fn copy(&mut self, at: &mut TargetRunProgress) -> Result<(), Fault> {
         let Some(supply) = &mut at.supply else {
             return Err(Fault::new(sqlstate::INTERNAL, "no data are to be copied"));
         };

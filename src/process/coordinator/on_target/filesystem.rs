@@ -20,13 +20,13 @@ use crate::{
         journal, preflight,
     },
     store::{self, definition},
-    target::{self, On, Target, helper_job},
+    target::{self, ServerPlace, Target, helper_job},
 };
 
 impl Run {
     /// Has the helper make the filesystem; gives the directory for the server.
     pub(super) fn make_filesystem(&mut self, target: &Target) -> Result<PathBuf, Fault> {
-        let On::Made { request, .. } = &target.on else {
+        let ServerPlace::Made { request, .. } = &target.on else {
             let message = format!("the filesystem of target \"{}\" is not made", target.name);
             return Err(Fault::new(sqlstate::INTERNAL, message));
         };

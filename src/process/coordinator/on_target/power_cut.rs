@@ -7,8 +7,8 @@ use pgfsbench_core::{
     helper::record::{self, CutEnded, CutMounted, CutStop, FaultOn, Recorded, Tear, Window},
     spec::Spec,
     workload::power_cut::{
-        Batch, CONTROL_COMMITS, Course, Filesystem, History, Judged, Outcome, Own, PAGES, Part,
-        Point, StorageError, is_of_the_machine, judge, judge_pages, torn_page,
+        Batch, CONTROL_COMMITS, Course, Filesystem, History, Losses, Outcome, PAGES, Part, Point,
+        PowerCutOptions, StorageError, is_of_the_machine, judge, judge_pages, torn_page,
     },
 };
 use serde::Deserialize;
@@ -26,7 +26,7 @@ use crate::{
     pg::{libpq::Connection, process, report, sql, xact},
     run::cancellation,
     store,
-    target::{On, helper_job},
+    target::{ServerPlace, helper_job},
 };
 
 /// Bytes of a record at most.
@@ -40,9 +40,9 @@ const COMMITS_AFTER_ERROR: u64 = 50;
 /// The pause until a setting is looked at again.
 const POLL: Duration = Duration::from_millis(5);
 
-/// The row of the run there.
+/// Columns of the run in the server on the target.
 #[derive(Deserialize)]
-struct Before {
+struct RemoteRunRow {
     committed: u64,
     work_database: String,
 }
@@ -60,7 +60,7 @@ const PAGES_FOUND: &str = "SELECT jsonb_build_object('rows', count(*), 'lowest',
 const ERROR_TABLE: &str = "fsbench_disk_error";
 
 /// A part of the batch that was recorded.
-struct Made {
+struct RecordedPart {
     part: Part,
     history: History,
     from_ns: u64,
@@ -76,7 +76,7 @@ struct Amchecked {
 
 /// The rows after a power cut.
 struct Found {
-    judged: Judged,
+    judged: Losses,
     amchecked: Option<Amchecked>,
 }
 
@@ -112,18 +112,18 @@ impl Run {
     ) -> Result<PowerCuts, Fault> {
         let document = measured.map(|measured| &measured.document[..]);
         let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
-        let before: Before = read(&before.unwrap_or_default())?;
+        let before: RemoteRunRow = read(&before.unwrap_or_default())?;
         let filesystem = match &server.target.on {
-            On::Made { prepare, .. } => Filesystem {
+            ServerPlace::Made { prepare, .. } => Filesystem {
                 name: prepare.filesystem.name().to_owned(),
                 mount_options: prepare.mount_options.clone().unwrap_or_default(),
             },
-            On::Directory(_) | On::Connection(_) => Filesystem::default(),
+            ServerPlace::Directory(_) | ServerPlace::Connection(_) => Filesystem::default(),
         };
         drop(server.connection.take());
         let parts = self.make_parts(server, &before, &filesystem)?;
         server.server()?.crash(&mut || self.check_interrupts())?;
-        let own: Own = self.spec.options.own();
+        let own: PowerCutOptions = self.spec.options.own();
         let windows = parts.iter().map(|made| Window {
             cuts: made.part.cuts(own.cuts),
             from_ns: made.from_ns,
@@ -226,9 +226,9 @@ impl Run {
     fn make_parts(
         &mut self,
         server: &ServerSetup,
-        before: &Before,
+        before: &RemoteRunRow,
         filesystem: &Filesystem,
-    ) -> Result<Vec<Made>, Fault> {
+    ) -> Result<Vec<RecordedPart>, Fault> {
         let there = server.server()?;
         let history = History::read(&there.acknowledgments(self.spec.clients)?);
         if history.len() != before.committed && !history.is_cut_short() {
@@ -246,7 +246,7 @@ impl Run {
                 .detail("Power cuts show nothing then.")
                 .hint("Give a longer duration.")
         })?;
-        let mut made = vec![Made {
+        let mut made = vec![RecordedPart {
             part: Part::Commits,
             history,
             from_ns,
@@ -327,7 +327,11 @@ impl Run {
     }
 
     /// Makes the commits of a part, and notes when each was acknowledged.
-    fn make_commits(&mut self, connection: &mut Connection, part: Part) -> Result<Made, Fault> {
+    fn make_commits(
+        &mut self,
+        connection: &mut Connection,
+        part: Part,
+    ) -> Result<RecordedPart, Fault> {
         let mut times = Vec::new();
         if part.writes_pages() {
             // From the redo point of this checkpoint on, the setting is in force.
@@ -349,7 +353,7 @@ impl Run {
                 self.ask(connection, "CHECKPOINT", &[])?;
             }
         }
-        Ok(Made {
+        Ok(RecordedPart {
             part,
             from_ns: match part.writes_pages() {
                 true => from_ns,
@@ -365,8 +369,8 @@ impl Run {
     fn cut_once(
         &mut self,
         server: &mut ServerSetup,
-        before: &Before,
-        made: &Made,
+        before: &RemoteRunRow,
+        made: &RecordedPart,
         number: u32,
         at: record::Point,
     ) -> Result<Point, Fault> {
@@ -457,8 +461,8 @@ impl Run {
     fn judge_cut(
         &mut self,
         server: &mut ServerSetup,
-        before: &Before,
-        made: &Made,
+        before: &RemoteRunRow,
+        made: &RecordedPart,
         (at_ns, is_sampled): (u64, bool),
     ) -> Result<Found, Fault> {
         // The file of settings was not synced, and a control has changed it.
@@ -490,7 +494,7 @@ impl Run {
         table: &str,
         history: &History,
         at_ns: u64,
-    ) -> Result<Judged, Fault> {
+    ) -> Result<Losses, Fault> {
         let question = SURVIVORS.replace("TABLE", table);
         let acknowledged = history.before(at_ns);
         let acknowledged: Vec<String> = acknowledged.iter().map(u64::to_string).collect();
@@ -504,7 +508,7 @@ impl Run {
     fn with_amcheck(
         &mut self,
         connection: &mut Connection,
-        judged: Judged,
+        judged: Losses,
         is_sampled: bool,
     ) -> Result<Found, Fault> {
         let is_checked = is_sampled
@@ -526,7 +530,7 @@ impl Run {
     fn fail_disk(
         &mut self,
         server: &mut ServerSetup,
-        before: &Before,
+        before: &RemoteRunRow,
         cut: &record::Cut,
         on: FaultOn,
     ) -> Result<Course, Fault> {
@@ -575,7 +579,7 @@ impl Run {
     fn commit_until_error(
         &mut self,
         server: &mut ServerSetup,
-        before: &Before,
+        before: &RemoteRunRow,
         on: FaultOn,
         times: &mut Vec<u64>,
     ) -> Result<Option<String>, Fault> {
@@ -614,9 +618,9 @@ impl Run {
     fn judge_after_error(
         &mut self,
         server: &mut ServerSetup,
-        before: &Before,
+        before: &RemoteRunRow,
         history: &History,
-    ) -> Result<Judged, Fault> {
+    ) -> Result<Losses, Fault> {
         self.write_settings(server)?;
         let there = server.server()?;
         there.forget_postmaster()?;

@@ -477,7 +477,7 @@ fn not_done(status: &str) -> Fault {
 fn nobody_runs_it(status: &str) -> Fault {
     Fault::new(
         sqlstate::SYSTEM,
-        "nobody carries out the run on the target any more",
+        "no process carries out the run on the target any more",
     )
     .detail(format!(
         "Its row there has the status {}, and no process has worked on it for {} s.",

@@ -11,7 +11,7 @@ use crate::{
     random,
     run::{plan, preflight},
     target::{
-        On, Target,
+        ServerPlace, Target,
         server::{
             TargetServer,
             programs::Programs,
@@ -60,8 +60,8 @@ impl<'a> ServerSetup<'a> {
             target,
             programs,
             place: match &target.on {
-                On::Directory(directory) => directory.clone(),
-                On::Made { .. } | On::Connection(_) => PathBuf::new(),
+                ServerPlace::Directory(directory) => directory.clone(),
+                ServerPlace::Made { .. } | ServerPlace::Connection(_) => PathBuf::new(),
             },
             is_for_loading: false,
             script: String::new(),

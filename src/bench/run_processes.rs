@@ -50,7 +50,7 @@ fn launch(role: Role, label: &str, argument: i32, serial: u32) -> Option<Handle>
 }
 
 /// The processes of the active run.
-pub struct Crew {
+pub struct RunProcesses {
     board: &'static Board,
     serial: u32,
     slots: &'static [ClientSlot],
@@ -68,8 +68,8 @@ fn no_slot(what: &str, have: usize, need: usize) -> Fault {
     .hint("You may need to increase \"max_worker_processes\", or to ask for fewer clients.")
 }
 
-impl Crew {
-    /// An empty crew. The slots are those of the clients to come, which know the run by its serial number.
+impl RunProcesses {
+    /// No processes yet. The slots are those of the clients to come, which know the run by its serial number.
     pub fn new(board: &'static Board, serial: u32, slots: &'static [ClientSlot]) -> Self {
         Self {
             board,
