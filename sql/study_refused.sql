@@ -26,3 +26,6 @@ SELECT fsbench.study('heron-2010', device => '/dev/nothing-is-there', quick => t
 SELECT fsbench.study('smith-2011', image_size => '4GB', part => 'builds', quick => true);
 SELECT fsbench.define_study(NULL);
 SELECT fsbench.define_study('{"study": "own"}');
+SELECT fsbench.study('deckelmann-2009', devices => '{/dev/null}');
+SELECT fsbench.study('deckelmann-2009', device => '/dev/null', image_count => 4);
+SELECT fsbench.study('deckelmann-2009', image_size => '4GB', image_count => 17);

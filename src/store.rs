@@ -122,6 +122,15 @@ pub fn left_database(name: &str) -> Result<Option<(u32, String)>, Fault> {
         }))
 }
 
+/// OID of a database of a user's own that sessions can use, if it is there.
+pub fn own_database(name: &str) -> Result<Option<u32>, Fault> {
+    let text = sql::read(
+        "SELECT oid FROM pg_catalog.pg_database WHERE datname = $1 AND datallowconn AND NOT datistemplate AND datconnlimit <> -2",
+        &[Some(name)],
+    )?;
+    Ok(text.and_then(|oid| oid.parse().ok()))
+}
+
 /// Ends a run that only loads.
 pub fn set_loaded(
     run_id: i64,

@@ -84,13 +84,41 @@ pub enum Stage {
         /// The scale that it was loaded with.
         scale: u32,
     },
+    /// All of it, in this database of a copy of a user's server. Scripts run as this role of the copy; None: as a role that is made for them.
+    OnOwn {
+        database: String,
+        role: Option<String>,
+    },
 }
 
 impl Stage {
     /// Whether what the server has made is removed with the whole server.
     pub fn goes_with_its_server(&self) -> bool {
-        matches!(self, Self::WholeOfTarget | Self::OnLoaded { .. })
+        matches!(
+            self,
+            Self::WholeOfTarget | Self::OnLoaded { .. } | Self::OnOwn { .. }
+        )
     }
+
+    /// Whether the database is there before the run.
+    pub fn takes_database(&self) -> bool {
+        matches!(self, Self::OnLoaded { .. } | Self::OnOwn { .. })
+    }
+
+    /// Whether the database is a user's own.
+    pub fn is_on_own(&self) -> bool {
+        matches!(self, Self::OnOwn { .. })
+    }
+}
+
+/// A database of a user's own, in a copy of the user's server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnDatabase {
+    /// Name of the prepared data.
+    pub data: String,
+    pub database: String,
+    /// Bytes of the whole copy.
+    pub bytes: u64,
 }
 
 /// How the tables are made and what is measured beside: the argument `options`.
@@ -259,6 +287,9 @@ pub struct Spec {
     /// Which part of it this server does.
     #[serde(default)]
     pub stage: Stage,
+    /// The user's own database that the run works in; None: a database of the run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_database: Option<OwnDatabase>,
     /// A text of the caller's.
     pub label: Option<String>,
     /// Whether the work database is kept.
@@ -287,9 +318,24 @@ impl Spec {
         document
     }
 
-    /// Bytes of the freshly loaded tables and keys. 0 when the workload has none.
+    /// Bytes of the freshly loaded tables and keys, and of the copy of a user's server. 0 when there are none.
     pub fn data_bytes(&self) -> u64 {
-        self.workload.data_bytes(self)
+        let own = self.own_database.as_ref().map_or(0, |own| own.bytes);
+        self.workload.data_bytes(self).saturating_add(own)
+    }
+
+    /// Whether it works in a database of a user's own.
+    pub fn is_on_own(&self) -> bool {
+        self.own_database.is_some() || self.stage.is_on_own()
+    }
+
+    /// Whether the tables of the workload are there before the run.
+    pub fn finds_tables(&self) -> bool {
+        match &self.stage {
+            Stage::OnLoaded { .. } => true,
+            Stage::OnOwn { .. } => !self.workload.loads_on_own(self),
+            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => false,
+        }
     }
 
     /// Bytes that warm-up and measured window add to the tables.
@@ -411,6 +457,12 @@ impl Spec {
             });
         }
         parts.extend(workload.shown(self));
+        if let Some(own) = &self.own_database {
+            parts.push(format!(
+                "database {} of the data {}",
+                own.database, own.data
+            ));
+        }
         match self.bound {
             _ if !workload.takes("duration") => {}
             Bound::DurationMs(ms) if self.searched_percentile().is_some() => {

@@ -6,6 +6,7 @@ pub mod commands;
 pub mod defining;
 pub mod device;
 pub mod inherited;
+pub mod original;
 pub mod parameter;
 pub mod prepared_data;
 pub mod redefined;

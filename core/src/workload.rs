@@ -23,6 +23,7 @@ use crate::{
     spec::{OwnMetric, RunArguments, Workload},
 };
 
+pub use power_cut::{checked_cuts, loss_below, run_seconds as power_cut_seconds};
 pub use resolve::resolve;
 pub use tables::{VERIFICATION, measured_tables, result_tables, tables};
 
@@ -119,6 +120,8 @@ fn check_parameters(workload: Workload, arguments: &RunArguments) -> Result<(), 
         ("protocol", script.protocol.is_some()),
         ("max_tries", script.max_tries.is_some()),
         ("continue_on_error", script.continue_on_error.is_some()),
+        ("data", arguments.data.is_some()),
+        ("database", arguments.database.is_some()),
     ];
     let wrong = given
         .into_iter()

@@ -40,7 +40,7 @@ fn every_argument_is_a_field_and_every_field_an_argument() {
 fn run_start_and_plan_take_the_same_in_the_same_order() {
     assert_eq!(arguments("run"), arguments("start"));
     assert_eq!(arguments("run"), arguments("plan"));
-    assert_eq!(arguments("run").len(), 23);
+    assert_eq!(arguments("run").len(), 25);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Carries out requests: gathers facts, makes a plan, and takes its steps one by one, each in the journal before it is taken. When
 //! one fails, all are undone.
 
+mod array;
 mod caches;
 mod closed;
 mod cut;
 mod describe;
 mod erase;
 mod facts;
-mod md;
 mod outline;
 mod refused_options;
 mod remount;
@@ -87,7 +87,9 @@ impl Engine {
             Request::DropCaches => self.drop_caches(tell),
             Request::CutStop { target, stop } => self.cut_stop(&place(target), stop, tell),
             Request::Cut { target, cut } => self.cut(&place(target), cut, tell),
+            Request::CutAgain { target } => self.cut_again(&place(target), tell),
             Request::CutEnd { target } => self.cut_end(&place(target), tell),
+            Request::BarriersOff { target } => self.barriers_off(&place(target), tell),
             Request::Fault { target, fault } => self.fault(&place(target), fault),
         }
     }

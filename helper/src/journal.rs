@@ -22,12 +22,18 @@ mod made;
 use entry::believe;
 pub use entry::{Entry, JournalLeaf, KeptPool, Layer, Part, State};
 pub use made::{
-    Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_MD, PART_OF_ZFS, claim_of_log, claim_of_member,
+    Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
+    claim_of_member,
 };
 
 const LONGEST: u64 = 64 << 10;
 /// The time for which another helper may hold the lock.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The file that is locked while the journal's lock is lent. It is no entry, since it begins with a dot.
+fn lent(place: &str) -> String {
+    format!(".{place}.lent")
+}
 
 type Trusted = (Place, Entry);
 type Untrusted = (Place, Refusal);
@@ -87,6 +93,48 @@ impl Journal {
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(lock.into())),
             Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(None),
+            Err(e) => Err(failed("lock", &path, e)),
+        }
+    }
+
+    /// Lets others have the lock while `act` goes on, and takes it again, however long another one then holds it. Until that no one undoes the entry of
+    /// this place: see [`Self::is_lent`].
+    pub fn lend_lock<T>(
+        &self,
+        lock: &File,
+        place: &str,
+        act: impl FnOnce() -> T,
+    ) -> Result<T, Refusal> {
+        let (name, path) = (lent(place), self.path.join("journal").join(lent(place)));
+        let flags = OFlags::RDONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let busy = openat(&self.entries, &name, flags, Mode::from_raw_mode(0o600))
+            .map_err(|e| failed("open", &path, e))?;
+        let failed_lock = |e| failed("lock", &path, e);
+        flock(&busy, FlockOperation::NonBlockingLockExclusive).map_err(failed_lock)?;
+        flock(lock, FlockOperation::Unlock).map_err(failed_lock)?;
+        let outcome = act();
+        while let Err(e) = flock(lock, FlockOperation::NonBlockingLockExclusive) {
+            if !matches!(e, Errno::WOULDBLOCK | Errno::INTR) {
+                return Err(failed_lock(e));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        unlinkat(&self.entries, &name, AtFlags::empty()).map_err(|e| failed("remove", &path, e))?;
+        Ok(outcome)
+    }
+
+    /// True while a helper waits for the array of this place, without the lock. The kernel ends that with the helper.
+    pub fn is_lent(&self, place: &Place) -> Result<bool, Refusal> {
+        let name = lent(&place.key());
+        let path = self.path.join("journal").join(&name);
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let busy = match openat(&self.entries, &name, flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(false),
+            busy => busy.map_err(|e| failed("open", &path, e))?,
+        };
+        match flock(&busy, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(false),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(true),
             Err(e) => Err(failed("lock", &path, e)),
         }
     }
@@ -168,6 +216,11 @@ impl Journal {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(e) => return Err(failed("remove", &path, e)),
         }
+        // A helper that was killed while it had lent the lock has left this.
+        match unlinkat(&self.entries, lent(&place.key()), AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(e) => return Err(failed("remove", &path, e)),
+        }
         fsync(&self.entries).map_err(|e| failed("sync", &path, e))
     }
 
@@ -200,5 +253,73 @@ impl Journal {
         renameat(directory, &temporary, directory, name)
             .map_err(|e| failed("rename", &shown, e))?;
         fsync(directory).map_err(|e| failed("sync", &shown, e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgfsbench_core::helper::Filesystem;
+
+    fn journal(root: &Path) -> Journal {
+        let directory = |name: &str| -> OwnedFd {
+            let path = root.join(name);
+            std::fs::create_dir_all(&path).unwrap();
+            File::open(path).unwrap().into()
+        };
+        Journal {
+            state: directory("state"),
+            entries: directory("journal"),
+            made: directory("made"),
+            erasing: directory("erasing"),
+            path: root.to_owned(),
+        }
+    }
+
+    #[test]
+    fn others_have_the_lock_while_it_is_lent_and_leave_the_place_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let (own, other) = (journal(root.path()), journal(root.path()));
+        let place = Place::of_key("bench@t").unwrap();
+        let lock = own.try_lock().unwrap().unwrap();
+        assert!(other.try_lock().unwrap().is_none());
+        assert_eq!(other.is_lent(&place), Ok(false));
+        let seen = own.lend_lock(&lock, &place.key(), || {
+            let theirs = other.try_lock().unwrap();
+            let further = Place::of_key("bench@u").unwrap();
+            let lent = [&place, &further].map(|place| other.is_lent(place));
+            (theirs.is_some(), lent, other.places().unwrap())
+        });
+        let (was_free, lent, places) = seen.unwrap();
+        assert!(was_free);
+        assert_eq!(lent, [Ok(true), Ok(false)]);
+        assert_eq!(places, (Vec::new(), Vec::new()), "it is no entry");
+        assert!(other.try_lock().unwrap().is_none(), "it is taken again");
+        assert_eq!(other.is_lent(&place), Ok(false));
+    }
+
+    /// The kernel ends the locks of a helper that is killed.
+    #[test]
+    fn a_file_that_a_killed_helper_has_left_lends_nothing_and_goes_with_the_entry() {
+        let root = tempfile::tempdir().unwrap();
+        let journal = journal(root.path());
+        let place = Place::of_key("bench@t").unwrap();
+        let left = root.path().join("journal").join(lent(&place.key()));
+        std::fs::write(&left, "").unwrap();
+        assert_eq!(journal.is_lent(&place), Ok(false));
+        journal.remove(&place).unwrap();
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn an_entry_of_lvm_is_read_as_it_was_written() {
+        let config = Config::parse("").unwrap();
+        let place = Place::of_key("bench@t").unwrap();
+        let layers = vec![Layer::Lvm { uuid: "u".into() }];
+        let mount_point = place.mount_point(&config);
+        let entry = Entry::new(&place, Filesystem::Xfs, "u", layers, mount_point).unwrap();
+        assert!(entry.has_array() && entry.pool().is_none());
+        let text = serde_json::to_string(&entry).unwrap();
+        assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
     }
 }

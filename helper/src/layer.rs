@@ -10,11 +10,13 @@ mod facts;
 mod identity;
 mod image;
 mod log;
+mod lvm;
 mod md;
 mod mdadm;
 mod record;
 mod step;
 mod undo;
+mod volume;
 mod zfs;
 
 pub use crate::journal::Part;
@@ -25,16 +27,20 @@ pub use facts::{Facts, Holder, ImagesFacts, KnownDevice, ZfsFacts};
 pub use identity::check_identity;
 pub use image::{NewImage, check_image, check_images, image};
 pub use log::log;
-pub use md::{array, module as module_of_md, steps as steps_of_array};
+pub use lvm::{has_udev, volume_over};
 pub use mdadm::node_of_array;
 pub use record::record;
 pub use step::{Devices, Step};
 pub use undo::{Hook, Tell, UndoContext};
+pub use volume::{name_of_volume, remove as remove_volume, uuid_of_part};
 pub use zfs::{module, partition, partition_of, steps as steps_of_pool};
 
+use crate::exec;
 use crate::journal::{Entry, JournalLeaf};
+use crate::probe::arrays::Array;
 use crate::probe::device::DeviceFacts;
 use crate::probe::identity::sequence_of;
+use crate::probe::kernel::{self, Support};
 use crate::probe::{self, loops};
 use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::options::mkfs_arguments;
@@ -116,7 +122,7 @@ pub fn add_mkfs_options(
         return Ok(());
     };
     match layout.maker() {
-        Maker::Md => md::add_geometry(request, layout, bytes, &given, options),
+        Maker::Md | Maker::Lvm => md::add_geometry(request, layout, bytes, &given, options),
         Maker::Btrfs => options.extend(btrfs::profiles(layout, &given)),
         Maker::Zfs => {}
     }
@@ -132,10 +138,64 @@ pub fn mount_options(filesystem: Filesystem, has_log: bool, joined: usize) -> Ve
     options
 }
 
+/// Why this machine makes no layouts of md, or of LVM; None for one that it makes.
+pub fn no_driver(maker: Maker) -> Result<Option<Refusal>, Refusal> {
+    let (programs, support) = match maker {
+        Maker::Md => (&[("mdadm", "mdadm")][..], kernel::support_of_md()?),
+        Maker::Lvm => (
+            &[("lvm", "lvm2"), ("dmsetup", "dmsetup")][..],
+            kernel::support_of_dm()?,
+        ),
+        Maker::Btrfs | Maker::Zfs => return Ok(None),
+    };
+    let mut absent = programs
+        .iter()
+        .filter_map(|(program, package)| exec::require(program, package).err());
+    let release = kernel::release();
+    Ok(match (support, maker) {
+        (Support::Missing, Maker::Lvm) => Some(lvm::missing(&release)),
+        (Support::Missing, _) => Some(md::missing(&release)),
+        _ => absent.next(),
+    })
+}
+
+/// The layout of a request, if the kernel makes an array of its devices.
+pub fn of_kernel(layout: Option<Layout>) -> Option<Layout> {
+    layout.filter(|layout| matches!(layout.maker(), Maker::Md | Maker::Lvm))
+}
+
+/// Refuses an array that the kernel cannot make, or loads the module that makes it.
+pub fn module_of_array(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
+    match layout.maker() {
+        Maker::Lvm => lvm::module(layout, facts),
+        _ => md::module(layout, facts),
+    }
+}
+
+/// The steps that make the array and wait for it, when all members are wiped.
+pub fn steps_of_array(
+    request: &Prepare,
+    layout: Layout,
+    facts: &Facts,
+) -> Result<Vec<Step>, Refusal> {
+    match layout.maker() {
+        Maker::Lvm => lvm::steps(request, layout, facts),
+        _ => md::steps(request, layout, facts),
+    }
+}
+
+/// The array or volume of an entry. None if its members have none, or another one.
+pub fn array(entry: &Entry) -> Result<Option<Array>, Refusal> {
+    Ok(match md::array(entry)? {
+        Some(array) => Some(array),
+        None => lvm::array(entry)?,
+    })
+}
+
 /// The number of devices that the filesystem itself joins.
 pub fn joined(layout: Option<Layout>, members: usize) -> usize {
     match layout.map(Layout::maker) {
-        Some(Maker::Md) => 1,
+        Some(Maker::Md | Maker::Lvm) => 1,
         _ => members,
     }
 }

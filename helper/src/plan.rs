@@ -11,10 +11,9 @@ use crate::layer::{self, Devices, Facts, NewImage, Part, PlannedLeaf, Step};
 use crate::place::Place;
 use crate::probe::kernel::Support;
 use crate::recorder::Recorder;
-use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::options::check_kernel as check_options_of_kernel;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
-use pgfsbench_core::helper::{Filesystem, Layout, Prepare};
+use pgfsbench_core::helper::{Filesystem, Prepare};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 
@@ -67,6 +66,9 @@ impl Plan {
         }
         devices.array = self.steps.iter().find_map(|step| match step {
             Step::CreateArray { uuid, .. } => Some(layer::node_of_array(uuid)),
+            Step::CreateVolume { uuid, .. } => {
+                Some(Path::new("/dev/mapper").join(layer::name_of_volume(uuid)))
+            }
             _ => None,
         });
         devices
@@ -259,23 +261,18 @@ fn before_mkfs(
         .into_iter()
         .partition(|step| matches!(step, Step::Wipe { .. }));
     steps.extend(layer::module(request.filesystem, facts)?);
-    if let Some(layout) = of_md(request) {
-        steps.extend(layer::module_of_md(layout, facts)?);
+    let array = layer::of_kernel(request.layout);
+    if let Some(layout) = array {
+        steps.extend(layer::module_of_array(layout, facts)?);
     }
     steps.extend(wiping);
     steps.extend(layer::discards(request, facts)?);
     steps.extend(making);
-    if let Some(layout) = of_md(request) {
+    if let Some(layout) = array {
         steps.extend(layer::steps_of_array(request, layout, facts)?);
         steps.extend(settings::step_of_array(request));
     }
     Ok(steps)
-}
-
-/// The layout, if md makes it.
-fn of_md(request: &Prepare) -> Option<Layout> {
-    let is_of_md = |layout: &Layout| layout.maker() == Maker::Md;
-    request.layout.filter(is_of_md)
 }
 
 fn check_kernel(fs: Filesystem, facts: &Facts) -> Result<(), Refusal> {

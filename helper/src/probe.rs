@@ -12,6 +12,7 @@ pub mod pools;
 pub mod programs;
 pub mod queue;
 pub mod user;
+pub mod volumes;
 
 use crate::secure::failed;
 use pgfsbench_core::proc::{MOUNTINFO, Mount, OddMount, mount_of, parse_mountinfo};

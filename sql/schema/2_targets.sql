@@ -62,9 +62,9 @@ COMMENT ON COLUMN fsbench.target.power_loss_protected IS 'Whether the device was
 COMMENT ON COLUMN fsbench.target.log_device_identity IS 'By what the device of the log is recognized, as device_identity';
 COMMENT ON COLUMN fsbench.target.devices IS 'Block devices that the layout joins, in order. Each run erases all of them';
 COMMENT ON COLUMN fsbench.target.image_count IS 'Number of files that serve as disks and that the layout joins; NULL: one';
-COMMENT ON COLUMN fsbench.target.layout IS 'How several devices or images become one place for the filesystem: linear, raid0, raid1, raid5, raid6 or raid10 (an array of the kernel''s md), btrfs-single, btrfs-raid0, btrfs-raid1 or btrfs-raid10, zfs-stripe, zfs-mirror or zfs-raidz';
-COMMENT ON COLUMN fsbench.target.layout_options IS 'Options of an array of md: chunk (512k where it is not given), bitmap (none or internal; none where it is not given), consistency_policy (resync or ppl), copies (raid10: n2, f2, o2, ...)';
-COMMENT ON COLUMN fsbench.target.initial_sync IS 'wait or NULL: a run begins when the array of md is in sync; skip: md takes a new array for being in sync';
+COMMENT ON COLUMN fsbench.target.layout IS 'How several devices or images become one place for the filesystem: linear, raid0, raid1, raid5, raid6 or raid10 (an array of the kernel''s md), lvm-linear, lvm-stripe, lvm-raid1, lvm-raid5, lvm-raid6 or lvm-raid10 (a volume of LVM), btrfs-single, btrfs-raid0, btrfs-raid1 or btrfs-raid10, zfs-stripe, zfs-mirror or zfs-raidz';
+COMMENT ON COLUMN fsbench.target.layout_options IS 'Options of an array: chunk (where it is not given, 512k of md and 64k of LVM); of md also bitmap (none or internal; none where it is not given), consistency_policy (resync or ppl), copies (raid10: n2, f2, o2, ...)';
+COMMENT ON COLUMN fsbench.target.initial_sync IS 'wait or NULL: a run begins when the array of md or LVM is in sync; skip: md or LVM takes a new array for being in sync';
 COMMENT ON COLUMN fsbench.target.created_by IS 'Role that created it';
 COMMENT ON COLUMN fsbench.target.created_at IS 'Time of its creation';
 
@@ -183,7 +183,7 @@ CREATE TABLE fsbench.helper_job (
     job_id         bigint PRIMARY KEY DEFAULT nextval('fsbench.helper_job_id_seq'),
     run_id         bigint,
     target         text NOT NULL,
-    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'remount', 'describe', 'plan', 'try', 'drop_caches', 'cut_stop', 'cut', 'cut_end', 'fault')),
+    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'remount', 'describe', 'plan', 'try', 'drop_caches', 'barriers_off', 'cut_stop', 'cut', 'cut_again', 'cut_end', 'fault')),
     request        jsonb NOT NULL,
     status         text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'done', 'failed')),
     requested_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -206,7 +206,7 @@ COMMENT ON TABLE fsbench.helper_job IS 'Requests to pgfsbench-helper, and their 
 COMMENT ON COLUMN fsbench.helper_job.job_id IS 'Number of the job in this database';
 COMMENT ON COLUMN fsbench.helper_job.run_id IS 'Run of the job; NULL for a job without a run';
 COMMENT ON COLUMN fsbench.helper_job.target IS 'Target of the job';
-COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; remount: unmount it and mount it again as it was; describe: list devices, image directories and filesystems; plan: tell what prepare would do; try: prepare it once on a sparse image, and remove that; drop_caches: empty the page cache; cut_stop: end the recording of a target, and unmount it; cut: mount it as a power cut would have left it; cut_end: unmount that; fault: let its disk fail';
+COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; remount: unmount it and mount it again as it was; describe: list devices, image directories and filesystems; plan: tell what prepare would do; try: prepare it once on a sparse image, and remove that; drop_caches: empty the page cache; barriers_off: have the filesystem of a recorded target send no flushes; cut_stop: end the recording of a target, and unmount it; cut: mount it as a power cut would have left it; cut_again: mount it again as it has become since; cut_end: unmount that; fault: let its disk fail';
 COMMENT ON COLUMN fsbench.helper_job.request IS 'The request; the helper''s own configuration decides whether it is carried out';
 COMMENT ON COLUMN fsbench.helper_job.status IS 'queued, running, done or failed';
 COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'Time of the request';

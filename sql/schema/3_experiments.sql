@@ -9,7 +9,7 @@ CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false,
     budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected', scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
     init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
-    continue_on_error boolean DEFAULT NULL)
+    continue_on_error boolean DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'fsbench_experiment_wrapper';
@@ -24,7 +24,7 @@ CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT 
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false,
     budget interval DEFAULT NULL, neighbours text DEFAULT 'unexpected', scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
     init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
-    continue_on_error boolean DEFAULT NULL)
+    continue_on_error boolean DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS TABLE (part text, item text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 30
     AS 'MODULE_PATHNAME', 'fsbench_plan_experiment_wrapper';

@@ -15,7 +15,7 @@ CREATE FUNCTION fsbench.run(
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
     keep boolean DEFAULT false, force boolean DEFAULT false, scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
     init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
-    continue_on_error boolean DEFAULT NULL)
+    continue_on_error boolean DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS TABLE (run_id bigint, target text, tps float8, latency_p99_ms float8, latency_max_ms float8,
         commit_p99_ms float8, stall_seconds integer, findings text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
@@ -29,7 +29,7 @@ CREATE FUNCTION fsbench.start(
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
     keep boolean DEFAULT false, force boolean DEFAULT false, scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
     init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
-    continue_on_error boolean DEFAULT NULL)
+    continue_on_error boolean DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'fsbench_start_wrapper';
@@ -41,7 +41,7 @@ CREATE FUNCTION fsbench.sustainable_rate(
     warmup interval DEFAULT NULL, seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL,
     label text DEFAULT NULL, force boolean DEFAULT false, scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
     init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
-    continue_on_error boolean DEFAULT NULL)
+    continue_on_error boolean DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS TABLE (run_id bigint, target text, rate float8, low float8, high float8, probes integer, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
     AS 'MODULE_PATHNAME', 'fsbench_sustainable_rate_wrapper';
@@ -214,7 +214,7 @@ CREATE FUNCTION fsbench.alter_target(target text, filesystem text DEFAULT NULL, 
 COMMENT ON FUNCTION fsbench.alter_target IS 'Changes the arguments that are given, resets those that reset names (arguments of create_target), and leaves the rest; refused while a run is on the target';
 
 CREATE FUNCTION fsbench._prepared_data(OUT contents text, OUT scale integer, OUT fillfactor integer, OUT unlogged boolean, OUT data_checksums boolean,
-    OUT postgres text, OUT bytes bigint, OUT created_epoch bigint, OUT used_epoch bigint, OUT directory text) RETURNS SETOF record
+    OUT postgres text, OUT bytes bigint, OUT created_epoch bigint, OUT used_epoch bigint, OUT directory text, OUT data text) RETURNS SETOF record
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_prepared_data_wrapper';
 COMMENT ON FUNCTION fsbench._prepared_data IS 'What the view fsbench.prepared_data shows. Private';
@@ -222,7 +222,22 @@ COMMENT ON FUNCTION fsbench._prepared_data IS 'What the view fsbench.prepared_da
 CREATE FUNCTION fsbench.drop_prepared_data() RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_drop_prepared_data_wrapper';
-COMMENT ON FUNCTION fsbench.drop_prepared_data IS 'Removes all data that were loaded once to be copied to targets, and returns their bytes; refused while a run uses them, or an experiment that is not over is to copy them again';
+COMMENT ON FUNCTION fsbench.drop_prepared_data IS 'Removes all data that runs have loaded once to copy them to targets, and returns their bytes; data of fsbench.prepare_data() stay. It is refused while a run uses them, or an experiment that is not over is to copy them again';
+
+CREATE FUNCTION fsbench.prepare_data(data text, from_server boolean DEFAULT false, max_rate text DEFAULT NULL) RETURNS bigint
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
+    AS 'MODULE_PATHNAME', 'fsbench_prepare_data_wrapper';
+COMMENT ON FUNCTION fsbench.prepare_data IS 'Copies this whole server (from_server => true) as it runs, by pg_basebackup, and keeps the copy under a name for runs: fsbench.run(data => ''shop'', database => ''shop'', ...). Returns its bytes. max_rate: bytes a second that are read at most, such as 50M. The copy takes room near the data directory, within pgfsbench.prepared_data_limit; the view pg_stat_progress_basebackup shows how far it is. For superusers: a role that may execute this function can have runs on copies of all data of the server';
+
+CREATE FUNCTION fsbench.drop_data(data text) RETURNS bigint
+    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_drop_data_wrapper';
+COMMENT ON FUNCTION fsbench.drop_data IS 'Removes the copy of a server that fsbench.prepare_data() has made, and returns its bytes; refused while a run copies it, or an experiment that is not over is to copy it again';
+
+CREATE FUNCTION fsbench.script_from_statements(database text DEFAULT NULL, top integer DEFAULT 10) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_script_from_statements_wrapper';
+COMMENT ON FUNCTION fsbench.script_from_statements IS 'A start for the argument scripts of fsbench.run(), to be edited: the statements of a database (without it, this one) that pg_stat_statements has with the most calls and with the most blocks changed, weighted by calls. A parameter that is compared with an integer column is drawn from the range of that column in pg_stats; the others are listed as -- choose. All is read with the rights of the caller';
 
 CREATE FUNCTION fsbench.drop_target(target text) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
@@ -247,7 +262,7 @@ CREATE FUNCTION fsbench.plan(
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
     keep boolean DEFAULT false, force boolean DEFAULT false, scripts text DEFAULT NULL, variables jsonb DEFAULT NULL,
     init_script text DEFAULT NULL, checks jsonb DEFAULT NULL, protocol text DEFAULT NULL, max_tries integer DEFAULT NULL,
-    continue_on_error boolean DEFAULT NULL)
+    continue_on_error boolean DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS TABLE (step integer, who text, action text, command text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_plan_wrapper';

@@ -28,7 +28,7 @@ CREATE FUNCTION fsbench._nights(label text, metric text)
                jsonb_hash_extended(jsonb_build_array((SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = r.run_id),
                    -- Another disk in the same place is marked, and does not cut.
                    coalesce(CASE WHEN jsonb_typeof(r.target_definition) = 'object' THEN nullif(r.target_definition - '{device_identity,log_device_identity}'::text[], '{}') END, to_jsonb(r.target)), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
-                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size'), 0) AS alike,
+                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size', r.asked -> 'data', r.asked -> 'database'), 0) AS alike,
                CASE WHEN r.status = 'done' AND NOT EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.severity = 'invalid')
                     -- Values in the row itself are read from there: there may be thousands of rows.
                     THEN nullif(greatest(CASE $2 WHEN 'load_ms' THEN r.load_ms WHEN 'tps' THEN r.tps WHEN 'latency_avg_ms' THEN r.latency_avg_ms
@@ -164,7 +164,7 @@ CREATE FUNCTION fsbench._repeat(run_id bigint) RETURNS bigint
         size => r.asked ->> 'size', clients => (r.asked ->> 'clients')::integer, duration => make_interval(secs => (r.asked ->> 'duration_us')::float8 / 1e6),
         transactions => (r.asked ->> 'transactions')::bigint, warmup => make_interval(secs => (r.asked ->> 'warmup_us')::float8 / 1e6), rate => (r.asked ->> 'rate')::float8,
         latency_limit_ms => (r.asked ->> 'latency_limit_ms')::float8, seed => (r.asked ->> 'seed')::bigint, settings => nullif(r.asked -> 'settings', 'null'),
-        options => nullif(r.asked -> 'options', 'null'), label => r.label, force => coalesce((r.asked ->> 'force')::boolean, false))
+        options => nullif(r.asked -> 'options', 'null'), label => r.label, force => coalesce((r.asked ->> 'force')::boolean, false), data => r.asked ->> 'data', database => r.asked ->> 'database')
     FROM fsbench.run_log r WHERE r.run_id = $1
     $$;
 COMMENT ON FUNCTION fsbench._repeat IS 'Queues a run once more, as it was asked for. Private';
@@ -284,7 +284,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.acknowledge IS 'Accepts a change for the worse that begins with this run: fsbench.check_history() then compares with the new level';
-
 
 -- Results, histograms and findings stay: they are what histories and verdicts are made of.
 CREATE FUNCTION fsbench.thin(older_than interval, only_say boolean DEFAULT false)

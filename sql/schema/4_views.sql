@@ -139,10 +139,10 @@ COMMENT ON FUNCTION fsbench.describe_devices IS 'Has the helper look at the devi
 
 CREATE VIEW fsbench.prepared_data AS
     SELECT contents, scale, fillfactor, unlogged, data_checksums, postgres, bytes, to_timestamp(created_epoch) AS created_at,
-        to_timestamp(used_epoch) AS used_at, directory
+        to_timestamp(used_epoch) AS used_at, directory, data
     FROM fsbench._prepared_data();
-COMMENT ON VIEW fsbench.prepared_data IS 'Data that were loaded once and are copied to targets. How much is kept is set by pgfsbench.prepared_data_limit; fsbench.drop_prepared_data() removes all';
-COMMENT ON COLUMN fsbench.prepared_data.contents IS 'What the tables are: pgbench, or scan with the kind of its rows';
+COMMENT ON VIEW fsbench.prepared_data IS 'Data that were loaded once and are copied to targets. How much is kept is set by pgfsbench.prepared_data_limit; fsbench.drop_prepared_data() removes what runs have loaded, fsbench.drop_data() what has a name';
+COMMENT ON COLUMN fsbench.prepared_data.contents IS 'What the tables are: pgbench, scan with the kind of its rows, or own: a copy of a user''s server';
 COMMENT ON COLUMN fsbench.prepared_data.scale IS 'Scale as in pgbench; of a scan, millions of rows';
 COMMENT ON COLUMN fsbench.prepared_data.fillfactor IS 'Fillfactor of the tables';
 COMMENT ON COLUMN fsbench.prepared_data.unlogged IS 'Whether the tables are unlogged';
@@ -152,6 +152,7 @@ COMMENT ON COLUMN fsbench.prepared_data.bytes IS 'Bytes of the whole data direct
 COMMENT ON COLUMN fsbench.prepared_data.created_at IS 'When they were loaded';
 COMMENT ON COLUMN fsbench.prepared_data.used_at IS 'When they were last copied; what was not used for the longest time is removed first';
 COMMENT ON COLUMN fsbench.prepared_data.directory IS 'Where they are';
+COMMENT ON COLUMN fsbench.prepared_data.data IS 'Name that fsbench.prepare_data() gave them; NULL for data that a run has loaded';
 
 -- One row for each step, and one for the end of each job. Words are quoted as a shell takes them.
 CREATE VIEW fsbench.helper_log AS

@@ -1,17 +1,33 @@
-//! `prepared_data` and `drop_prepared_data`.
+//! `prepared_data`, `drop_prepared_data`, `prepare_data` and `drop_data`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pgfsbench_core::refusal::quoted;
-use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+use pgrx::{
+    iter::TableIterator,
+    name, pg_extern,
+    pg_sys::{self, panic::ErrorReport},
+};
+use serde::Deserialize;
+use serde_json::Value;
 
-use super::guard::{self, Ready};
+use super::{
+    guard::{self, Ready},
+    request,
+};
 use crate::{
-    errors::{Fault, sqlstate},
-    pg::{session, sql, text::ReturnedText},
+    errors::{Fault, sqlstate, wrong_arguments},
+    pg::{
+        arguments, session, sql,
+        text::{ReturnedText, Text},
+        xact,
+    },
     run::marker,
     store::experiment as store,
-    target::prepared_data::{self, Place},
+    target::{
+        base_backup,
+        prepared_data::{self, Note, Place},
+    },
 };
 
 #[allow(clippy::type_complexity)]
@@ -30,6 +46,7 @@ fn fsbench_prepared_data() -> Result<
             name!(created_epoch, i64),
             name!(used_epoch, i64),
             name!(directory, ReturnedText),
+            name!(data, Option<ReturnedText>),
         ),
     >,
     ErrorReport,
@@ -49,6 +66,7 @@ fn fsbench_prepared_data() -> Result<
                 note.created_at as i64,
                 note.used_at as i64,
                 path.display().to_string().into(),
+                note.original.map(|original| original.name.into()),
             )
         })
         .collect();
@@ -64,12 +82,79 @@ fn fsbench_drop_prepared_data() -> Result<i64, ErrorReport> {
     for place in &places {
         data.extend(place.removable()?);
     }
+    Ok(remove(&ready, &places, data)?)
+}
+
+/// Removes data that no experiment needs; gives their bytes.
+fn remove(ready: &Ready, places: &[Place], data: Vec<(PathBuf, Note)>) -> Result<i64, Fault> {
     for file in data.iter().flat_map(|(_, note)| note.needed_by()) {
-        check_not_needed(&ready, file)?;
+        check_not_needed(ready, file)?;
     }
     let bytes = prepared_data::remove_all(data)?;
-    prepared_data::forget_empty(&places)?;
+    prepared_data::forget_empty(places)?;
     Ok(bytes as i64)
+}
+
+/// The arguments of `prepare_data`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Given {
+    data: Option<String>,
+    from_server: bool,
+    max_rate: Option<String>,
+}
+
+#[pg_extern(sql = false)]
+fn fsbench_prepare_data(call: pg_sys::FunctionCallInfo) -> Result<i64, ErrorReport> {
+    let ready = guard::ready()?;
+    let given = Value::Object(arguments::named(call)?);
+    let given: Given =
+        serde_json::from_value(given).map_err(|e| wrong_arguments("an argument", e))?;
+    Ok(prepare(&ready, &given)?)
+}
+
+fn prepare(ready: &Ready, given: &Given) -> Result<i64, Fault> {
+    let refusal = |message: &str| Fault::new(sqlstate::INVALID_PARAMETER, message);
+    let Some(name) = &given.data else {
+        return Err(refusal("data must not be null")
+            .detail("It is the name of the copy.")
+            .hint("Give the name of the application, such as 'shop'."));
+    };
+    if !given.from_server {
+        return Err(refusal("nothing says what is copied")
+            .detail("The argument from_server is false.")
+            .hint("Give from_server => true to copy this server."));
+    }
+    if xact::in_recovery() {
+        return Err(
+            Fault::new(sqlstate::NOT_IN_THIS_STATE, "a standby cannot be copied")
+                .detail("Its copy would have to be promoted first.")
+                .hint("Copy the primary server."),
+        );
+    }
+    request::check_can_wait("fsbench.prepare_data()")?;
+    Ok(base_backup::prepare(ready.owner, name, given.max_rate.as_deref())? as i64)
+}
+
+#[pg_extern(sql = false)]
+fn fsbench_drop_data(data: Text) -> Result<i64, ErrorReport> {
+    let ready = guard::ready()?;
+    let mut busy = || Err(prepared_data::in_use());
+    let places = Place::open_all(&mut busy)?;
+    let mut found = Vec::new();
+    for place in &places {
+        found.extend(place.with_name(&data.0)?);
+    }
+    if found.is_empty() {
+        return Err(Fault::new(
+            sqlstate::NO_SUCH_OBJECT,
+            format!("data {} do not exist", quoted(&data.0)),
+        )
+        .detail("The view fsbench.prepared_data has the names in its column data.")
+        .hint("Give one of these names.")
+        .into());
+    }
+    Ok(remove(&ready, &places, found)?)
 }
 
 /// Refuses to drop what the experiment of this mark is to copy again, unless that is over.

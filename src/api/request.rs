@@ -3,6 +3,7 @@
 mod submit;
 
 use pgfsbench_core::{
+    refusal::quoted,
     spec::{Arguments, Bound, DEFAULT_TARGET, Facts, RunArguments, Spec, Stage},
     units::whole_number,
     workload,
@@ -19,7 +20,8 @@ use crate::{
     pg::{arguments, config, session, settings, sql, xact},
     random,
     run::{preflight, worker_slots},
-    store, target,
+    store,
+    target::{self, prepared_data},
 };
 
 /// More worker slots than any run takes.
@@ -34,7 +36,8 @@ const OF_A_RUN: [&str; 4] = [
 ];
 
 /// Facts of the server, for the choice of arguments that were not given. With the owner's rights.
-fn facts(target: Option<&str>) -> Result<Facts, Fault> {
+fn facts(arguments: &RunArguments) -> Result<Facts, Fault> {
+    let target = arguments.target.as_deref();
     let usable = machine::usable();
     let here = target.is_none_or(|target| target == DEFAULT_TARGET);
     let kind = match target {
@@ -79,6 +82,10 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
         },
         random_seed: random::seed(),
         by_connection,
+        own_data_bytes: match &arguments.data {
+            Some(name) => prepared_data::bytes_of_named(name)?,
+            None => None,
+        },
     })
 }
 
@@ -94,8 +101,9 @@ fn checkpoint_timeout_ms() -> Result<u64, Fault> {
 /// Checks the arguments and the server; nothing is made. Gives what would be run.
 pub fn specify(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
     // Before anything that depends on the server: a wrong argument is wrong everywhere.
-    let facts = session::with_rights_of(ready.owner, || facts(arguments.target.as_deref()))?;
+    let facts = session::with_rights_of(ready.owner, || facts(arguments))?;
     let spec = workload::resolve(arguments, &facts)?;
+    check_own_database(&spec)?;
     check_keep(&spec, ready.owner)?;
     check_session(&spec, arguments)?;
     check_scripts_by_connection(arguments, facts.by_connection, ready.owner)?;
@@ -165,15 +173,36 @@ pub fn with_hash(mut arguments: RunArguments) -> Result<RunArguments, Fault> {
 
 /// The specification by the arguments alone; nothing is started for it.
 pub fn planned(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
-    let target = arguments.target.as_deref();
-    let mut facts = session::with_rights_of(ready.owner, || facts(target))?;
+    let mut facts = session::with_rights_of(ready.owner, || facts(arguments))?;
     facts.free_worker_slots = u32::from(u16::MAX);
     let spec = workload::resolve(arguments, &facts)?;
+    check_own_database(&spec)?;
     check_keep(&spec, ready.owner)?;
     check_scripts_by_connection(arguments, facts.by_connection, ready.owner)?;
     let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
     Ok(spec)
+}
+
+/// A copy of a server has all data of that server. A role that may make such copies may use them.
+fn check_own_database(spec: &Spec) -> Result<(), Fault> {
+    let Some(own) = &spec.own_database else {
+        return Ok(());
+    };
+    let may = sql::read(
+        "SELECT 1 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
+         WHERE n.nspname = 'fsbench' AND p.proname = 'prepare_data' AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')",
+        &[],
+    )?;
+    if may.is_some() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NOT_ALLOWED,
+        format!("permission denied to use the data {}", quoted(&own.data)),
+    )
+    .detail("They are a copy of a whole server.")
+    .hint("Have a superuser make the run, or grant EXECUTE on the function fsbench.prepare_data."))
 }
 
 /// Scripts are run in sessions of the role that asks, which it has to be allowed to have.

@@ -62,19 +62,22 @@ impl Run {
 
     /// Takes a work database over that an earlier run has left, loaded.
     pub(super) fn adopt(&mut self) -> Result<(), Fault> {
-        let Stage::OnLoaded { database, .. } = self.spec.stage.clone() else {
-            return Err(Fault::new(sqlstate::INTERNAL, "there are no loaded data"));
-        };
-        let database = &database[..];
         self.enter(Phase::Provision, 0);
         self.observed.before_provision()?;
-        let (oid, comment) =
-            xact::transaction(|| store::left_database(database))?.ok_or_else(|| {
-                Fault::new(
-                    sqlstate::NOT_IN_THIS_STATE,
-                    format!("there are no loaded data in database \"{database}\""),
-                )
-            })?;
+        let stage = self.spec.stage.clone();
+        let (database, (oid, comment)) = match &stage {
+            Stage::OnLoaded { database, .. } => {
+                let left = xact::transaction(|| store::left_database(database))?;
+                (database, left.ok_or_else(|| no_data_in(database))?)
+            }
+            Stage::OnOwn { database, .. } => {
+                let oid = xact::transaction(|| store::own_database(database))?;
+                let oid = oid.ok_or_else(|| no_own_database(database))?;
+                (database, (oid, String::new()))
+            }
+            _ => return Err(Fault::new(sqlstate::INTERNAL, "there are no loaded data")),
+        };
+        let database = &database[..];
         let (run_id, extension_database) = (self.run_id, session::database());
         let mark = work_database::mark_in(&comment).unwrap_or_default();
         xact::transaction(|| store::set_work_database(run_id, database, oid, mark))?;
@@ -121,6 +124,22 @@ impl Run {
         )?;
         Ok(free.unwrap_or(name))
     }
+}
+
+fn no_data_in(database: &str) -> Fault {
+    Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        format!("there are no loaded data in database \"{database}\""),
+    )
+}
+
+fn no_own_database(database: &str) -> Fault {
+    Fault::new(
+        sqlstate::NO_SUCH_DATABASE,
+        format!("database \"{database}\" does not exist in the copied server"),
+    )
+    .detail("The copy has the databases that the server had when it was copied. Templates, and databases without connections, cannot be used.")
+    .hint("Give the name of another database, or copy the server again.")
 }
 
 fn database_name() -> Result<String, Fault> {

@@ -67,7 +67,7 @@ pub fn target_state(target: &Target, data: Source) -> Result<TargetState, Fault>
 /// Key of the data that a run would have loaded once, and copied, with the bytes to load; None for a run that does not copy. In a transaction, with
 /// the owner's rights.
 pub fn to_prepare(spec: &Spec) -> Result<Option<(prepared_data::DataKey, u64)>, Fault> {
-    if spec.is_here() || plan::source(spec, false, true) == Source::Loaded {
+    if spec.is_here() || plan::source(spec, false, true) != Source::LoadedOnce {
         return Ok(None);
     }
     let target = target::find(&spec.target)?;

@@ -12,11 +12,14 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-pub use pgfsbench_core::target::prepared_data::{DataKey, Note, bytes_to_load};
+pub use pgfsbench_core::target::{
+    original::Original,
+    prepared_data::{DataKey, Note, bytes_to_load},
+};
 use pgfsbench_core::{
     spec::Spec,
     target::prepared_data::{
-        Copied, FreeSpace, MadeBy, is_ours,
+        Copied, FreeSpace, MadeBy, is_ours, mark_of,
         places::{Directory, Identity, Role, each_once, still_remembered},
     },
 };
@@ -26,11 +29,13 @@ use crate::{
     errors::{Fault, of_file, sqlstate, to_json_text},
     host::location,
     pg::{libpq::CheckInterrupts, process, session, settings},
-    target::{self, Target},
+    target::{self, Target, server::TargetServer},
 };
 
 /// End of the names of directories with data.
 const LOADED: &str = "loaded";
+/// End of the names of directories in which a copy of a user's server is made. Its maker locks the file [`LOCK`] in there.
+const INCOMING: &str = "incoming";
 /// End of the names of directories that are being removed.
 const REMOVED: &str = "removed";
 /// The note in each of them.
@@ -45,14 +50,18 @@ const PLACES: &str = "pgfsbench/pgsql_tmp_prepared_data_places";
 
 /// Properties that the data of a run on a target must have, made by the programs in `bindir`.
 pub fn data_key(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result<DataKey, Fault> {
+    Ok(DataKey::of(spec, target.cluster, made_by(bindir, user)?))
+}
+
+/// The programs in `bindir`, for this superuser of the server.
+pub fn made_by(bindir: &Path, user: &str) -> Result<MadeBy, Fault> {
     let postgres = bindir.join("postgres");
-    let by = MadeBy {
+    Ok(MadeBy {
         postgres_file: identity_of(&postgres)?,
         postgres,
         pgfsbench_version: env!("CARGO_PKG_VERSION"),
         server_user: user.into(),
-    };
-    Ok(DataKey::of(spec, target.cluster, by))
+    })
 }
 
 /// Length and modification time of the program `postgres`, which identify it.
@@ -233,6 +242,13 @@ impl Place {
         for path in named(&self.directory, REMOVED)? {
             remove(&path)?;
         }
+        for path in named(&self.directory, INCOMING)? {
+            if let Some(mark) = mark_of(&path).filter(|_| is_abandoned(&path)) {
+                let server = TargetServer::at(&self.directory, mark)?.ending_with(INCOMING);
+                server.stop()?;
+                server.remove(false)?;
+            }
+        }
         let loaded = named(&self.directory, LOADED)?;
         let noted = |path: PathBuf| read_note(&path).map(|note| (path, note));
         Ok(loaded.into_iter().filter_map(noted).collect())
@@ -255,6 +271,34 @@ impl Place {
         note.use_now(now(), needed_by);
         write_note(&path, &note)?;
         Ok(Some((path.join("data"), note)))
+    }
+
+    /// Data of this name, a copy of a user's server; as [`Self::find`].
+    pub fn find_named(
+        &self,
+        name: &str,
+        needed_by: Option<PathBuf>,
+    ) -> Result<Option<(PathBuf, Note)>, Fault> {
+        let mut all = self.all()?.into_iter();
+        let Some((path, mut note)) = all.find(|(_, note)| note.is_named(name)) else {
+            return Ok(None);
+        };
+        note.use_now(now(), needed_by);
+        write_note(&path, &note)?;
+        Ok(Some((path.join("data"), note)))
+    }
+
+    /// Makes the directories of a server that is to become data with a name. They are its maker's as long as the file is open.
+    pub fn receive(&self, mark: &str) -> Result<(TargetServer, File), Fault> {
+        let server = TargetServer::at(&self.directory, mark)?.ending_with(INCOMING);
+        server.make_directories()?;
+        let path = server.directory.join(LOCK);
+        let locked = File::create_new(&path).and_then(|file| {
+            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            Ok(file)
+        });
+        let file = locked.map_err(|e| of_file("lock", &path, &e))?;
+        Ok((server, file))
     }
 
     /// Removes what was not used for the longest time and no experiment needs, until so many bytes more are within the limit and have room on the
@@ -285,7 +329,13 @@ impl Place {
     }
 
     /// Keeps the data directory `data` of a server that was shut down and synced; the directory above it goes with it. `loaded` is what it has loaded.
-    pub fn keep(&self, data: &Path, data_key: DataKey, loaded: Loaded) -> Result<(), Fault> {
+    pub fn keep(
+        &self,
+        data: &Path,
+        data_key: DataKey,
+        loaded: Loaded,
+        original: Option<Original>,
+    ) -> Result<u64, Fault> {
         let Some(from) = data.parent() else {
             return Err(Fault::new(
                 sqlstate::INTERNAL,
@@ -300,19 +350,30 @@ impl Place {
             bytes: bytes_of(data).map_err(|e| of_file("read", data, &e))?,
             created_at: now(),
             used_at: now(),
+            original,
             needed_by: Vec::new(),
         };
         write_note(from, &note)?;
         let to = from.with_extension(LOADED);
         fs::rename(from, &to).map_err(|e| of_file("rename", from, &e))?;
-        sync(&self.directory)
+        sync(&self.directory)?;
+        Ok(note.bytes)
     }
 
-    /// The data that an operator may remove: all of them where the setting names the place, else those of this server.
+    /// The data that an operator may remove: all of them where the setting names the place, else those of this server. Data with a name stay.
     pub fn removable(&self) -> Result<Vec<(PathBuf, Note)>, Fault> {
         let this = session::system_identifier();
         let mut all = self.all()?;
-        all.retain(|(_, note)| self.role.is_removable(note.made_by, this));
+        all.retain(|(_, note)| {
+            note.original.is_none() && self.role.is_removable(note.made_by, this)
+        });
+        Ok(all)
+    }
+
+    /// The data of this name.
+    pub fn with_name(&self, name: &str) -> Result<Vec<(PathBuf, Note)>, Fault> {
+        let mut all = self.all()?;
+        all.retain(|(_, note)| note.is_named(name));
         Ok(all)
     }
 
@@ -322,6 +383,14 @@ impl Place {
         all.retain(|(_, note)| is_own(self.role, note));
         Ok(all)
     }
+}
+
+/// Whether the process has ended that made a copy there.
+fn is_abandoned(incoming: &Path) -> bool {
+    let file = File::options().write(true).open(incoming.join(LOCK));
+    file.map_or(true, |file| {
+        flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+    })
 }
 
 fn is_own(role: Role, note: &Note) -> bool {
@@ -375,6 +444,13 @@ pub fn look_for_all(data_keys: Vec<(DataKey, u64)>) -> Result<Option<Copied>, Fa
 fn room_below(directory: &Path, all: &[(PathBuf, Note)]) -> FreeSpace {
     let place = directory.ancestors().find(|path| path.exists());
     room(place.unwrap_or(directory), all)
+}
+
+/// Bytes of the data of this name; nothing is waited for or removed.
+pub fn bytes_of_named(name: &str) -> Result<Option<u64>, Fault> {
+    let mut all = list()?.into_iter();
+    let found = all.find(|(_, note)| note.is_named(name));
+    Ok(found.map(|(_, note)| note.bytes))
 }
 
 /// The error if they are in use.

@@ -1,6 +1,7 @@
 //! A server of its own on a target: made, started, stopped and removed. It lives in a directory whose name is random and in
 //! the journal before it is there, and nothing outside that directory is touched.
 
+mod copy;
 mod crash;
 pub mod power_cut;
 mod program;
@@ -302,13 +303,24 @@ impl TargetServer {
         user: &str,
         check_interrupts: CheckInterrupts,
     ) -> Result<Connection, Fault> {
+        self.start_within(START, bindir, user, check_interrupts)
+    }
+
+    /// Starts it, and waits that long until it takes a connection.
+    fn start_within(
+        &self,
+        patience: Duration,
+        bindir: &Path,
+        user: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Connection, Fault> {
         let argv = self.postgres(bindir);
         let program = PathBuf::from(&argv[0]);
         let mut command = self.command(&program, "server")?;
         command.args(&argv[1..]);
         let mut child = process::spawn_bound(&mut command, Signal::QUIT)
             .map_err(|e| of_file("run", &program, &e))?;
-        let deadline = Instant::now() + START;
+        let deadline = Instant::now() + patience;
         loop {
             let mut in_time = || {
                 check_interrupts()?;
@@ -317,7 +329,7 @@ impl TargetServer {
                         sqlstate::CONNECTION_LOST,
                         "the target server does not answer",
                     )
-                    .detail("It was started a minute ago."));
+                    .detail(format!("It was started {} s ago.", patience.as_secs())));
                 }
                 Ok(())
             };

@@ -1,6 +1,7 @@
 //! Other activity while a run was measured: in the server, on the machine, on the disk. Facts that are not known are
 //! left out, and never an error.
 
+mod arrays;
 mod fill;
 mod old_xmin;
 
@@ -35,6 +36,7 @@ use crate::{
     pg::{process, shmem, sql, version, xact},
 };
 
+use arrays::Arrays;
 pub use old_xmin::OldXmin;
 
 /// Bytes under writeback at which a machine still counts as quiet.
@@ -102,9 +104,6 @@ fn read() -> Machine {
         disk: of_disks().and_then(|(layers, text)| SharedDisk::of(layers, text)),
         discarded_bytes: of_disks()
             .and_then(|(layers, text)| surroundings::discarded(layers, text)),
-        is_resyncing: layers
-            .as_ref()
-            .map(|layers| layers.iter().any(|layer| layer.busy_with().is_some())),
         limits: Cgroups::find(&ThisMachine).counters(&ThisMachine),
     }
 }
@@ -153,6 +152,7 @@ pub struct Surroundings {
     /// The cgroups of the server, from the start of the window on.
     cgroups: Cgroups,
     io: IoWatch,
+    arrays: Arrays,
     flush: FlushFacts,
     /// Before the clients and after them.
     fill: [Option<Fill>; 2],
@@ -205,6 +205,7 @@ impl Surroundings {
         self.server = server().map(|server| (server, None));
         self.machine = Some((read(), None));
         self.cgroups = Cgroups::find(&ThisMachine);
+        self.arrays = Arrays::find();
         self.look_at_io();
         self.look_at_dirty();
     }
@@ -212,6 +213,7 @@ impl Surroundings {
     /// In each second, how many of the tables of the run are being vacuumed.
     pub fn each_second(&mut self, vacuums: u32) {
         self.vacuum_seconds += u64::from(vacuums > 0);
+        self.arrays.look();
         self.look_at_io();
         self.look_at_dirty();
     }
@@ -232,6 +234,7 @@ impl Surroundings {
 
     /// At the end of the window.
     pub fn at_end(&mut self) {
+        self.arrays.look();
         self.look_at_io();
         if let Some((_, end)) = &mut self.machine {
             *end = Some(read());
@@ -302,8 +305,9 @@ impl Surroundings {
 
     fn of_storage(&self) -> StorageFacts {
         let machine = self.machine.as_ref();
-        machine.map_or_else(StorageFacts::default, |(start, end)| {
-            surroundings::storage_facts(start, end.as_ref(), self.fill)
+        machine.map_or_else(StorageFacts::default, |(start, end)| StorageFacts {
+            array_work: end.as_ref().and_then(|_| self.arrays.work.clone()),
+            ..surroundings::storage_facts(start, end.as_ref(), self.fill)
         })
     }
 }

@@ -12,7 +12,9 @@ use pgfsbench_core::{
     verification::Check,
     workload::{
         mix::Mix,
-        script::{Answers, Document, ROLE_ON_TARGETS, Settings, measures_commands},
+        script::{
+            Answers, Check as OwnCheck, Document, ROLE_ON_TARGETS, Settings, measures_commands,
+        },
     },
 };
 use serde_json::{Value, json};
@@ -73,7 +75,10 @@ impl Transactions for Script {
         area.script.store(texts.handle(), Release);
         let role = match run.spec.stage {
             Stage::Whole => run.request.role.load(Acquire),
-            Stage::WholeOfTarget | Stage::LoadOnly | Stage::OnLoaded { .. } => 0,
+            Stage::WholeOfTarget
+            | Stage::LoadOnly
+            | Stage::OnLoaded { .. }
+            | Stage::OnOwn { .. } => 0,
         };
         area.session_role.store(role, Release);
         Ok(vec![texts])
@@ -104,7 +109,7 @@ impl Transactions for Script {
 
     fn before_clients(&self, run: &mut Run) -> Result<(), Fault> {
         match run.spec.stage {
-            Stage::OnLoaded { .. } => grant(run),
+            Stage::OnLoaded { .. } | Stage::OnOwn { .. } => grant(run),
             _ => Ok(()),
         }
     }
@@ -252,10 +257,21 @@ fn grant(run: &mut Run) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Stands for a wrong value of a user's own data.
+const ANOTHER_VALUE: &str = "another value";
+
 const ROLE: &str = "SELECT oid FROM pg_catalog.pg_roles WHERE rolname = $1";
 const NAME: &str = "SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $1::oid";
 
 fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
+    if let Stage::OnOwn { role, .. } = &context.spec.stage {
+        let role = xact::transaction(|| match role {
+            Some(name) => asking_role(name),
+            None => reader_and_writer(),
+        })?;
+        context.report(&json!({ "role": role.parse::<u32>().ok() }).to_string());
+        return Ok(());
+    }
     let has_init = Settings::of(context.spec).has_init;
     let role = xact::transaction(|| {
         let role = match context.board.run.session_role.load(Acquire) {
@@ -288,6 +304,42 @@ fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
     let role: u32 = role.parse().map_err(|_| role_is_gone())?;
     context.report(&json!({ "role": role }).to_string());
     Ok(())
+}
+
+/// The role that asked, in a copy of its server: with the rights that it had when the server was copied.
+fn asking_role(name: &str) -> Result<String, Fault> {
+    let found = sql::read(
+        "SELECT oid FROM pg_catalog.pg_roles WHERE rolname = $1 AND rolcanlogin AND NOT rolsuper",
+        &[Some(name)],
+    )?;
+    found.ok_or_else(|| {
+        Fault::new(
+            sqlstate::NOT_ALLOWED,
+            format!("role \"{name}\" cannot run scripts in the copied server"),
+        )
+        .detail("When the server was copied, the role was missing, was not permitted to log in, or was a superuser.")
+        .hint("Copy the server again, or start the run as another role.")
+    })
+}
+
+/// A superuser's scripts are not run as a superuser: they can read and write all data of the copy, and make tables.
+fn reader_and_writer() -> Result<String, Fault> {
+    let role = role_on_target()?;
+    let name = quoting::sql_identifier(ROLE_ON_TARGETS);
+    let database = sql::read("SELECT current_database()", &[])?.unwrap_or_default();
+    let database = quoting::sql_identifier(&database);
+    for statement in [
+        // A role of this name may have been there.
+        format!("ALTER ROLE {name} NOSUPERUSER LOGIN BYPASSRLS"),
+        format!("GRANT pg_read_all_data, pg_write_all_data TO {name}"),
+        format!("GRANT CREATE, TEMPORARY, CONNECT ON DATABASE {database} TO {name}"),
+    ] {
+        sql::write(&statement, &[])?;
+    }
+    if sql::read("SELECT to_regnamespace('public')", &[])?.is_some() {
+        sql::write(&format!("GRANT ALL ON SCHEMA public TO {name}"), &[])?;
+    }
+    Ok(role)
 }
 
 /// The role on a server of our own: there the asking role does not exist, and a superuser's script could act as the operating system's user.
@@ -323,6 +375,14 @@ fn init(context: &WorkerContext) -> Result<(), Fault> {
     })
 }
 
+/// The answer to a check as it is kept: without the values of a user's own data.
+fn shown(spec: &Spec, check: &OwnCheck, found: Option<String>) -> Option<String> {
+    match spec.is_on_own() && found != check.expected {
+        true => found.map(|_| ANOTHER_VALUE.into()),
+        false => found,
+    }
+}
+
 /// In a session of the role. The answers are reported whether or not an error ends the session.
 fn check(context: &WorkerContext) -> Result<(), Fault> {
     let document = document(context.board)?;
@@ -343,11 +403,16 @@ fn check(context: &WorkerContext) -> Result<(), Fault> {
         });
         if let Err(fault) = asked.and_then(|result| result) {
             context.report(&json!(answers).to_string());
-            return Err(with_texts(fault, |texts, _| {
+            let hides_values = context.spec.is_on_own();
+            return Err(with_texts(fault, |texts, sqlstate| {
+                let texts = match hides_values {
+                    true => texts.without_values(sqlstate, false),
+                    false => texts,
+                };
                 texts.of_check(&check.name, &check.sql)
             }));
         }
-        answers.add(check, found, count);
+        answers.add(check, shown(context.spec, check, found), count);
     }
     context.report(&json!(answers).to_string());
     Ok(())

@@ -68,6 +68,7 @@ pages! {
     io "docs/io.md"
     limits "docs/limits.md"
     method "docs/method.md"
+    my_database "docs/my-database.md"
     own_sql "docs/own-sql.md"
     parameters "docs/parameters.md"
     power_cuts "docs/power-cuts.md"

@@ -29,7 +29,7 @@ const STEADY: &str =
 /// Findings about this machine, its disk, and other activity on it: tests of their own provoke these.
 const OF_THE_MACHINE: &str = "{almost_full,atime,barriers_off,btrfs_nodatacow,compression,cpu_saturated,dirty_limit,device_discards,discard_mount_option,\
     fallocate_missing,file_attributes,flush_step,flushes_missing,fsync_too_fast,governor,in_memory,io_limit,jfs_does_not_flush,lazy_init,loop_device,loop_without_direct_io,\
-    memory_limit,memory_pressure,noisy_neighbour,other_writers,processor_limit,raid_degraded,raid_resync,slow_clock,steal,stripe_unknown,throttled,vacuums,virtual_disk_without_flush}";
+    memory_limit,memory_pressure,misaligned,noisy_neighbour,other_writers,processor_limit,raid_at_rest,raid_degraded,raid_resync,raid_without_bitmap,raid_write_hole,slow_clock,steal,stripe_mismatch,stripe_unknown,throttled,vacuums,virtual_disk_without_flush}";
 
 /// Codes and severities of a run's findings.
 fn findings(client: &mut Client, run_id: &str) -> Vec<String> {

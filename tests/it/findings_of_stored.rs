@@ -9,7 +9,7 @@ use serde_json::Value;
 const FINDINGS: &str = include_str!("../../docs/findings.md");
 
 /// Found only while something goes on, or in tables of their own; each is brought about where runs of its kind are tested.
-const BROUGHT_ABOUT: [&str; 12] = [
+const BROUGHT_ABOUT: [&str; 13] = [
     "commits_unlike_syncs",
     "not_released",
     "workers_not_launched",
@@ -22,6 +22,7 @@ const BROUGHT_ABOUT: [&str; 12] = [
     "not_positive",
     "power_cut_failed",
     "power_cuts_void",
+    "fsync_error",
 ];
 
 /// Findings by facts without a column alone. A run stores these as the rules of core read them, and the rules have their tests there.
@@ -63,7 +64,7 @@ const FACTS: &str = r#"{
     "server": {"autovacuum": true, "vacuums": 0, "vacuum_seconds": 0, "dead_rows_at_start": 0, "statistics_reset": false,
         "restarted": false, "archiving": false, "walsenders": 0, "slots": 0, "synchronous_standbys": false},
     "storage": {"lazy_init": false, "free_bytes_at_end": 64424509440, "used_bytes": 17179869184, "used_bytes_at_end": 18253611008,
-        "files_bytes": 17179869184, "files_bytes_at_end": 18253611008, "device_discard_bytes": 0, "resync_at_end": false}}"#;
+        "files_bytes": 17179869184, "files_bytes_at_end": 18253611008, "device_discard_bytes": 0, "array_work": []}}"#;
 
 /// The devices of a recorded machine (core/src/sys/trees), without their queues.
 const NVME: &str = r#"[{"depth": 0, "kind": "partition", "name": "nvme0n1p2", "device": "259:2", "bytes": 1000203091968},
@@ -153,6 +154,8 @@ fn seen() -> Vec<(&'static str, String)> {
     let run = |what| set("run_log", what);
     let sample = |what| set("sample", what);
     let idle_raid = format!("'{RAID}'::jsonb #- '{{2,sync_action}}'");
+    let raid_with =
+        |facts: &str| format!("jsonb_set({idle_raid}, '{{2}}', ({idle_raid} -> 2) || '{facts}')");
     let service = "INSERT INTO fsbench.histogram (run_id, transaction, measure, transactions, sum_ms, sum_squares_ms, buckets, counts) \
         VALUES (ID, 'tpcb', 'service', 1000, 4000, 16000, '{}', '{}');";
     vec![
@@ -341,7 +344,40 @@ fn seen() -> Vec<(&'static str, String)> {
             on(&format!("jsonb_set('{LOOP}', '{{0,direct_io}}', 'true')")),
         ),
         ("loop_without_direct_io warning", on(&format!("'{LOOP}'"))),
-        ("raid_resync warning", on(&format!("'{RAID}'"))),
+        (
+            "raid_resync invalid",
+            on(&idle_raid) + &fact("storage,array_work", r#"["check of md0"]"#),
+        ),
+        (
+            "raid_resync warning",
+            on(&format!("'{RAID}'")) + &fact("storage,array_work", "null"),
+        ),
+        (
+            "raid_write_hole warning",
+            on(&raid_with(r#"{"consistency_policy": "bitmap"}"#)),
+        ),
+        (
+            "raid_without_bitmap info",
+            on(&raid_with(
+                r#"{"level": "raid1", "bitmap": "none", "consistency_policy": "resync"}"#,
+            )),
+        ),
+        (
+            "raid_at_rest warning",
+            on(&raid_with(r#"{"safe_mode_delay_ms": 200}"#)) + &run("rate = 10"),
+        ),
+        (
+            "stripe_mismatch warning",
+            environment(&format!(
+                r#"layers = {idle_raid}, geometry = '{{"stripe_unit_bytes": 65536}}'"#
+            )),
+        ),
+        (
+            "misaligned warning",
+            environment(&format!(
+                "layers = jsonb_set('{NVME}', '{{0,alignment_offset}}', '512')"
+            )),
+        ),
         (
             "raid_degraded warning",
             on(&format!("jsonb_set({idle_raid}, '{{2,degraded}}', '1')")),

@@ -340,10 +340,17 @@ fn arrays_by_the_helper_in_a_guest() {
         "raid5 done, raid5 of 4 disks, chunk 65536, bitmap none, degraded 0, stripes 65536 and 196608",
         "raid6 done, raid6 of 4 disks, chunk 524288, bitmap none, degraded 0, stripes 524288 and 1048576",
         "raid10 done, raid10 of 4 disks, chunk 262144, bitmap none, degraded 0, stripes 262144 and 524288",
-        "4 waits for a sync",
+        "lvm-stripe done, striped 4, stripes 65536 and 262144, durable by settings (not tried)",
+        "lvm-raid5 done, raid raid5_ls, stripes 65536 and 196608, durable by settings (not tried); lvm-raid5 has a write hole",
+        "lvm-raid10 done, raid raid10, stripes 131072 and 262144, durable by settings (not tried)",
+        "finding raid_without_bitmap of raid5, raid6, raid10",
+        "finding raid_write_hole of lvm-raid5, raid5, raid6",
+        "6 waits for a sync",
         "24 superblocks removed",
+        "19 volumes removed",
         "4 of 4 disks are usable again",
         "0 arrays are left",
+        "0 volumes are left",
     ];
     assert_eq!(facts, expected, "{said}");
 }

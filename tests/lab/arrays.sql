@@ -1,4 +1,4 @@
--- In a guest: arrays of md that the helper makes over four disks, runs on them, and what is left of them. Lines begin with "fact:".
+-- In a guest: arrays of md and volumes of LVM that the helper makes over four disks, runs on them, and what is left of them. Lines begin with "fact:".
 \set QUIET on
 \pset tuples_only on
 \pset format unaligned
@@ -6,29 +6,31 @@ SET client_min_messages = warning;
 SELECT fsbench.create_target(layout, filesystem => CASE layout WHEN 'raid10' THEN 'xfs' ELSE 'ext4' END, devices => :'devices', layout => layout,
     layout_options => options::jsonb, initial_sync => sync)
 FROM (VALUES ('raid0', NULL, NULL), ('linear', NULL, NULL), ('raid1', '{"bitmap": "internal"}', NULL), ('raid5', '{"chunk": "64k"}', NULL),
-             ('raid6', NULL, NULL), ('raid10', '{"chunk": "256k"}', 'skip')) AS t (layout, options, sync) \g /dev/null
-\set layout raid0
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout linear
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout raid1
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout raid5
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout raid6
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
-\set layout raid10
-SELECT run_id FROM fsbench.run(target => :'layout', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
+             ('raid6', NULL, NULL), ('raid10', '{"chunk": "256k"}', 'skip'), ('lvm-stripe', NULL, NULL), ('lvm-raid5', NULL, NULL),
+             ('lvm-raid10', '{"chunk": "128k"}', 'skip')) AS t (layout, options, sync) \g /dev/null
+-- A run begins when what the one before has made is removed.
+SELECT format('SELECT run_id FROM fsbench.run(target => %L, scale => 1, clients => 2, transactions => 50, seed => 1, options => ''{"wait_turn": true}'')', layout)
+FROM unnest('{lvm-stripe,lvm-raid5,lvm-raid10,raid0,linear,raid1,raid5,raid6,raid10}'::text[]) AS layout \gexec
 -- In a slow guest, what was made is still being removed when the run has returned.
 DO $$ BEGIN WHILE EXISTS (SELECT FROM fsbench.progress) LOOP PERFORM pg_sleep(0.1); END LOOP; END $$;
 SELECT format('fact: %s %s, %s of %s disks, chunk %s, bitmap %s, degraded %s, stripes %s and %s', r.target, r.status, a ->> 'level', a ->> 'raid_disks',
     a ->> 'chunk_size', coalesce(a ->> 'bitmap_location', '-'), coalesce(a ->> 'degraded', '-'), e.geometry ->> 'stripe_unit_bytes',
     e.geometry ->> 'stripe_width_bytes')
-FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id), LATERAL (SELECT e.storage #> '{result,array}' AS a) AS s ORDER BY r.run_id;
+FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id), LATERAL (SELECT e.storage #> '{result,array}' AS a) AS s
+WHERE r.target NOT LIKE 'lvm%' ORDER BY r.run_id;
+SELECT format('fact: %s %s, %s %s, stripes %s and %s, %s', r.target, r.status, split_part(line, ' ', 3), split_part(line, ' ', 4),
+    e.geometry ->> 'stripe_unit_bytes', e.geometry ->> 'stripe_width_bytes', e.durability)
+FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id), LATERAL (SELECT e.storage #>> '{result,array,table}' AS line) AS s
+WHERE r.target LIKE 'lvm%' ORDER BY r.run_id;
+SELECT 'fact: finding ' || code || ' of ' || string_agg(r.target, ', ' ORDER BY run_id) FROM fsbench.finding JOIN fsbench.run_log r USING (run_id)
+WHERE code ~ '^(raid|stripe|misaligned)' GROUP BY code ORDER BY code;
 SELECT 'fact: ' || count(*) || ' waits for a sync' FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
 WHERE action = 'prepare' AND step ->> 'step' = 'await_sync' AND step ->> 'output' = 'in sync';
 SELECT format('fact: %s superblocks removed', count(*)) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
 WHERE action = 'release' AND step ->> 'step' = 'zero_superblock' AND (step ->> 'exit_code')::int = 0;
+SELECT format('fact: %s volumes removed', count(*)) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
+WHERE action = 'release' AND step ->> 'step' = 'remove_volume' AND (step ->> 'exit_code')::int = 0;
 SELECT 'fact: ' || count(*) FILTER (WHERE usable) || ' of ' || count(*) || ' disks are usable again' FROM fsbench.describe_devices()
 WHERE path = ANY (:'devices');
 \! echo "fact: $(grep -c '^md' /proc/mdstat) arrays are left"
+\! echo "fact: $(ls -d /sys/block/dm-* 2>/dev/null | wc -l) volumes are left"

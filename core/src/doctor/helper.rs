@@ -1,5 +1,7 @@
 //! The helper: whether it is there, and what it may use.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
@@ -23,6 +25,9 @@ pub struct Description {
     pub power_cuts: Option<bool>,
     #[serde(default)]
     pub loop_devices: bool,
+    /// Drivers of layouts that this machine lacks, md or lvm, each with the reason.
+    #[serde(default)]
+    pub no_layouts: BTreeMap<String, NoDriver>,
     /// Why writes to images cannot be recorded for power cuts; None if they can.
     #[serde(default)]
     pub no_power_cuts: Option<String>,
@@ -34,6 +39,13 @@ pub struct Description {
     pub filesystems: Vec<FilesystemSupport>,
     #[serde(default)]
     pub prepared: Vec<Prepared>,
+}
+
+/// Why a driver of layouts is missing, and the remedy.
+#[derive(Clone, Debug, Deserialize)]
+pub struct NoDriver {
+    pub why_not: String,
+    pub hint: Option<String>,
 }
 
 impl Description {
@@ -238,6 +250,14 @@ fn storage(report: &mut Report, description: &Description) {
         Some("Load the module loop.".into()),
     );
     power_cuts(report, description);
+    for (driver, missing) in &description.no_layouts {
+        report.say(
+            format!("layouts of {driver}"),
+            INFO,
+            missing.why_not.clone(),
+            missing.hint.clone(),
+        );
+    }
     if description.images.is_empty() {
         report.say(
             "images",

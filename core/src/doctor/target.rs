@@ -6,7 +6,7 @@ use super::{
     report,
 };
 use crate::{
-    helper::{line_that_allows, missing_line},
+    helper::{Layout, layout::Maker, line_that_allows, missing_line},
     quoting,
     refusal::{Kind, Refusal, quoted},
     target::Row,
@@ -20,6 +20,7 @@ const LOOK_AGAIN: &str = "SELECT * FROM fsbench.describe_devices() has the helpe
 pub fn refusal(helper: &Description, target: &Row, place: &Place) -> Option<Refusal> {
     let what = target.filesystem.as_deref().and_then(|name| {
         no_filesystem(helper, name)
+            .or_else(|| no_driver(helper, target))
             .or_else(|| not_allowed(helper, target))
             .or_else(|| no_place(helper, target, place))
     });
@@ -71,6 +72,22 @@ fn no_filesystem(helper: &Description, name: &str) -> Option<Refusal> {
             },
         )
     })
+}
+
+/// Why the layout cannot be made: the machine lacks the kernel's driver, or its program.
+fn no_driver(helper: &Description, target: &Row) -> Option<Refusal> {
+    let layout = Layout::of_name(target.layout.as_deref()?).ok()?;
+    let driver = match layout.maker() {
+        Maker::Md => "md",
+        Maker::Lvm => "lvm",
+        Maker::Btrfs | Maker::Zfs => return None,
+    };
+    let missing = helper.no_layouts.get(driver)?;
+    Some(refused(
+        format!("this machine makes no layout {}", quoted(layout.name())),
+        format!("The helper says: {}.", missing.why_not),
+        missing.hint.clone().unwrap_or_default(),
+    ))
 }
 
 fn not_allowed(helper: &Description, target: &Row) -> Option<Refusal> {
@@ -221,6 +238,21 @@ mod tests {
             row[name] = value.clone();
         }
         serde_json::from_value(row).unwrap()
+    }
+
+    #[test]
+    fn a_layout_without_its_driver_is_told() {
+        let more = json!({"no_layouts": {"md": {"why_not": "mdadm is not installed", "hint": "Install the package mdadm."}}});
+        let of =
+            |layout: &str| json!({"image_size_bytes": 1 << 20, "image_count": 4, "layout": layout});
+        let (message, hint) = said(&more, &of("raid10")).unwrap();
+        assert!(
+            message.ends_with("this machine makes no layout \"raid10\""),
+            "{message}"
+        );
+        assert_eq!(hint, "Install the package mdadm.");
+        assert_eq!(said(&more, &of("lvm-stripe")), None);
+        assert_eq!(said(&more, &of("btrfs-raid1")), None);
     }
 
     /// The message, and the hint.

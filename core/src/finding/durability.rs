@@ -30,6 +30,7 @@ impl Code {
             | Self::JfsDoesNotFlush
             | Self::SyncDoesNothing { .. }
             | Self::ZfsDoesNotFlush
+            | Self::DegradedWriteHole { .. }
             | Self::FailedPowerCuts { .. } => Class::NotDurable,
             Self::UnknownFilesystem { .. }
             | Self::UnknownDevices { .. }
@@ -44,7 +45,7 @@ impl Code {
             | Self::NoWrites { .. }
             | Self::Other => Class::NotKnown,
             Self::PowerLossProtected => Class::Declared,
-            Self::WhereATestSyncs => Class::BySettings,
+            Self::WhereATestSyncs | Self::WriteHole { .. } => Class::BySettings,
             Self::SurvivedPowerCuts { .. } => Class::Shown,
         }
     }

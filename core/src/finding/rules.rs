@@ -1,5 +1,6 @@
 //! The rules, one function each, split by what they look at. `?` on a fact that is not known ends a rule without a finding.
 
+mod array;
 mod data;
 mod filesystem;
 mod flush;
@@ -47,9 +48,14 @@ pub const ALL: &[Rule] = &[
     filesystem::sync_does_nothing,
     filesystem::in_memory,
     filesystem::loop_device,
-    filesystem::raid_resync,
-    filesystem::raid_degraded,
-    filesystem::stripe_unknown,
+    array::raid_resync,
+    array::raid_degraded,
+    array::raid_write_hole,
+    array::raid_without_bitmap,
+    array::raid_at_rest,
+    array::stripe_unknown,
+    array::stripe_mismatch,
+    array::misaligned,
     filesystem::discard_mount_option,
     filesystem::device_discards,
     filesystem::ssd_state_undeclared,

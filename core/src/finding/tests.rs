@@ -54,12 +54,14 @@ fn storage() -> StorageFacts {
         rotational: Some(false),
         discard_max_bytes: Some(2 << 40),
         layers: Some(recorded("trees/loop_on_nvme.txt", "259:2")),
+        layout: None,
         made: Some(false),
         device_write_bytes: Some(3 * GB),
         server_write_bytes: Some(2 * GB),
         device_read_bytes: Some(GB),
         server_read_bytes: Some(100 * GB),
-        resync_at_end: Some(false),
+        array_work: Some(vec![]),
+        resync_at_end: None,
         used_bytes: Some(16 * GB),
         used_bytes_at_end: Some(17 * GB),
         files_bytes: Some(16 * GB),
@@ -236,6 +238,7 @@ macro_rules! finds_nothing {
     };
 }
 
+mod array;
 mod machine;
 mod more;
 mod readme;

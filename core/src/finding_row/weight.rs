@@ -23,6 +23,7 @@ pub const GROUPS: &[Group] = &[
             "recovery_failed",
             "power_cut_failed",
             "power_cuts_void",
+            "fsync_error",
             "server_restarted",
             "fsync_off",
             "in_memory",
@@ -48,6 +49,7 @@ pub const GROUPS: &[Group] = &[
             "memory_pressure",
             "raid_resync",
             "raid_degraded",
+            "raid_at_rest",
             "other_writers",
             "device_discards",
             "lazy_init",
@@ -116,6 +118,10 @@ pub const GROUPS: &[Group] = &[
             "cloned_data",
             "almost_full",
             "stripe_unknown",
+            "stripe_mismatch",
+            "misaligned",
+            "raid_write_hole",
+            "raid_without_bitmap",
             "loop_device",
             "discard_mount_option",
             "atime",
@@ -172,7 +178,7 @@ mod tests {
         ];
         let weights = order.map(weight);
         assert!(weights.is_sorted_by(|a, b| a > b), "{weights:?}");
-        assert_eq!((weights[0], weights[11]), (795, 0));
+        assert_eq!((weights[0], weights[11]), (794, 0));
     }
 
     #[test]

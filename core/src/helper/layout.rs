@@ -1,4 +1,5 @@
-//! Layouts: how several devices become one place for a filesystem. The kernel's md makes an array of them; btrfs and zfs take them as they are.
+//! Layouts: how several devices become one place for a filesystem. The kernel's md makes an array of them, LVM a volume; btrfs and zfs take them as
+//! they are.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,12 @@ pub enum Layout {
     Raid5,
     Raid6,
     Raid10,
+    LvmLinear,
+    LvmStripe,
+    LvmRaid1,
+    LvmRaid5,
+    LvmRaid6,
+    LvmRaid10,
     BtrfsSingle,
     BtrfsRaid0,
     BtrfsRaid1,
@@ -32,6 +39,8 @@ pub enum Layout {
 pub enum Maker {
     /// The kernel's software RAID.
     Md,
+    /// LVM, by the kernel's device mapper.
+    Lvm,
     /// The filesystem itself.
     Btrfs,
     /// The pool of the filesystem.
@@ -40,13 +49,19 @@ pub enum Maker {
 
 impl Layout {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 19] = [
         Self::Linear,
         Self::Raid0,
         Self::Raid1,
         Self::Raid5,
         Self::Raid6,
         Self::Raid10,
+        Self::LvmLinear,
+        Self::LvmStripe,
+        Self::LvmRaid1,
+        Self::LvmRaid5,
+        Self::LvmRaid6,
+        Self::LvmRaid10,
         Self::BtrfsSingle,
         Self::BtrfsRaid0,
         Self::BtrfsRaid1,
@@ -65,6 +80,12 @@ impl Layout {
             Self::Raid5 => "raid5",
             Self::Raid6 => "raid6",
             Self::Raid10 => "raid10",
+            Self::LvmLinear => "lvm-linear",
+            Self::LvmStripe => "lvm-stripe",
+            Self::LvmRaid1 => "lvm-raid1",
+            Self::LvmRaid5 => "lvm-raid5",
+            Self::LvmRaid6 => "lvm-raid6",
+            Self::LvmRaid10 => "lvm-raid10",
             Self::BtrfsSingle => "btrfs-single",
             Self::BtrfsRaid0 => "btrfs-raid0",
             Self::BtrfsRaid1 => "btrfs-raid1",
@@ -91,6 +112,12 @@ impl Layout {
             Self::Linear | Self::Raid0 | Self::Raid1 | Self::Raid5 | Self::Raid6 | Self::Raid10 => {
                 Maker::Md
             }
+            Self::LvmLinear
+            | Self::LvmStripe
+            | Self::LvmRaid1
+            | Self::LvmRaid5
+            | Self::LvmRaid6
+            | Self::LvmRaid10 => Maker::Lvm,
             Self::BtrfsSingle | Self::BtrfsRaid0 | Self::BtrfsRaid1 | Self::BtrfsRaid10 => {
                 Maker::Btrfs
             }
@@ -98,11 +125,12 @@ impl Layout {
         }
     }
 
-    /// The word of mdadm, mkfs.btrfs or zpool for it. zpool has no word for a stripe.
+    /// The word of mdadm, lvcreate, mkfs.btrfs or zpool for it. zpool has no word for a stripe.
     pub fn word(self) -> &'static str {
         let name = self.name();
         match self {
             Self::ZfsStripe => "",
+            Self::LvmStripe => "striped",
             _ => name.split_once('-').map_or(name, |(_, word)| word),
         }
     }
@@ -110,8 +138,10 @@ impl Layout {
     /// The fewest devices that it takes.
     pub fn fewest_members(self) -> usize {
         match self {
-            Self::Raid5 | Self::ZfsRaidz => 3,
-            Self::Raid6 | Self::Raid10 | Self::BtrfsRaid10 => 4,
+            Self::Raid5 | Self::LvmRaid5 | Self::ZfsRaidz => 3,
+            Self::Raid6 | Self::Raid10 | Self::LvmRaid10 | Self::BtrfsRaid10 => 4,
+            // LVM takes three stripes of data at least.
+            Self::LvmRaid6 => 5,
             _ => 2,
         }
     }
@@ -119,24 +149,64 @@ impl Layout {
     /// Members' worth of data, without copies and parity, of so many members.
     pub fn data_members(self, members: usize) -> usize {
         match self {
-            Self::Linear | Self::Raid0 | Self::BtrfsSingle | Self::BtrfsRaid0 | Self::ZfsStripe => {
-                members
-            }
-            Self::Raid1 | Self::ZfsMirror => 1,
-            Self::Raid5 | Self::ZfsRaidz => members.saturating_sub(1),
-            Self::Raid6 => members.saturating_sub(2),
-            Self::Raid10 | Self::BtrfsRaid1 | Self::BtrfsRaid10 => members / 2,
+            Self::Linear
+            | Self::Raid0
+            | Self::LvmLinear
+            | Self::LvmStripe
+            | Self::BtrfsSingle
+            | Self::BtrfsRaid0
+            | Self::ZfsStripe => members,
+            Self::Raid1 | Self::LvmRaid1 | Self::ZfsMirror => 1,
+            Self::Raid5 | Self::LvmRaid5 | Self::ZfsRaidz => members.saturating_sub(1),
+            Self::Raid6 | Self::LvmRaid6 => members.saturating_sub(2),
+            Self::Raid10 | Self::LvmRaid10 | Self::BtrfsRaid1 | Self::BtrfsRaid10 => members / 2,
+        }
+    }
+
+    /// Members that may fail in any case before data are lost. Where it depends on which of them fail, the fewest.
+    pub fn survives(self, members: usize) -> usize {
+        match self {
+            Self::Linear
+            | Self::Raid0
+            | Self::LvmLinear
+            | Self::LvmStripe
+            | Self::BtrfsSingle
+            | Self::BtrfsRaid0
+            | Self::ZfsStripe => 0,
+            Self::Raid1 | Self::LvmRaid1 | Self::ZfsMirror => members.saturating_sub(1),
+            Self::Raid6 | Self::LvmRaid6 => 2,
+            // Both copies of btrfs's raid1 are on any two of the devices.
+            Self::Raid5
+            | Self::LvmRaid5
+            | Self::ZfsRaidz
+            | Self::Raid10
+            | Self::LvmRaid10
+            | Self::BtrfsRaid1
+            | Self::BtrfsRaid10 => 1,
         }
     }
 
     /// True if the array has copies or parity, which have to be in sync before anything is measured.
     pub fn has_sync(self) -> bool {
-        matches!(self, Self::Raid1 | Self::Raid5 | Self::Raid6 | Self::Raid10)
+        let is_of_kernel = matches!(self.maker(), Maker::Md | Maker::Lvm);
+        is_of_kernel && self.survives(self.fewest_members()) > 0
     }
 
-    /// True if md writes it in stripes: then it has chunks.
+    /// True if the kernel's array has parity.
+    fn has_parity(self) -> bool {
+        matches!(
+            self,
+            Self::Raid5 | Self::Raid6 | Self::LvmRaid5 | Self::LvmRaid6
+        )
+    }
+
+    /// True if md or LVM writes it in stripes: then it has chunks.
     fn has_chunks(self) -> bool {
-        matches!(self, Self::Raid0 | Self::Raid5 | Self::Raid6 | Self::Raid10)
+        self.has_parity()
+            || matches!(
+                self,
+                Self::Raid0 | Self::Raid10 | Self::LvmStripe | Self::LvmRaid10
+            )
     }
 
     fn check(self, filesystem: Filesystem, members: usize) -> Result<(), Refusal> {
@@ -149,8 +219,15 @@ impl Layout {
             .detail(format!("The target has {members}."))
             .hint("Give more in devices, or a larger image_count, or another layout."));
         }
+        if self == Self::LvmRaid10 && !members.is_multiple_of(2) {
+            return Err(
+                Refusal::argument("layout \"lvm-raid10\" needs an even number of devices")
+                    .detail(format!("The target has {members}."))
+                    .hint("Give one more or one less, or the layout raid10."),
+            );
+        }
         let only = match self.maker() {
-            Maker::Md => None,
+            Maker::Md | Maker::Lvm => None,
             Maker::Btrfs => Some(Filesystem::Btrfs),
             Maker::Zfs => Some(Filesystem::Zfs),
         };
@@ -162,7 +239,7 @@ impl Layout {
             .detail(format!(
                 "The filesystem is {filesystem}, which takes one device."
             ))
-            .hint("Give a layout of md, such as raid10.")),
+            .hint("Give a layout of md or LVM, such as raid10.")),
             None if filesystem == Filesystem::Zfs => Err(Refusal::argument(format!(
                 "zfs takes no layout {}",
                 quoted(self.name())
@@ -174,7 +251,7 @@ impl Layout {
     }
 }
 
-/// Options of an array of md; what is not given is as [`LayoutOptions::chunk_bytes`] and mdadm have it.
+/// Options of an array of md or LVM; what is not given is as [`LayoutOptions::chunk_bytes`] and mdadm have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LayoutOptions {
@@ -210,17 +287,25 @@ pub enum Consistency {
     Ppl,
 }
 
-/// The chunk of an array that names none, in bytes: that of mdadm.
+/// The chunk of an array of md that names none, in bytes: that of mdadm.
 const CHUNK: u64 = 512 << 10;
+/// The chunk of LVM that names none, in bytes: that of lvcreate.
+const CHUNK_OF_LVM: u64 = 64 << 10;
 
 /// Smallest and largest chunk, in bytes.
 const CHUNKS: std::ops::RangeInclusive<u64> = 4 << 10..=64 << 20;
+/// The largest chunk of LVM, in bytes: an extent.
+const LARGEST_OF_LVM: u64 = 4 << 20;
 
 impl LayoutOptions {
     /// Bytes of a chunk; None for a layout that has none.
     pub fn chunk_bytes(&self, layout: Layout) -> Option<u64> {
         let given = self.chunk.as_deref().and_then(chunk_bytes);
-        layout.has_chunks().then(|| given.unwrap_or(CHUNK))
+        let default = match layout.maker() {
+            Maker::Lvm => CHUNK_OF_LVM,
+            _ => CHUNK,
+        };
+        layout.has_chunks().then(|| given.unwrap_or(default))
     }
 
     /// Whether there is a bitmap. mdadm's own choice depends on the size, so the helper makes one only where it is asked for.
@@ -231,7 +316,11 @@ impl LayoutOptions {
     fn check(&self, layout: Layout) -> Result<(), Refusal> {
         let given = [
             ("chunk", self.chunk.is_some(), layout.has_chunks()),
-            ("bitmap", self.bitmap.is_some(), layout.has_sync()),
+            (
+                "bitmap",
+                self.bitmap.is_some(),
+                layout.has_sync() && layout.maker() == Maker::Md,
+            ),
             (
                 "consistency_policy",
                 self.consistency_policy.is_some(),
@@ -245,7 +334,7 @@ impl LayoutOptions {
                 "layout {} takes no {name} in layout_options",
                 quoted(layout.name())
             ))
-            .detail("Layouts raid0, raid5, raid6 and raid10 take chunk; raid1, raid5, raid6 and raid10 take bitmap; raid5 and raid6 take consistency_policy; raid10 takes copies.")
+            .detail("Layouts raid0, raid5, raid6 and raid10, and lvm-stripe, lvm-raid5, lvm-raid6 and lvm-raid10 take chunk; raid1, raid5, raid6 and raid10 take bitmap; raid5 and raid6 take consistency_policy; raid10 takes copies.")
             .hint("Leave it out."));
         }
         if let Some(chunk) = &self.chunk
@@ -254,6 +343,14 @@ impl LayoutOptions {
         {
             return Err(invalid("chunk", chunk)
                 .detail("It is a power of two from 4k to 64m.")
+                .hint("Give a size such as 64k, 256k or 1m."));
+        }
+        if layout.maker() == Maker::Lvm
+            && self.chunk_bytes(layout) > Some(LARGEST_OF_LVM)
+            && let Some(chunk) = &self.chunk
+        {
+            return Err(invalid("chunk", chunk)
+                .detail("A chunk of LVM has at most 4m, the size of an extent.")
                 .hint("Give a size such as 64k, 256k or 1m."));
         }
         if let Some(copies) = &self.copies
@@ -373,12 +470,13 @@ impl LayoutRequest<'_> {
         };
         match self.initial_sync {
             None => Ok(()),
-            Some(_) if !layout.has_sync() => {
-                refused("Only raid1, raid5, raid6 and raid10 have copies or parity of md.")
+            Some(_) if !layout.has_sync() => refused(
+                "Only layouts of md and LVM with copies or parity have it: raid1, raid5, raid6, raid10.",
+            ),
+            Some(InitialSync::Skip) if layout == Layout::LvmRaid6 => {
+                refused("lvcreate makes no raid6 without it.")
             }
-            Some(InitialSync::Skip)
-                if matches!(layout, Layout::Raid5 | Layout::Raid6) && !self.are_zeroed =>
-            {
+            Some(InitialSync::Skip) if layout.has_parity() && !self.are_zeroed => {
                 refused("Parity of devices that may hold something is wrong until it is computed.")
             }
             Some(_) => Ok(()),
@@ -406,6 +504,8 @@ mod tests {
         assert_eq!(Layout::BtrfsRaid10.word(), "raid10");
         assert_eq!(Layout::ZfsStripe.word(), "");
         assert_eq!(Layout::Raid5.word(), "raid5");
+        assert_eq!(Layout::LvmStripe.word(), "striped");
+        assert_eq!(Layout::LvmRaid6.word(), "raid6");
     }
 
     fn requested(
@@ -479,6 +579,10 @@ mod tests {
             (Layout::Raid0, r#"{"chunk": "9999999m"}"#, "invalid chunk"),
             (Layout::Raid0, r#"{"chunk": "é"}"#, "invalid chunk"),
             (Layout::Raid10, r#"{"copies": "n9"}"#, "invalid copies"),
+            (Layout::LvmStripe, r#"{"chunk": "4m"}"#, ""),
+            (Layout::LvmStripe, r#"{"chunk": "8m"}"#, "invalid chunk"),
+            (Layout::LvmRaid1, r#"{"bitmap": "none"}"#, "takes no bitmap"),
+            (Layout::LvmLinear, r#"{"chunk": "64k"}"#, "takes no chunk"),
             (
                 Layout::Raid6,
                 r#"{"consistency_policy": "ppl"}"#,
@@ -506,7 +610,35 @@ mod tests {
         assert_eq!(given.chunk_bytes(Layout::Raid1), None);
         let plain = LayoutOptions::default();
         assert_eq!(plain.chunk_bytes(Layout::Raid0), Some(512 << 10));
+        assert_eq!(plain.chunk_bytes(Layout::LvmRaid5), Some(64 << 10));
+        assert_eq!(plain.chunk_bytes(Layout::LvmRaid1), None);
         assert_eq!(plain.bitmap(), Bitmap::None);
+    }
+
+    #[test]
+    fn what_a_layout_survives() {
+        for (layout, members, survives) in [
+            (Layout::Raid0, 4, 0),
+            (Layout::LvmLinear, 4, 0),
+            (Layout::BtrfsSingle, 4, 0),
+            (Layout::Raid1, 3, 2),
+            (Layout::Raid5, 4, 1),
+            (Layout::Raid6, 4, 2),
+            (Layout::Raid10, 4, 1),
+            (Layout::BtrfsRaid1, 4, 1),
+            (Layout::ZfsMirror, 2, 1),
+            (Layout::ZfsRaidz, 3, 1),
+        ] {
+            assert_eq!(layout.survives(members), survives, "{layout:?}");
+        }
+        let with_sync = Layout::ALL.into_iter().filter(|layout| layout.has_sync());
+        use Layout::*;
+        assert_eq!(
+            with_sync.collect::<Vec<_>>(),
+            [
+                Raid1, Raid5, Raid6, Raid10, LvmRaid1, LvmRaid5, LvmRaid6, LvmRaid10
+            ]
+        );
     }
 
     #[test]
@@ -523,7 +655,15 @@ mod tests {
             assert_eq!(outcome(layout, false), Ok(()));
         }
         assert_eq!(outcome(Layout::Raid5, true), Ok(()));
-        for layout in [Layout::Raid5, Layout::Raid6, Layout::Raid0] {
+        assert_eq!(outcome(Layout::LvmRaid5, true), Ok(()));
+        style(&outcome(Layout::LvmRaid6, true).unwrap_err());
+        for layout in [
+            Layout::Raid5,
+            Layout::Raid6,
+            Layout::Raid0,
+            Layout::LvmRaid5,
+            Layout::LvmStripe,
+        ] {
             style(&outcome(layout, false).unwrap_err());
         }
         let alone = LayoutRequest {

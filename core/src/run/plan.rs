@@ -49,6 +49,9 @@ pub enum Source {
 /// Where the data of a run on a target come from: `is_there` asks whether they were loaded for an earlier run, and `has_room`
 /// whether they may be loaded now.
 pub fn source(spec: &Spec, is_there: bool, has_room: bool) -> Source {
+    if spec.own_database.is_some() {
+        return Source::Copied;
+    }
     if !spec.has_tables() || spec.options.data == Data::Loaded {
         return Source::Loaded;
     }
@@ -212,9 +215,13 @@ pub fn phase_of(act: Act, before: Option<&'static str>) -> Option<&'static str> 
 /// The request to the server on a target.
 fn target_spec(spec: &Spec, target_state: TargetState) -> Spec {
     Spec {
-        stage: match target_state.data {
-            Source::Loaded => Stage::WholeOfTarget,
-            Source::Copied | Source::LoadedOnce => Stage::OnLoaded {
+        stage: match (&spec.own_database, target_state.data) {
+            (Some(own), _) => Stage::OnOwn {
+                database: own.database.clone(),
+                role: None,
+            },
+            (None, Source::Loaded) => Stage::WholeOfTarget,
+            (None, Source::Copied | Source::LoadedOnce) => Stage::OnLoaded {
                 database: String::new(),
                 scale: spec.scale,
             },
@@ -227,10 +234,10 @@ fn target_spec(spec: &Spec, target_state: TargetState) -> Spec {
 
 /// Steps of the measured server.
 fn of_server(spec: &Spec) -> Vec<Step> {
-    let is_loaded = matches!(spec.stage, Stage::OnLoaded { .. });
+    let is_loaded = spec.finds_tables();
     let mut steps = Vec::new();
     if spec.workload.uses_database() {
-        steps.push(match is_loaded {
+        steps.push(match spec.stage.takes_database() {
             true => Step::new(
                 Act::TakeDatabase,
                 "ALTER DATABASE fsbench_work_N ALLOW_CONNECTIONS false",

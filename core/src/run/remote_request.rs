@@ -89,6 +89,8 @@ pub fn arguments(
         // A server of our own has no neighbours.
         force: spec.force || !executor.is_other(),
         script,
+        data: None,
+        database: None,
     }
 }
 

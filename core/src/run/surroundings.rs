@@ -184,8 +184,6 @@ pub struct Machine {
     pub disk: Option<SharedDisk>,
     /// Room on the filesystem of the data.
     pub free_bytes: Option<u64>,
-    /// Whether an array below is busy with itself.
-    pub is_resyncing: Option<bool>,
     /// Bytes that the filesystem's device has discarded so far.
     pub discarded_bytes: Option<u64>,
     /// Counters of the limits of the server's cgroups.
@@ -260,7 +258,6 @@ pub fn storage_facts(
         files_bytes_at_end: fill[1].map(|fill| fill.files),
         device_discard_bytes: end
             .and_then(|end| end.discarded_bytes?.checked_sub(start.discarded_bytes?)),
-        resync_at_end: end.and_then(|end| end.is_resyncing),
         ..StorageFacts::default()
     }
 }

@@ -40,6 +40,8 @@ pub struct Arguments {
     pub protocol: Option<String>,
     pub max_tries: Option<i32>,
     pub continue_on_error: Option<bool>,
+    pub data: Option<String>,
+    pub database: Option<String>,
 }
 
 /// A number of SQL's, of which JSON does not have all: NaN and infinity come as text.
@@ -87,6 +89,8 @@ impl From<Arguments> for RunArguments {
                 continue_on_error: arguments.continue_on_error,
                 sha256: None,
             },
+            data: arguments.data,
+            database: arguments.database,
         }
     }
 }
@@ -134,6 +138,12 @@ pub struct RunArguments {
     /// Scripts and how they are run; with the run without their texts.
     #[serde(skip_serializing_if = "ScriptArguments::is_empty")]
     pub script: ScriptArguments,
+    /// Name of prepared data that are a copy of a user's server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// The database in that copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
 }
 
 fn is_whole(stage: &Stage) -> bool {
@@ -171,6 +181,8 @@ pub struct Facts {
     pub random_seed: i64,
     /// Whether the target is a server that is reached by a connection: another machine, with facts of its own.
     pub by_connection: bool,
+    /// Bytes of the prepared data that the argument `data` names; None if there are none of that name.
+    pub own_data_bytes: Option<u64>,
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
 use super::{
-    Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, RunArguments, Stage, Workload,
+    Bound, DEFAULT_TARGET, Data, Facts, OVERHEAD_WORKERS, Options, OwnDatabase, RunArguments,
+    Stage, Workload,
 };
 use crate::escape::is_refused;
 use crate::refusal::{Kind, Refusal, quoted};
@@ -20,6 +21,8 @@ const HIGHEST_LIMIT_MS: f64 = (LONGEST_US / 1000) as f64;
 /// Shortest cycle of a search for a rate.
 const SHORTEST_CYCLE_US: i64 = 1_000_000;
 const LONGEST_LABEL: usize = 200;
+/// The database of a target's server that has the extension.
+const EXTENSION_DATABASE: &str = "postgres";
 
 pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal> {
     let name = name.unwrap_or(DEFAULT_TARGET);
@@ -126,6 +129,66 @@ pub fn power_cuts(
             .detail("The helper records what the filesystem of the target writes, and mounts it as a power cut would have left it.")
             .hint("Give a target with image_size (fsbench.create_target())."),
     )
+}
+
+/// A copy of a user's server is made on a target of its own, and its database has a name.
+pub fn own_database(
+    options: &Options,
+    target: &str,
+    arguments: &RunArguments,
+    facts: &Facts,
+) -> Result<Option<OwnDatabase>, Refusal> {
+    let (data, database) = match (&arguments.data, &arguments.database) {
+        (None, None) => return Ok(None),
+        (Some(data), Some(database)) => (data, database),
+        (Some(data), None) => {
+            return Err(Refusal::argument("the argument \"database\" is missing")
+                .detail(format!(
+                    "The data {} are a copy of a whole server.",
+                    quoted(data)
+                ))
+                .hint("Give the name of the database that the run is to work in."));
+        }
+        (None, Some(_)) => {
+            return Err(Refusal::argument("the argument \"data\" is missing")
+                .detail(
+                    "A run works in a copy of a user's database, and never in the database itself.",
+                )
+                .hint("Give the name of data that fsbench.prepare_data() has copied."));
+        }
+    };
+    if target == DEFAULT_TARGET || facts.by_connection {
+        return Err(Refusal::argument(
+            "the argument \"data\" needs a target with a server of its own",
+        )
+        .detail("The run copies the data to the target, and starts a server on them.")
+        .hint("Give a target on a device, an image or a directory (fsbench.create_target())."));
+    }
+    if options.data == Data::Loaded {
+        return Err(Refusal::argument(
+            "the argument \"data\" and the option \"data\" contradict each other",
+        )
+        .detail("The option says that the run loads its data on the target.")
+        .hint("Leave one of them out."));
+    }
+    if database == EXTENSION_DATABASE {
+        return Err(Refusal::argument(format!(
+            "a run cannot work in the database {}",
+            quoted(database)
+        ))
+        .detail("The copied server has the tables of pgfsbench in it.")
+        .hint("Give another database of the data."));
+    }
+    let bytes = facts.own_data_bytes.ok_or_else(|| {
+        Refusal::argument(format!("data {} do not exist", quoted(data)))
+            .detail("The view fsbench.prepared_data has the names in its column data.")
+            .hint("Make the data with fsbench.prepare_data().")
+    })?;
+    Ok(Some(OwnDatabase {
+        data: data.clone(),
+        database: database.clone(),
+        bytes,
+    }))
 }
 
 /// A search for the highest rate takes a limit, and chooses rates and times by itself.

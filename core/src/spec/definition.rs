@@ -105,6 +105,8 @@ pub struct Given<'a> {
     pub facts: &'a Facts,
     /// Which part of the run this server does.
     pub stage: &'a Stage,
+    /// Whether the run works in a database of a user's own.
+    pub is_on_own: bool,
     /// Settings of the clients' sessions.
     pub settings: &'a BTreeMap<String, String>,
     pub scale: Option<u32>,
@@ -125,7 +127,9 @@ impl Given<'_> {
     pub fn loaded_or_given_scale(&self) -> Option<u32> {
         match self.stage {
             Stage::OnLoaded { scale, .. } => Some(*scale),
-            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => self.scale,
+            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly | Stage::OnOwn { .. } => {
+                self.scale
+            }
         }
     }
 }

@@ -78,10 +78,13 @@ impl<'a> Announcement<'a> {
     /// The HINT of that line: what is erased, what is left out, and how to go on.
     pub fn hint(&self, starts: bool) -> String {
         let arguments = self.here.arguments;
+        let devices = arguments.devices.iter().flatten();
         let erased = [&arguments.device, &arguments.misaligned_device];
         let hint = text::Hint {
             study: &self.here.study.study,
-            erased: erased.into_iter().flatten().map(String::as_str).collect(),
+            erased: (erased.into_iter().flatten().chain(devices))
+                .map(String::as_str)
+                .collect(),
             left: &self.not_tested(),
             without_duration: self.without_duration(),
             second_pass: self.second_pass(),

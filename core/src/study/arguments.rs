@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::definition::Study;
 use crate::{
+    helper::layout::MOST_MEMBERS,
     refusal::{Refusal, quoted},
     verdict::looks::LOOKS,
 };
@@ -21,6 +22,10 @@ pub struct StudyArguments {
     pub study: Option<String>,
     pub image_size: Option<String>,
     pub device: Option<String>,
+    /// Devices of the layouts; targets without a layout are on the first of them.
+    pub devices: Option<Vec<String>>,
+    /// Images of the layouts, each of `image_size`.
+    pub image_count: Option<i32>,
     pub log_device: Option<String>,
     pub misaligned_device: Option<String>,
     pub part: Option<String>,
@@ -40,6 +45,20 @@ impl StudyArguments {
     /// Whether it is shrunk to an hour's worth in ten minutes.
     pub fn is_quick(&self) -> bool {
         self.quick.unwrap_or(false)
+    }
+
+    /// The device of a target without a layout.
+    pub fn first_device(&self) -> Option<&String> {
+        let first = self.devices.as_ref().and_then(|all| all.first());
+        self.device.as_ref().or(first)
+    }
+
+    /// Devices or images that a layout may have.
+    pub fn members(&self) -> usize {
+        match (&self.devices, self.image_count) {
+            (Some(devices), _) => devices.len(),
+            (None, count) => usize::try_from(count.unwrap_or(1)).unwrap_or(0),
+        }
     }
 
     /// The part that is asked for, or the parts, with commas between them.
@@ -87,30 +106,53 @@ fn refused(message: String, detail: String, hint: &str) -> Result<(), Refusal> {
 }
 
 fn check_place(arguments: &StudyArguments, study: &Study) -> Result<(), Refusal> {
-    let places = [arguments.device.is_some(), arguments.image_size.is_some()];
-    match (study.has_its_targets(), places) {
-        (false, [false, false]) => {
+    let places = [
+        arguments.device.is_some(),
+        arguments.devices.is_some(),
+        arguments.image_size.is_some(),
+    ];
+    match (
+        study.has_its_targets(),
+        places.iter().filter(|is| **is).count(),
+    ) {
+        (false, 0) => {
             return refused(
                 "a study takes a device or an image_size".into(),
                 "Nothing says where its filesystems are to be made.".into(),
-                "Give the path of a block device, which each run erases, or the size of an image, such as '4GB'.",
+                "Give the path of a block device, which each run erases, several of them in devices, or the size of an image, such as '4GB'.",
             );
         }
-        (_, [true, true]) => {
+        (_, 2..) => {
             return refused(
                 "a study takes a device or an image_size".into(),
-                "Both are given.".into(),
+                "Several of device, devices and image_size are given.".into(),
                 "Give one of them.",
             );
         }
-        (true, [true, _] | [_, true]) => {
+        (true, 1) => {
             return refused(
                 format!("study {} makes no filesystems", quoted(&study.study)),
                 "All of its variants are targets that are recorded already.".into(),
-                "Leave device and image_size out.",
+                "Leave device, devices and image_size out.",
             );
         }
         _ => {}
+    }
+    if arguments.image_count.is_some() && arguments.image_size.is_none() {
+        return refused(
+            "image_count means nothing without an image_size".into(),
+            "It is the number of images of a layout.".into(),
+            "Leave it out, or give image_size.",
+        );
+    }
+    let members = arguments.members();
+    let is_alone = arguments.devices.is_none() && arguments.image_count.is_none();
+    if !is_alone && !(2..=MOST_MEMBERS).contains(&members) {
+        return refused(
+            format!("a study takes 2 to {MOST_MEMBERS} devices or images for its layouts"),
+            format!("There are {members}."),
+            "Give device or image_size alone for a study without layouts.",
+        );
     }
     if arguments.misaligned_device.is_some() && arguments.device.is_none() {
         return refused(
@@ -119,7 +161,7 @@ fn check_place(arguments: &StudyArguments, study: &Study) -> Result<(), Refusal>
             "Leave it out, or give device.",
         );
     }
-    if arguments.log_device.is_some() && arguments.device.is_none() {
+    if arguments.log_device.is_some() && arguments.first_device().is_none() {
         return refused(
             "log_device means nothing without a device".into(),
             "Beside an image the log is another image.".into(),

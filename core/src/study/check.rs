@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     experiment::metric,
-    helper::{Filesystem, options},
+    helper::{Filesystem, Layout, LayoutOptions, layout::LayoutRequest, options},
     refusal::{Refusal, quoted},
     server_setting,
     spec::Workload,
@@ -141,10 +141,31 @@ fn check_variant(variant: &Variant) -> Result<(), Refusal> {
         .map_err(of)?;
     options::pool_properties(variant.pool_properties.as_deref().unwrap_or("")).map_err(of)?;
     options::dataset_properties(variant.dataset_properties.as_deref().unwrap_or("")).map_err(of)?;
+    check_layout(variant, filesystem).map_err(of)?;
     if let Some(size) = &variant.log_size {
         units::parse_size(size, 1 << 30).map_err(of)?;
     }
     Ok(())
+}
+
+/// Refuses a layout that no number of devices makes right.
+fn check_layout(variant: &Variant, filesystem: Filesystem) -> Result<(), Refusal> {
+    let layout = variant.layout.as_deref().map(Layout::of_name).transpose()?;
+    let options = variant.layout_options.clone().map(Value::Object);
+    let options: Option<LayoutOptions> = options
+        .map(serde_json::from_value)
+        .transpose()
+        .map_err(|e| unreadable(&e))?;
+    let fewest = layout.map_or(1, Layout::fewest_members);
+    LayoutRequest {
+        layout,
+        options: options.as_ref(),
+        initial_sync: None,
+        filesystem,
+        members: fewest,
+        are_zeroed: false,
+    }
+    .check()
 }
 
 fn known<'a>(study: &'a Study, name: &str, by: &str) -> Result<&'a Variant, Refusal> {

@@ -134,6 +134,11 @@ pub struct Variant {
     pub pool_properties: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset_properties: Option<String>,
+    /// How the devices or images become one place, as in `fsbench.create_target`: the arguments devices or image_count give them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout_options: Option<Map<String, Value>>,
     /// Size of an external log next to the image. On a device it needs the argument log_device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_size: Option<String>,

@@ -10,7 +10,10 @@ use super::{
     definition::{Claim, Length, Need, Question, Study, Variant},
 };
 use crate::{
-    helper::{Filesystem, IMAGES, line_that_allows, missing_line, options::check_kernel},
+    helper::{
+        Filesystem, IMAGES, Layout, layout::Maker, line_that_allows, missing_line,
+        options::check_kernel,
+    },
     spec::Workload,
     texts::study::not_tested as text,
     units::parse_size,
@@ -29,6 +32,8 @@ pub struct Facts {
     pub processors: u32,
     /// Filesystems that cannot be made and mounted here.
     pub missing: BTreeMap<String, SkipReason>,
+    /// Drivers of layouts that this machine lacks, md or lvm, each with the reason.
+    pub without_driver: BTreeMap<String, SkipReason>,
     /// Why the program fio cannot be run here; None if it can.
     pub without_fio: Option<SkipReason>,
     /// Lines that the helper's configuration lacks.
@@ -90,8 +95,11 @@ impl StudyContext<'_> {
         if variant.misaligned && self.arguments.misaligned_device.is_none() {
             return Some(text::misaligned());
         }
+        if let Some(why) = variant.layout.as_deref().and_then(|name| self.layout(name)) {
+            return Some(why);
+        }
         if variant.log_size.is_some()
-            && self.arguments.device.is_some()
+            && self.arguments.first_device().is_some()
             && self.arguments.log_device.is_none()
         {
             return Some(text::second_device());
@@ -102,6 +110,21 @@ impl StudyContext<'_> {
         };
         self.not_allowed(variant)
             .or_else(|| variant.needs.iter().find_map(need))
+    }
+
+    /// Why a layout is not tried; None if it is.
+    fn layout(&self, name: &str) -> Option<SkipReason> {
+        let layout = Layout::of_name(name).ok()?;
+        let (fewest, members) = (layout.fewest_members(), self.arguments.members());
+        if members < fewest {
+            return Some(text::too_few_devices(name, fewest, members));
+        }
+        let driver = match layout.maker() {
+            Maker::Md => "md",
+            Maker::Lvm => "lvm",
+            Maker::Btrfs | Maker::Zfs => return None,
+        };
+        self.facts.without_driver.get(driver).cloned()
     }
 
     /// Why a variant is not tried in a question; None if it is.

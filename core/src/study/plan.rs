@@ -133,20 +133,22 @@ fn target(here: &StudyContext<'_>, variant: &Variant) -> Target {
         }
     };
     text("filesystem", variant.filesystem.as_ref());
+    let has_layout = variant.layout.is_some();
     text(
         "device",
         match variant.misaligned {
             true => arguments.misaligned_device.as_ref(),
-            false => arguments.device.as_ref(),
+            false => arguments.first_device().filter(|_| !has_layout),
         },
     );
+    text("layout", variant.layout.as_ref());
     text("image_size", arguments.image_size.as_ref());
     text("mkfs_options", variant.mkfs_options.as_ref());
     text("mount_options", variant.mount_options.as_ref());
     text("pool_properties", variant.pool_properties.as_ref());
     text("dataset_properties", variant.dataset_properties.as_ref());
     if variant.log_size.is_some() {
-        match arguments.device.is_some() {
+        match arguments.first_device().is_some() {
             true => text("log_device", arguments.log_device.as_ref()),
             false => text("log_size", variant.log_size.as_ref()),
         }
@@ -154,7 +156,14 @@ fn target(here: &StudyContext<'_>, variant: &Variant) -> Target {
     if variant.second_build {
         text("bindir", arguments.bindir.as_ref());
     }
+    if has_layout {
+        let devices = arguments.devices.clone().map(Value::from);
+        target_arguments.extend(devices.map(|devices| ("devices".into(), devices)));
+        let count = arguments.image_count.map(Value::from);
+        target_arguments.extend(count.map(|count| ("image_count".into(), count)));
+    }
     for (name, object) in [
+        ("layout_options", &variant.layout_options),
         ("kernel_settings", &variant.kernel_settings),
         ("block_settings", &variant.block_settings),
         ("settings", &variant.settings),
@@ -303,8 +312,8 @@ fn experiment(here: &StudyContext<'_>, question: &Question) -> ExperimentArgumen
             duration_us: length.duration_seconds.map(us),
             transactions: length.transactions,
             warmup_us: length.warmup_seconds.map(us),
-            // That these are two partitions of a disk is what is compared.
-            force: here.variants(question).iter().any(|v| v.misaligned),
+            // That these are two partitions of a disk, or one disk and several, is what is compared.
+            force: (here.variants(question).iter()).any(|v| v.misaligned || v.layout.is_some()),
             settings: object(settings),
             options: object(question.options_at(&length)),
             ..Default::default()

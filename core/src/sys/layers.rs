@@ -3,7 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Queue, Tree, flag, line, number};
+use super::{
+    Array, Block, Queue, Tree,
+    array::{self, Btrfs},
+    flag, line, number,
+};
 
 /// Layers deeper than this do not occur; a loop in the files ends here.
 const DEEPEST: usize = 12;
@@ -28,6 +32,8 @@ pub enum LayerKind {
     Partition,
     /// Software RAID.
     Md,
+    /// btrfs over several devices.
+    Btrfs,
     /// Device mapper that is none of the next three.
     Dm,
     Lvm,
@@ -78,18 +84,26 @@ pub struct Layer {
     /// Serial number of a disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serial: Option<String>,
-    /// md only: raid0, raid1, raid5, ...
+    /// Arrays only: raid0, raid1, raid5, ...; of btrfs the profile of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
     /// md only: the bytes of a stripe on one disk (the chunk size).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_bytes: Option<u64>,
-    /// md only: idle, resync, recover, check, reshape, ...
+    /// Arrays only: idle, resync, recover, check, reshape, ...; of btrfs its exclusive operation, such as balance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync_action: Option<String>,
-    /// md only: the number of disks that are missing.
+    /// Arrays only: the number of disks that are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<u64>,
+    #[serde(flatten)]
+    pub array: Array,
+    /// Partitions only: the bytes of the disk before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_bytes: Option<u64>,
+    /// Bytes from the device's begin to the next begin of a physical block of the disk; -1 where no block begins at a sector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alignment_offset: Option<i64>,
     /// Loop devices only: true if it bypasses the page cache of the filesystem that holds its file (direct I/O).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct_io: Option<bool>,
@@ -104,8 +118,22 @@ pub struct Layer {
 impl Layer {
     /// The work that an array does for itself: resync, recover, check, ... None when it rests, and for other layers.
     pub fn busy_with(&self) -> Option<&str> {
-        let action = self.sync_action.as_deref();
-        action.filter(|action| !["idle", "frozen"].contains(action))
+        self.sync_action.as_deref().filter(|a| array::is_work(a))
+    }
+
+    /// True if a power cut in the midst of a write leaves a stripe whose parity is wrong, and nothing closes that hole.
+    pub fn has_write_hole(&self) -> bool {
+        let closed = ["journal", "ppl"];
+        let policy = self.array.consistency_policy.as_deref();
+        let is_closed = policy.is_some_and(|policy| closed.contains(&policy));
+        // Where the policy of md is not known, the hole may be closed.
+        let is_known = self.kind == LayerKind::Btrfs || policy.is_some();
+        self.level.as_deref().is_some_and(array::has_parity) && is_known && !is_closed
+    }
+
+    /// True if members are missing.
+    pub fn is_degraded(&self) -> bool {
+        self.degraded.is_some_and(|missing| missing > 0)
     }
 
     fn new(depth: usize, kind: LayerKind) -> Self {
@@ -124,6 +152,9 @@ impl Layer {
             chunk_bytes: None,
             sync_action: None,
             degraded: None,
+            array: Array::default(),
+            start_bytes: None,
+            alignment_offset: None,
             direct_io: None,
             backing_file: None,
             queue: None,
@@ -144,6 +175,56 @@ pub fn layers_below(tree: &dyn Tree, filesystem: &FilesystemDevices) -> Vec<Laye
     let mut layers = Vec::new();
     walk_below(tree, filesystem, 0, &mut layers);
     layers
+}
+
+/// Files that tell of the arrays among some layers what each of them does for itself: its name, and the path of the file.
+pub fn action_files(tree: &dyn Tree, layers: &[Layer]) -> Vec<(String, String)> {
+    let path = |place: usize, layer: &Layer| match layer.kind {
+        // RAID 0 has nothing to agree on.
+        _ if layer.sync_action.is_none() => None,
+        LayerKind::Md => {
+            let device = layer.device.as_deref()?;
+            Some(format!("/sys/dev/block/{device}/md/sync_action"))
+        }
+        LayerKind::Btrfs => {
+            let member = layers.get(place + 1)?.device.as_deref()?;
+            Some(Btrfs::of(tree, member)?.action_path())
+        }
+        _ => None,
+    };
+    let each = layers.iter().enumerate().filter_map(|(place, layer)| {
+        let name = layer.name.as_deref().unwrap_or("an array");
+        Some((name.to_owned(), path(place, layer)?))
+    });
+    each.collect()
+}
+
+/// Work that these arrays do for themselves now, as in "check of md0". None where a file cannot be read, and nothing is seen.
+pub fn array_work(tree: &dyn Tree, files: &[(String, String)]) -> Option<Vec<String>> {
+    let seen: Vec<_> = files
+        .iter()
+        .map(|(name, path)| Some((name, line(tree, path)?)))
+        .collect();
+    let works = seen
+        .iter()
+        .flatten()
+        .filter(|(_, does)| array::is_work(does));
+    let works: Vec<String> = works
+        .map(|(name, does)| format!("{does} of {name}"))
+        .collect();
+    (!works.is_empty() || seen.iter().all(Option::is_some)).then_some(works)
+}
+
+/// Work that earlier looks at arrays have seen, and that of this look, each once. Seen work stays seen when another look sees nothing.
+pub fn all_work(before: Option<Vec<String>>, now: Option<Vec<String>>) -> Option<Vec<String>> {
+    let is_known = before.is_some() && now.is_some();
+    let mut all = before.unwrap_or_default();
+    for work in now.unwrap_or_default() {
+        if !all.contains(&work) {
+            all.push(work);
+        }
+    }
+    (is_known || !all.is_empty()).then_some(all)
 }
 
 /// The queue that the filesystem's requests go to, the uppermost; None where there is none.
@@ -175,9 +256,7 @@ fn walk_below(
         }
     }
     let before = layers.len();
-    for number in devices(tree, filesystem) {
-        walk(tree, &number, depth, layers);
-    }
+    walk_devices(tree, filesystem, depth, layers);
     // If the device of the data cannot be seen, the others say nothing.
     if layers.len() == before {
         return;
@@ -249,33 +328,38 @@ fn walk_file(tree: &dyn Tree, path: &str, what: &str, depth: usize, layers: &mut
     walk_below(tree, &below, depth + 1, layers);
 }
 
-/// The devices of a filesystem. Of those of btrfs the kernel mounts by one, and lists all.
-fn devices(tree: &dyn Tree, filesystem: &FilesystemDevices) -> Vec<String> {
-    let all = match (filesystem.filesystem.as_str(), &filesystem.devices[..]) {
-        ("btrfs", [mounted]) => devices_of_btrfs(tree, mounted),
+/// Adds the devices of a filesystem. The kernel mounts a btrfs by one of its devices, and lists all.
+fn walk_devices(
+    tree: &dyn Tree,
+    filesystem: &FilesystemDevices,
+    depth: usize,
+    layers: &mut Vec<Layer>,
+) {
+    let btrfs = match (filesystem.filesystem.as_str(), &filesystem.devices[..]) {
+        ("btrfs", [mounted]) => Btrfs::of(tree, mounted),
         _ => None,
     };
-    all.unwrap_or_else(|| filesystem.devices.clone())
-}
-
-fn devices_of_btrfs(tree: &dyn Tree, mounted: &str) -> Option<Vec<String>> {
-    const FILESYSTEMS: &str = "/sys/fs/btrfs";
-    let name = Block::of(tree, mounted)?.name(tree)?;
-    let of = |filesystem: String| {
-        let directory = format!("{FILESYSTEMS}/{filesystem}/devices");
-        let mut names = tree.list(&directory);
-        names.sort();
-        let is_this = names.contains(&name);
-        let numbers = names
-            .iter()
-            .filter_map(|name| line(tree, &format!("{directory}/{name}/dev")));
-        is_this.then(|| numbers.collect::<Vec<_>>())
+    let Some(btrfs) = btrfs else {
+        for number in &filesystem.devices {
+            walk(tree, number, depth, layers);
+        }
+        return;
     };
-    let found = tree.list(FILESYSTEMS).into_iter().find_map(of)?;
-    found
-        .iter()
-        .any(|number| number == mounted)
-        .then_some(found)
+    let degraded = btrfs.missing(tree);
+    let is_array = btrfs.devices.len() > 1 || degraded > Some(0);
+    if is_array {
+        layers.push(Layer {
+            name: Some("btrfs".into()),
+            level: btrfs.profile(tree, "data"),
+            sync_action: line(tree, &btrfs.action_path()),
+            degraded,
+            array: btrfs.array(tree),
+            ..Layer::new(depth, LayerKind::Btrfs)
+        });
+    }
+    for number in &btrfs.devices {
+        walk(tree, number, depth + usize::from(is_array), layers);
+    }
 }
 
 fn unknown(name: &str, depth: usize) -> Layer {
@@ -347,6 +431,15 @@ fn describe(tree: &dyn Tree, block: &Block, device: &str, depth: usize) -> Layer
         chunk_bytes: number("md/chunk_size").filter(|&bytes| is_md && bytes > 0),
         sync_action: of("md/sync_action"),
         degraded: number("md/degraded"),
+        array: match is_md {
+            true => array::of_md(tree, &block.directory),
+            false => Array::default(),
+        },
+        start_bytes: number("start")
+            .filter(|_| block.is_partition())
+            .and_then(|sectors| sectors.checked_mul(512)),
+        alignment_offset: line(tree, &format!("{}/alignment_offset", block.directory))
+            .and_then(|text| text.parse().ok()),
         direct_io: flag(tree, &format!("{}/loop/dio", block.directory)).filter(|_| is_loop),
         backing_file: of("loop/backing_file").filter(|_| is_loop),
         queue: (!block.is_partition()).then(|| block.queue(tree)),

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 const VIRTUAL_MACHINE: &str = include_str!("trees/virtual_machine.txt");
 const LVM_ON_RAID: &str = include_str!("trees/lvm_on_raid.txt");
 const LOOP_ON_NVME: &str = include_str!("trees/loop_on_nvme.txt");
+/// Written by the kernel's documentation of md and btrfs: this kernel has no md.
+const ARRAYS: &str = include_str!("trees/arrays.txt");
 const USER_MODE_LINUX: &str = include_str!("trees/user_mode_linux.txt");
 
 fn outline(layers: &[Layer]) -> Vec<(usize, LayerKind, &str)> {
@@ -194,6 +196,134 @@ fn caches_of_a_disk_on_another_one() {
     for cached in [&bcache, &lvm] {
         assert_eq!(rotates(cached), Some(true));
     }
+}
+
+#[test]
+fn an_array_of_md_with_a_faulty_member() {
+    let tree = Recorded::of(ARRAYS);
+    let found = layers(&tree, "9:5");
+    assert_eq!(
+        outline(&found),
+        [
+            (0, Md, "md5"),
+            (1, Partition, "sda1"),
+            (2, Disk, "sda"),
+            (1, Disk, "sdb")
+        ]
+    );
+    let stored = serde_json::to_value(&found[0]).unwrap();
+    let expected = serde_json::json!({
+        "depth": 0, "kind": "md", "name": "md5", "device": "9:5", "bytes": 12_582_912_u64 * 512, "level": "raid5",
+        "chunk_bytes": 524_288, "degraded": 1, "sync_action": "recover", "raid_disks": 4,
+        "members": {"sda1": "in_sync", "sdb": "faulty"}, "sync_completed": "1024 / 4194304", "consistency_policy": "resync",
+        "bitmap": "none", "safe_mode_delay_ms": 201, "stripe_cache_size": 256, "mismatch_sectors": 8, "alignment_offset": 0,
+        "queue": stored["queue"],
+    });
+    assert_eq!(stored, expected);
+    let read: Layer = serde_json::from_value(stored).unwrap();
+    assert_eq!(read, found[0]);
+    assert_eq!(
+        (found[1].start_bytes, found[1].alignment_offset),
+        (Some(63 * 512), Some(512))
+    );
+    assert_eq!(found[2].start_bytes, None, "no partition");
+    assert!(found[0].is_degraded() && found[0].has_write_hole());
+    // Older kernels have no such file: the hole may be closed.
+    for (policy, has_hole) in [
+        (Some("bitmap\n"), true),
+        (Some("ppl\n"), false),
+        (Some("journal\n"), false),
+        (None, false),
+    ] {
+        let tree = Recorded::of(ARRAYS).but("/sys/dev/block/9:5/md/consistency_policy", policy);
+        assert_eq!(layers(&tree, "9:5")[0].has_write_hole(), has_hole);
+    }
+}
+
+#[test]
+fn btrfs_over_several_devices_and_one_of_them() {
+    let filesystem = FilesystemDevices {
+        filesystem: "btrfs".into(),
+        devices: vec!["8:16".into()],
+        ..FilesystemDevices::default()
+    };
+    let found = layers_below(&Recorded::of(ARRAYS), &filesystem);
+    assert_eq!(
+        outline(&found),
+        [
+            (0, Btrfs, "btrfs"),
+            (1, Partition, "sda1"),
+            (2, Disk, "sda"),
+            (1, Disk, "sdb")
+        ]
+    );
+    let (array, layer) = (&found[0].array, &found[0]);
+    assert_eq!(
+        (
+            layer.level.as_deref(),
+            array.metadata_level.as_deref(),
+            array.raid_disks,
+            layer.degraded,
+            layer.busy_with()
+        ),
+        (
+            Some("single+raid5"),
+            Some("raid1c3"),
+            Some(3),
+            Some(1),
+            Some("balance")
+        )
+    );
+    assert!(layer.has_write_hole() && layer.is_degraded());
+    // Alone on its device, btrfs is no array.
+    let alone = Recorded::of(ARRAYS)
+        .but("/sys/fs/btrfs/9c1e/devices/sda1/dev", None)
+        .but("/sys/fs/btrfs/9c1e/devinfo/3/missing", Some("0\n"));
+    assert_eq!(
+        outline(&layers_below(&alone, &filesystem)),
+        [(0, Disk, "sdb")]
+    );
+}
+
+#[test]
+fn work_of_arrays_is_seen_once_and_stays_seen() {
+    const ACTION: &str = "/sys/dev/block/9:5/md/sync_action";
+    let tree = |text: Option<&str>| Recorded::of(ARRAYS).but(ACTION, text);
+    let files = action_files(&tree(Some("idle\n")), &layers(&tree(Some("idle\n")), "9:5"));
+    assert_eq!(files, [("md5".to_owned(), ACTION.to_owned())]);
+    let look = |text: Option<&str>| array_work(&tree(text), &files);
+    assert_eq!(look(Some("idle\n")), Some(vec![]));
+    assert_eq!(look(Some("check\n")), Some(vec!["check of md5".into()]));
+    assert_eq!(look(None), None);
+    let mut seen = Some(Vec::new());
+    for text in [
+        Some("idle\n"),
+        Some("check\n"),
+        Some("idle\n"),
+        Some("check\n"),
+    ] {
+        seen = all_work(seen, look(text));
+    }
+    assert_eq!(seen, Some(vec!["check of md5".to_owned()]));
+    // A look that could not read leaves seen work, and no certainty that there was none.
+    assert_eq!(all_work(seen.clone(), look(None)), seen);
+    assert_eq!(all_work(Some(vec![]), look(None)), None);
+    assert_eq!(all_work(None, look(Some("idle\n"))), None);
+    // RAID 0 has no such file, and no work.
+    let raid0 = layers(&tree(None), "9:5");
+    assert_eq!(action_files(&tree(None), &raid0), []);
+    // btrfs.
+    let filesystem = FilesystemDevices {
+        filesystem: "btrfs".into(),
+        devices: vec!["8:1".into()],
+        ..FilesystemDevices::default()
+    };
+    let tree = tree(None);
+    let files = action_files(&tree, &layers_below(&tree, &filesystem));
+    assert_eq!(
+        array_work(&tree, &files),
+        Some(vec!["balance of btrfs".into()])
+    );
 }
 
 /// Files of other kernels and of layers that imitate one (gVisor, LXCFS): one that holds something odd is not known, and takes

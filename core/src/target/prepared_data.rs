@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::cluster::Cluster;
+use super::{cluster::Cluster, original::Original};
 use crate::{spec::Spec, units::format_bytes};
 
 /// Beside the data: catalogs, and the WAL of an idle server with segments of the usual size.
@@ -62,6 +62,21 @@ fn of_pgbench() -> String {
 }
 
 impl DataKey {
+    /// A copy of a user's server of this cluster.
+    pub fn of_original(cluster: Cluster, by: MadeBy) -> Self {
+        Self {
+            postgres: by.postgres,
+            postgres_file: by.postgres_file,
+            pgfsbench_version: by.pgfsbench_version.into(),
+            server_user: by.server_user,
+            cluster,
+            contents: "own".into(),
+            scale: 0,
+            fillfactor: 100,
+            unlogged: false,
+        }
+    }
+
     /// The data that a run wants, made by these programs.
     pub fn of(spec: &Spec, cluster: Cluster, by: MadeBy) -> Self {
         Self {
@@ -98,6 +113,9 @@ pub struct Note {
     pub created_at: u64,
     /// Seconds since 1970.
     pub used_at: u64,
+    /// The user's server that they are a copy of; None for data that a run has loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<Original>,
     /// Files that stand for experiments whose runs have copied them, and are to copy the same bytes again: as long as the file is there.
     #[serde(default)]
     pub needed_by: Vec<PathBuf>,
@@ -109,8 +127,16 @@ impl Note {
         self.needed_by.iter().filter(|file| file.exists())
     }
 
+    /// Whether they stay when room is made for others.
     pub fn is_needed(&self) -> bool {
-        self.needed_by().next().is_some()
+        self.original.is_some() || self.needed_by().next().is_some()
+    }
+
+    /// Whether they are a copy of a user's server with this name.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.original
+            .as_ref()
+            .is_some_and(|original| original.name == name)
     }
 
     /// They are used now, by the experiment of that file, if it is one's.
@@ -124,10 +150,13 @@ impl Note {
 
 /// Whether a path is a directory of ours with that end: `pgfsbench-<mark>.<end>`, nothing else.
 pub fn is_ours(path: &Path, end: &str) -> bool {
-    let stem = path.file_stem().and_then(|stem| stem.to_str());
-    let mark = stem.and_then(|stem| stem.strip_prefix("pgfsbench-"));
-    path.extension().is_some_and(|given| given == end)
-        && mark.is_some_and(|mark| mark.len() == 32 && mark.bytes().all(|b| b.is_ascii_hexdigit()))
+    path.extension().is_some_and(|given| given == end) && mark_of(path).is_some()
+}
+
+/// The random mark in the name of a directory of ours.
+pub fn mark_of(path: &Path) -> Option<&str> {
+    let mark = path.file_stem()?.to_str()?.strip_prefix("pgfsbench-")?;
+    (mark.len() == 32 && mark.bytes().all(|b| b.is_ascii_hexdigit())).then_some(mark)
 }
 
 /// The room for prepared data.
@@ -157,7 +186,10 @@ impl FreeSpace {
         if bytes.saturating_add(self.needed) > self.limit {
             let beside = match self.needed {
                 0 => String::new(),
-                needed => format!(" beside {} that experiments need", format_bytes(needed)),
+                needed => format!(
+                    " in addition to {} of experiments and of named data",
+                    format_bytes(needed)
+                ),
             };
             return Some(format!(
                 "The data need {}{beside}, and pgfsbench.prepared_data_limit is {}.",
@@ -371,7 +403,7 @@ mod tests {
         let why = of_experiments.why_not(3 << 30, place).unwrap();
         assert_eq!(
             why,
-            "The data need 3072 MB beside 8192 MB that experiments need, and pgfsbench.prepared_data_limit is 10 GB."
+            "The data need 3072 MB in addition to 8192 MB of experiments and of named data, and pgfsbench.prepared_data_limit is 10 GB."
         );
         let why = of_experiments.why_not(2 << 30, place).unwrap();
         assert!(

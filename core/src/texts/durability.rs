@@ -109,6 +109,14 @@ pub enum Code {
     SurvivedPowerCuts {
         cuts: u64,
     },
+    /// An array of this level has a write hole: a power cut and then a lost disk lose data. A power cut alone does not.
+    WriteHole {
+        level: String,
+    },
+    /// An array of this level has a write hole and lacks members: a power cut alone loses data.
+    DegradedWriteHole {
+        level: String,
+    },
     /// The workload syncs by itself; settings of the server do not count.
     WhereATestSyncs,
     /// A code of another version.
@@ -215,6 +223,10 @@ impl Code {
             Self::SyncBelowProbe { .. } => "a sync of WAL is shorter than a flush".into(),
             Self::NoFlushes { .. } => "WAL was synced, and the device was not flushed".into(),
             Self::NoWrites { .. } => "WAL was synced, and the device did not write it".into(),
+            Self::WriteHole { level } => format!("{level} has a write hole"),
+            Self::DegradedWriteHole { level } => {
+                format!("{level} lacks disks and has a write hole")
+            }
             Self::Other => "another version of pgfsbench knows the reason".into(),
             Self::FailedPowerCuts { failed, cuts } => {
                 format!("{failed} of {cuts} power cuts lost or damaged data")
@@ -241,10 +253,22 @@ pub fn sentence(class: Class, codes: &[&Code]) -> String {
             "durable by the declared power-loss protection: {}",
             list(codes)
         ),
-        Class::BySettings if codes.contains(&&Code::WhereATestSyncs) => {
-            "durable where a test syncs, by settings (not tried)".into()
+        Class::BySettings => {
+            let (tests, holes): (Vec<_>, Vec<_>) = codes
+                .iter()
+                .copied()
+                .partition(|code| **code == Code::WhereATestSyncs);
+            let place = if tests.is_empty() {
+                ""
+            } else {
+                " where a test syncs,"
+            };
+            let holes: String = holes
+                .iter()
+                .map(|hole| format!("; {}", hole.words()))
+                .collect();
+            format!("durable{place} by settings (not tried){holes}")
         }
-        Class::BySettings => "durable by settings (not tried)".into(),
         Class::Shown => {
             let cuts = format_count(fewest_power_cuts(codes), "power cut");
             format!("durable, shown by {cuts}")

@@ -1,5 +1,6 @@
 //! Messages and hints of findings: one function for each code.
 
+pub mod array;
 pub mod crash;
 pub mod data;
 pub mod filesystem;

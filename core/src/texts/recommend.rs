@@ -54,6 +54,18 @@ pub fn less_durable(name: &str, reasons: &str) -> String {
     )
 }
 
+/// The layout of a target over so many devices, and how many of them may fail in any case.
+pub fn survives(target: &str, layout: &str, members: usize, failures: usize) -> String {
+    match failures {
+        0 => format!(
+            "{target}: {layout} over {members} devices, and the failure of any one loses the data"
+        ),
+        failures => {
+            format!("{target}: {layout} over {members} devices, any {failures} of which may fail")
+        }
+    }
+}
+
 pub fn for_comparison_only(name: &str, filesystem: Option<&str>) -> String {
     let filesystem = filesystem.unwrap_or("it");
     format!("{name} is for comparison only: {filesystem} is no filesystem to keep a database on")

@@ -38,6 +38,7 @@ pub fn resolve(arguments: &RunArguments, facts: &Facts) -> Result<Spec, Refusal>
     check::crash(&options, &target, arguments, facts)?;
     check::wal_segments(&options, &target, arguments, facts)?;
     check::power_cuts(workload, &target, arguments, facts)?;
+    let own_database = check::own_database(&options, &target, arguments, facts)?;
     let label = check::label(arguments.label.as_deref())?;
     let mut names = Names {
         chosen: chosen_names(workload, arguments),
@@ -46,6 +47,7 @@ pub fn resolve(arguments: &RunArguments, facts: &Facts) -> Result<Spec, Refusal>
     let given = Given {
         facts,
         stage: &arguments.stage,
+        is_on_own: own_database.is_some() || arguments.stage.is_on_own(),
         settings: &settings,
         scale,
         clients: check::clients(arguments.clients, facts)?,
@@ -73,6 +75,7 @@ pub fn resolve(arguments: &RunArguments, facts: &Facts) -> Result<Spec, Refusal>
         settings,
         options,
         stage: arguments.stage.clone(),
+        own_database,
         label,
         keep: arguments.keep,
         force: arguments.force,

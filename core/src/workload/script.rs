@@ -124,6 +124,8 @@ impl Parameters for Script {
             "protocol",
             "max_tries",
             "continue_on_error",
+            "data",
+            "database",
         ]
     }
 
@@ -180,7 +182,7 @@ impl Parameters for Script {
             shape.commands = 0;
         }
         check_bytes(shape)?;
-        let least = if own.script.has_init {
+        let least = if own.script.has_init || given.is_on_own {
             1
         } else {
             chosen.clients.max(CHOSEN_SCALE)
@@ -226,7 +228,7 @@ impl Parameters for Script {
 
 impl Estimate for Script {
     fn data_bytes(&self, spec: &Spec) -> u64 {
-        match Settings::of(spec).has_init {
+        match Settings::of(spec).has_init || spec.is_on_own() {
             true => 0,
             false => units::bytes_for_scale_at(spec.scale, spec.options.fillfactor),
         }
@@ -236,6 +238,10 @@ impl Estimate for Script {
 impl Plan for Script {
     fn writes(&self) -> bool {
         true
+    }
+
+    fn loads_on_own(&self, spec: &Spec) -> bool {
+        Settings::of(spec).has_init
     }
 
     fn document_hash(&self, spec: &Spec) -> Option<String> {

@@ -8,6 +8,7 @@ use serde_json::json;
 mod docs;
 mod fsync;
 mod io;
+mod own_database;
 mod properties;
 mod refusals;
 mod scan;
@@ -29,6 +30,7 @@ pub fn facts() -> Facts {
         targets: vec!["nfs".into()],
         random_seed: 42,
         by_connection: false,
+        own_data_bytes: None,
     }
 }
 

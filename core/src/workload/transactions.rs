@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Parameters of workloads whose tables have a scale.
-pub const PARAMETERS: [&str; 10] = [
+pub const PARAMETERS: [&str; 12] = [
     "scale",
     "size",
     "clients",
@@ -24,6 +24,8 @@ pub const PARAMETERS: [&str; 10] = [
     "latency_limit_ms",
     "settings",
     "keep",
+    "data",
+    "database",
 ];
 /// Measured window when no bound is given.
 const QUICK_MS: u64 = 20_000;

@@ -4,12 +4,13 @@
 use super::{Engine, facts};
 use crate::config::Device;
 use crate::journal::{Entry, State};
-use crate::layer::{check_device, check_free, check_identity};
+use crate::layer::{self, check_device, check_free, check_identity};
 use crate::place::Place;
 use crate::probe::device::{self, Access};
 use crate::probe::queue::Queue;
 use crate::probe::{self, kernel};
 use crate::recorder;
+use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::refusal::Refusal;
 use serde_json::{Value, json};
@@ -63,6 +64,7 @@ impl Engine {
             "loop_devices": Path::new(probe::loops::CONTROL).exists(),
             "power_cuts": self.config.power_cuts,
             "no_power_cuts": recorder::why_not(),
+            "no_layouts": no_layouts()?,
             "devices": devices,
             "images": images,
             "filesystems": probe::programs::filesystems(&self.config.filesystems),
@@ -139,6 +141,19 @@ fn made_for_runs(database: &Name, entries: &[(Place, Entry)]) -> Vec<Value> {
         Some(json!({"target": place.target, "run_id": run_id}))
     });
     made.collect()
+}
+
+/// Drivers of layouts that this machine lacks, each with the reason.
+fn no_layouts() -> Result<Value, Refusal> {
+    let mut missing = serde_json::Map::new();
+    for (name, maker) in [("md", Maker::Md), ("lvm", Maker::Lvm)] {
+        if let Some(refusal) = layer::no_driver(maker)? {
+            let value =
+                json!({"why_not": why_not(&refusal).trim_end_matches('.'), "hint": refusal.hint});
+            missing.insert(name.to_owned(), value);
+        }
+    }
+    Ok(Value::Object(missing))
 }
 
 fn why_not(refusal: &Refusal) -> String {

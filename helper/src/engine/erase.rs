@@ -2,12 +2,14 @@
 //! claims it; then it is held open without a claim, since wipefs, mkfs and mount claim it themselves, and by that descriptor
 //! it is compared once more.
 
+use super::array::written_to;
 use super::facts;
 use super::steps::Work;
 use crate::journal::{
-    Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_MD, PART_OF_ZFS, claim_of_log, claim_of_member,
+    Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
+    claim_of_member,
 };
-use crate::layer::{Part, PlannedLeaf, Step, Tell, check_device, check_identity};
+use crate::layer::{self, Part, PlannedLeaf, Step, Tell, check_device, check_identity};
 use crate::plan::Plan;
 use crate::probe;
 use crate::probe::contents::{self, Contents};
@@ -18,8 +20,8 @@ use pgfsbench_core::helper::{Filesystem, Marks};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
 /// A device as it was planned with.
-struct PlannedDevice<'a> {
-    path: &'a str,
+pub(super) struct PlannedDevice<'a> {
+    pub path: &'a str,
     requested: &'a Marks,
     facts: &'a DeviceFacts,
 }
@@ -59,7 +61,7 @@ impl Work<'_> {
     }
 
     /// Looks at the device while it is claimed, or at a glance, and holds it from then on. None if it is made on no device.
-    fn look_again(
+    pub(super) fn look_again(
         &mut self,
         part: Part,
         access: Access,
@@ -112,17 +114,23 @@ impl Work<'_> {
             return Ok(());
         };
         let (kind, uuid) = match (part, self.plan.filesystem) {
-            (Part::Log, _) => (Some(self.kind_of_log()), &self.plan.log_uuid),
-            (Part::Member(_), _) if self.makes_array() => (Some(PART_OF_MD), &self.plan.array_uuid),
-            (Part::Member(_), Filesystem::Zfs) => (Some(PART_OF_ZFS), &self.plan.uuid),
-            (Part::Member(_), _) => (None, &self.plan.uuid),
+            (Part::Log, _) => (Some(self.kind_of_log()), self.plan.log_uuid.clone()),
+            (Part::Member(_), _) if self.makes_array() => {
+                (Some(PART_OF_MD), self.plan.array_uuid.clone())
+            }
+            (Part::Member(member), _) if self.makes_volume() => {
+                let uuid = layer::uuid_of_part(&self.plan.array_uuid, member);
+                (Some(PART_OF_LVM), uuid)
+            }
+            (Part::Member(_), Filesystem::Zfs) => (Some(PART_OF_ZFS), self.plan.uuid.clone()),
+            (Part::Member(_), _) => (None, self.plan.uuid.clone()),
         };
         let erasing = Erasing {
             identity: planned.facts.identity.clone(),
             boot: probe::boot_id()?,
             filesystem: self.plan.filesystem,
             kind: kind.map(str::to_owned),
-            uuid: uuid.clone(),
+            uuid,
             held: planned.facts.contents.signatures().to_vec(),
         };
         let journal = &self.engine.journal;
@@ -136,7 +144,7 @@ impl Work<'_> {
         self.plan.steps.iter().any(makes_array)
     }
 
-    fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         let name = self.plan.mount_point.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
@@ -168,12 +176,7 @@ impl Work<'_> {
             check_device(planned.path, false, true, now)?;
             match &now.contents {
                 Contents::Empty | Contents::Unknown(_) => Ok(()),
-                contents => Err(Refusal::new(
-                    Kind::NotInThisState,
-                    format!("another program writes to device {}", planned.path),
-                )
-                .detail(format!("After it was wiped it holds {contents}."))
-                .hint("Find out who does, and try again.")),
+                contents => Err(written_to(planned.path, contents)),
             }
         })
     }

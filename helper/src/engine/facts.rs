@@ -3,7 +3,7 @@
 use crate::config::{Config, Device, Images};
 use crate::exec;
 use crate::journal::{Journal, JournalLeaf};
-use crate::layer::{Facts, Holder, ImagesFacts, KnownDevice, Part, ZfsFacts, check_images};
+use crate::layer::{self, Facts, Holder, ImagesFacts, KnownDevice, Part, ZfsFacts, check_images};
 use crate::place::Place;
 use crate::probe::device::{Access, DeviceFacts, Identity};
 use crate::probe::kernel::Support;
@@ -57,11 +57,12 @@ pub fn gather(
         Some(_) => user(SettingOwner::Kernel)?,
         None => None,
     };
-    let (md, level) = support_of_arrays(request)?;
+    let (driver, level) = support_of_arrays(request)?;
     Ok(Facts {
         support,
-        md,
+        driver,
         level,
+        has_udev: layer::has_udev(),
         kernel: kernel::release(),
         mkfs: exec::require(fs.mkfs_program(), fs.package()),
         losetup: exec::require("losetup", "mount"),
@@ -71,6 +72,8 @@ pub fn gather(
         addpart: exec::require("addpart", "util-linux"),
         modprobe: exec::require("modprobe", "kmod"),
         mdadm: exec::require("mdadm", "mdadm"),
+        lvm: exec::require("lvm", "lvm2"),
+        dmsetup: exec::require("dmsetup", "dmsetup"),
         zfs_facts,
         dumpe2fs: exec::find("dumpe2fs"),
         blkdiscard: exec::require("blkdiscard", "util-linux"),
@@ -95,16 +98,25 @@ fn limits(queues: &[Option<Queue>]) -> Vec<Option<Limits>> {
     }
 }
 
-/// Whether the kernel has software RAID, and the level of the layout.
+/// Whether the kernel has the driver of the layout, and its level.
 fn support_of_arrays(request: &Prepare) -> Result<(Support, Support), Refusal> {
-    let is_of_md = |layout: &Layout| layout.maker() == Maker::Md;
-    match request.layout.filter(is_of_md) {
-        Some(layout) => Ok((
+    let layout = layer::of_kernel(request.layout);
+    Ok(match (layout.map(Layout::maker), layout) {
+        (Some(Maker::Lvm), Some(layout)) => {
+            let driver = kernel::support_of_dm()?;
+            // Volumes without copies and parity need the device mapper alone.
+            let level = match layout.has_sync() {
+                true => kernel::support_of_dm_raid()?,
+                false => driver,
+            };
+            (driver, level)
+        }
+        (_, Some(layout)) => (
             kernel::support_of_md()?,
             kernel::support_of_level(layout.word())?,
-        )),
-        None => Ok((Support::Missing, Support::Missing)),
-    }
+        ),
+        (_, None) => (Support::Missing, Support::Missing),
+    })
 }
 
 /// The facts of a device. None for one that the configuration does not allow: it is not even opened.

@@ -61,6 +61,9 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
             Step::CreateArray { program, uuid, .. } => {
                 release.splice(2..2, remove_array(program, uuid, plan, devices));
             }
+            Step::CreateVolume { uuid, .. } => {
+                release.splice(2..2, remove_volume(uuid, plan, devices)?);
+            }
             Step::SetQueue { values } | Step::SetKernel { values } => {
                 release.push(line("put_back", back(values)));
             }
@@ -104,6 +107,25 @@ fn remove_array(program: &Path, uuid: &str, plan: &Plan, devices: &Devices) -> V
         ]
     });
     iter::once(stop).chain(empty).collect()
+}
+
+/// Removes the volume, and empties each member that is a device.
+fn remove_volume(uuid: &str, plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
+    let dmsetup = exec::require("dmsetup", "dmsetup")?;
+    let name = layer::name_of_volume(uuid);
+    let remove = layer::remove_volume(&dmsetup, &name, layer::has_udev()).join(" ");
+    let members = plan
+        .leaves()
+        .filter(|(part, on)| matches!((part, on), (Part::Member(_), PlannedLeaf::Device { .. })));
+    let empty = members.map(|(part, _)| {
+        line(
+            "make_blank",
+            format!("empty {}", devices.of(part).display()),
+        )
+    });
+    Ok(iter::once(line("remove_volume", remove))
+        .chain(empty)
+        .collect())
 }
 
 fn line(step: &str, command: String) -> Value {

@@ -7,7 +7,7 @@ use crate::layer::{Devices, Part, PlannedLeaf, Step, Tell, check_discards, check
 use crate::plan::Plan;
 use crate::probe::device::{self, Access, Opened};
 use crate::probe::queue::Queue;
-use crate::probe::{self, arrays, loops};
+use crate::probe::{self, loops};
 use crate::secure::{self, failed};
 use crate::settings::{SettingOwner, Value};
 use pgfsbench_core::helper::geometry::{Geometry, geometry};
@@ -27,7 +27,7 @@ use std::time::Instant;
 pub struct Work<'a> {
     pub(super) engine: &'a Engine,
     pub(super) plan: &'a Plan,
-    lock: &'a File,
+    pub(super) lock: &'a File,
     /// Held open from its check until it is mounted: so its number becomes no other device's.
     pub(super) held: Vec<(Part, Opened)>,
     /// Known from the start, or when the images are attached.
@@ -38,7 +38,7 @@ pub struct Work<'a> {
     pub geometry: Option<Geometry>,
     /// Properties in force of a zfs pool and its dataset.
     pub properties: BTreeMap<String, String>,
-    /// Facts about the array of md, once it is in sync.
+    /// Facts about the array of md or the volume of LVM, once it is in sync.
     pub array: serde_json::Map<String, serde_json::Value>,
     /// By what the filesystem is known.
     pub uuid: String,
@@ -81,8 +81,11 @@ impl<'a> Work<'a> {
             Step::Geometry { .. } => self.look_at_geometry(step, tell),
             Step::AddPartition { part, .. } => self.add_partition(step, *part, tell),
             Step::CreateArray { uuid, .. } => self.create_array(step, uuid, entry, tell),
+            Step::MakePart { uuid, member, .. } => self.make_part(step, uuid, *member, entry, tell),
+            Step::MakeGroup { .. } => self.make_group(step, tell),
+            Step::CreateVolume { .. } => self.create_volume(step, tell),
             Step::WipeArray { .. } => self.wipe_array(step, tell),
-            Step::AwaitSync => self.await_sync(tell),
+            Step::AwaitSync { volume } => self.await_sync(step, volume.as_ref(), tell),
             Step::CreatePool { pool, .. } => self.create_pool(step, pool, entry, tell),
             Step::LoadModule { .. } | Step::CreateDataset { .. } => {
                 self.run(step, tell).map(|_| ())
@@ -126,7 +129,10 @@ impl<'a> Work<'a> {
             Step::MakeDirectory { path, owner } => make_directory(path, owner),
             Step::CreateArray { .. }
             | Step::WipeArray { .. }
-            | Step::AwaitSync
+            | Step::MakePart { .. }
+            | Step::MakeGroup { .. }
+            | Step::CreateVolume { .. }
+            | Step::AwaitSync { .. }
             | Step::Discard { .. }
             | Step::MakeJournal { .. }
             | Step::Geometry { .. }
@@ -155,7 +161,7 @@ impl<'a> Work<'a> {
             }
             Step::Discard { .. } => "Ask for ssd_state as_is, or leave it out.",
             Step::CreatePool { .. } => "Change the target's pool_properties or its size.",
-            Step::CreateArray { .. } => {
+            Step::CreateArray { .. } | Step::CreateVolume { .. } => {
                 "Change the target's layout or layout_options; the kernel's log (dmesg) may say why."
             }
             Step::CreateDataset { .. } => "Change the target's dataset_properties.",
@@ -283,9 +289,7 @@ impl<'a> Work<'a> {
                     } =>
             {
                 self.options = mount.options.clone();
-                if let Some(array) = &self.devices.array {
-                    self.array = arrays::facts(array);
-                }
+                self.array = self.facts_of_array()?;
                 check_confined(&mount.options, mount_point)
             }
             found => Err(Refusal::new(

@@ -24,6 +24,12 @@ impl Engine {
         lock: &File,
         tell: Tell,
     ) -> Result<(), Refusal> {
+        if self.journal.is_lent(place)? {
+            let message = format!("target \"{}\" is being prepared", place.target);
+            return Err(Refusal::new(Kind::NotInThisState, message)
+                .detail("pgfsbench-helper waits until its array is in sync.")
+                .hint("Try again when that is done, or end that helper first."));
+        }
         let was = entry.state;
         entry.state = State::Releasing;
         // The entry that is there names all of it too; a full disk must not keep what would free it.
@@ -93,6 +99,7 @@ impl UndoContext<'_> {
             match layer {
                 Layer::Pool(pool) => self.destroy_pool(entry, pool)?,
                 Layer::Md { uuid } => self.stop_array(entry, uuid)?,
+                Layer::Lvm { uuid } => self.remove_volumes(entry, uuid)?,
                 Layer::Leaf { .. } => {}
             }
         }

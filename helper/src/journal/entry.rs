@@ -67,6 +67,10 @@ pub enum Layer {
     Md {
         uuid: String,
     },
+    /// A group of LVM over the members, with one volume.
+    Lvm {
+        uuid: String,
+    },
     /// A zfs pool over the members.
     Pool(KeptPool),
 }
@@ -165,7 +169,7 @@ impl Entry {
     pub fn leaves(&self) -> impl Iterator<Item = (Part, &JournalLeaf)> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Leaf { part, on } => Some((*part, on)),
-            Layer::Md { .. } | Layer::Pool(_) => None,
+            Layer::Md { .. } | Layer::Lvm { .. } | Layer::Pool(_) => None,
         })
     }
 
@@ -185,7 +189,7 @@ impl Entry {
             Layer::Leaf { part, on } => {
                 *part != Part::Log && matches!(on, JournalLeaf::Image { .. })
             }
-            Layer::Md { .. } | Layer::Pool(_) => false,
+            Layer::Md { .. } | Layer::Lvm { .. } | Layer::Pool(_) => false,
         };
         self.layers.len() == 1 && self.layers.iter().all(is_image)
     }
@@ -198,9 +202,9 @@ impl Entry {
         })
     }
 
-    /// True if there is an array of md over the members, or there was about to be.
+    /// True if there is an array of md or a volume of LVM over the members, or there was about to be.
     pub fn has_array(&self) -> bool {
-        let is_array = |layer: &Layer| matches!(layer, Layer::Md { .. });
+        let is_array = |layer: &Layer| matches!(layer, Layer::Md { .. } | Layer::Lvm { .. });
         self.layers.iter().any(is_array)
     }
 

@@ -70,7 +70,8 @@ impl Erasing {
         let is_known = |signature: &Signature| {
             let kind = self.kind.as_deref().unwrap_or(self.filesystem.name());
             // Members of arrays have the UUID that the helper gives, whatever filesystem comes on them.
-            let is_named = kind == PART_OF_MD || self.filesystem.takes_uuid();
+            let is_named =
+                [PART_OF_MD, PART_OF_LVM].contains(&kind) || self.filesystem.takes_uuid();
             let is_new = signature.kind == kind
                 && (!is_named || signature.uuid.as_ref() == Some(&self.uuid));
             let was_there = |held: &Signature| {
@@ -96,6 +97,9 @@ pub const JOURNAL_OF_EXT: &str = "jbd";
 
 /// blkid's type of a member of a zfs pool.
 pub const PART_OF_ZFS: &str = "zfs_member";
+
+/// blkid's type of a member of LVM.
+pub const PART_OF_LVM: &str = "LVM2_member";
 
 /// blkid's type of a member of an array of md.
 pub const PART_OF_MD: &str = "linux_raid_member";
@@ -428,6 +432,17 @@ mod tests {
             erasing.explains(&contents, &identity(Some("S1")), "b1")
         };
         assert!(explains("new") && !explains("other"));
+        // Each member of LVM has a UUID of its own.
+        let of_lvm = Erasing {
+            kind: Some(PART_OF_LVM.into()),
+            ..erasing.clone()
+        };
+        let explains = |kind: &str, uuid: &str| {
+            let contents = Contents::Signature(signature(kind, uuid));
+            of_lvm.explains(&contents, &identity(Some("S1")), "b1")
+        };
+        assert!(explains(PART_OF_LVM, "new") && !explains(PART_OF_LVM, "other"));
+        assert!(!explains(PART_OF_MD, "new"));
     }
 
     #[test]

@@ -11,10 +11,12 @@ use std::path::PathBuf;
 /// The facts from which a plan is made.
 pub struct Facts {
     pub support: Support,
-    /// Whether the kernel has software RAID.
-    pub md: Support,
-    /// Whether it has the level of the layout.
+    /// Whether the kernel has the driver of the layout: software RAID, or the device mapper.
+    pub driver: Support,
+    /// Whether that has the level of the layout.
     pub level: Support,
+    /// Whether udev runs.
+    pub has_udev: bool,
     pub kernel: String,
     pub mkfs: Result<PathBuf, Refusal>,
     pub losetup: Result<PathBuf, Refusal>,
@@ -26,6 +28,8 @@ pub struct Facts {
     pub addpart: Result<PathBuf, Refusal>,
     pub modprobe: Result<PathBuf, Refusal>,
     pub mdadm: Result<PathBuf, Refusal>,
+    pub lvm: Result<PathBuf, Refusal>,
+    pub dmsetup: Result<PathBuf, Refusal>,
     pub zfs_facts: ZfsFacts,
     /// The UUID of the new filesystem.
     pub uuid: String,

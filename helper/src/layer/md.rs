@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// Refuses an array that the kernel cannot make. The module of software RAID is loaded first; the kernel itself loads that of the level.
 pub fn module(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
-    if facts.md != Support::Missing && facts.level == Support::Missing {
+    if facts.driver != Support::Missing && facts.level == Support::Missing {
         let level = layout.word();
         let message = format!("this kernel has no software RAID of level {level}");
         return Err(Refusal::new(Kind::NotInThisState, message)
@@ -25,23 +25,24 @@ pub fn module(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
             ))
             .hint("Give another layout."));
     }
-    match facts.md {
+    match facts.driver {
         Support::Present => Ok(None),
         Support::Module => Ok(Some(Step::LoadModule {
             program: facts.modprobe.clone()?,
             module: kernel::MD,
         })),
-        Support::Missing => Err(Refusal::new(
-            Kind::NotInThisState,
-            "this kernel has no software RAID",
-        )
+        Support::Missing => Err(missing(&facts.kernel)),
+    }
+}
+
+/// The refusal of a kernel without software RAID.
+pub fn missing(release: &str) -> Refusal {
+    Refusal::new(Kind::NotInThisState, "this kernel has no software RAID")
         .detail(format!(
-            "Kernel {} has no /proc/mdstat, and modprobe finds no module {}.",
-            facts.kernel,
+            "Kernel {release} has no /proc/mdstat, and modprobe finds no module {}.",
             kernel::MD
         ))
-        .hint("On Debian the module is in the package linux-image-amd64; or give a layout of btrfs or zfs.")),
-    }
+        .hint("On Debian the module is in the package linux-image-amd64; or give a layout of btrfs or zfs.")
 }
 
 /// The steps that make the array and wait for it, when all members are wiped.
@@ -57,7 +58,9 @@ pub fn steps(request: &Prepare, layout: Layout, facts: &Facts) -> Result<Vec<Ste
     let wipe = Step::WipeArray {
         program: facts.wipefs.clone()?,
     };
-    let wait = layout.has_sync().then_some(Step::AwaitSync);
+    let wait = layout
+        .has_sync()
+        .then_some(Step::AwaitSync { volume: None });
     Ok([create, wipe].into_iter().chain(wait).collect())
 }
 
@@ -67,7 +70,7 @@ const BLOCKS_OF_EXT_FROM: u64 = 512 << 20;
 /// Stripes over this size make mkfs.xfs write stripes of 32 KiB in the log.
 const LARGEST_LOG_STRIPE: u64 = 256 << 10;
 
-/// Adds the stripes of the array to the options of mkfs. mkfs.xfs takes none from md where the filesystem is smaller than 1 GiB. What is given in
+/// Adds the stripes of an array of md or LVM to the options of mkfs. mkfs.xfs takes none from md where the filesystem is smaller than 1 GiB. What is given in
 /// `given` stays.
 pub fn add_geometry(
     request: &Prepare,
@@ -134,10 +137,7 @@ pub fn array(entry: &Entry) -> Result<Option<Array>, Refusal> {
         _ => None,
     });
     let uuids: Vec<&str> = uuids.collect();
-    let mut ours = Vec::new();
-    for member in entry.members() {
-        ours.extend(numbers_now(member, entry)?);
-    }
+    let ours = members_now(entry)?;
     for member in &ours {
         if let Some(array) = arrays::over(*member)? {
             let is_ours = array.members.iter().all(|number| ours.contains(number))
@@ -163,6 +163,15 @@ fn uuid_of(array: &Array) -> Result<Option<String>, Refusal> {
     Ok(None)
 }
 
+/// The numbers of all members of an entry, also after a reboot.
+pub fn members_now(entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
+    let mut numbers = Vec::new();
+    for member in entry.members() {
+        numbers.extend(numbers_now(member, entry)?);
+    }
+    Ok(numbers)
+}
+
 /// The numbers of a member, also after a reboot, when the kernel may have assembled the array again.
 fn numbers_now(member: &JournalLeaf, entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
     let numbers = numbers_of(member, entry)?;
@@ -176,6 +185,17 @@ fn numbers_now(member: &JournalLeaf, entry: &Entry) -> Result<Vec<(u32, u32)>, R
         }
         _ => Ok(numbers),
     }
+}
+
+/// The signature of a member of an array, by which it is known while it is emptied.
+pub struct Part<'a> {
+    /// The type by which blkid knows it.
+    pub kind: &'a str,
+    pub uuid: &'a str,
+    /// Bytes of the device that hold the signature.
+    pub superblock: Range<u64>,
+    /// The program that removes it; None where zeros do.
+    pub mdadm: Option<&'a str>,
 }
 
 impl UndoContext<'_> {
@@ -197,7 +217,13 @@ impl UndoContext<'_> {
             if let JournalLeaf::Device { path, .. } = member
                 && Path::new(path).exists()
             {
-                self.empty_member(&mdadm, member, uuid)?;
+                let part = Part {
+                    kind: PART_OF_MD,
+                    uuid,
+                    superblock: SUPERBLOCK,
+                    mdadm: Some(&mdadm),
+                };
+                self.empty_member(member, &part)?;
             }
         }
         Ok(())
@@ -205,12 +231,7 @@ impl UndoContext<'_> {
 
     /// Empties the device that was erased for this array, and ends its record in the journal: what comes on it later is not the helper's.
     /// The superblock goes last, since the device is known by it when this is done again. Contents without it are left alone.
-    fn empty_member(
-        &mut self,
-        mdadm: &str,
-        member: &JournalLeaf,
-        uuid: &str,
-    ) -> Result<(), Refusal> {
+    pub fn empty_member(&mut self, member: &JournalLeaf, part: &Part) -> Result<(), Refusal> {
         let JournalLeaf::Device { path, identity } = member else {
             return Ok(());
         };
@@ -218,7 +239,7 @@ impl UndoContext<'_> {
             return Ok(());
         };
         let is_ours = facts.contents.signatures().iter().any(|signature| {
-            signature.kind == PART_OF_MD && signature.uuid.as_deref() == Some(uuid)
+            signature.kind == part.kind && signature.uuid.as_deref() == Some(part.uuid)
         });
         match facts.contents {
             Contents::Empty => return self.end_member(identity),
@@ -226,7 +247,11 @@ impl UndoContext<'_> {
             _ if !is_ours => return self.journal.forget_held(identity),
             _ => check_unused(path, facts.in_use)?,
         }
-        self.make_blank(&claimed, identity, &SUPERBLOCK)?;
+        self.make_blank(&claimed, identity, &part.superblock)?;
+        let Some(mdadm) = part.mdadm else {
+            self.make_blank(&claimed, identity, &(0..0))?;
+            return self.end_member(identity);
+        };
         // mdadm claims the device itself.
         let held = claimed.without_claim()?;
         if !held.is_still(&facts.identity)? {

@@ -1,5 +1,6 @@
 //! The steps by which a filesystem comes to be mounted.
 
+use super::volume::{Lvm, NewVolume};
 use super::{Part, mdadm};
 use crate::recorder::Recorder;
 use crate::settings::{self, Value};
@@ -24,7 +25,7 @@ const SECTOR_OF_XFS_LOG: u64 = 512;
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
     pub members: Vec<PathBuf>,
-    /// The array of md over the members.
+    /// The array of md or volume of LVM over the members.
     pub array: Option<PathBuf>,
     pub log: PathBuf,
     /// Bytes of a sector of the filesystem's device; 0 where that is not known.
@@ -144,11 +145,30 @@ pub enum Step {
         options: LayoutOptions,
         skips_sync: bool,
     },
+    /// Makes a member one of LVM.
+    MakePart {
+        lvm: Lvm,
+        uuid: String,
+        member: usize,
+    },
+    /// A group of LVM over all members.
+    MakeGroup {
+        lvm: Lvm,
+        uuid: String,
+    },
+    /// The volume of a group.
+    CreateVolume {
+        lvm: Lvm,
+        uuid: String,
+        volume: NewVolume,
+    },
     WipeArray {
         program: PathBuf,
     },
-    /// Waits until the array is in sync.
-    AwaitSync,
+    /// Waits until the array is in sync. A volume is asked by dmsetup and its name.
+    AwaitSync {
+        volume: Option<(PathBuf, String)>,
+    },
     Wipe {
         program: PathBuf,
         part: Part,
@@ -240,7 +260,10 @@ impl Step {
             Step::CheckDevice { .. } => "check_device",
             Step::CreateArray { .. } => "create_array",
             Step::WipeArray { .. } => "wipe_array",
-            Step::AwaitSync => "await_sync",
+            Step::MakePart { .. } => "make_part",
+            Step::MakeGroup { .. } => "make_group",
+            Step::CreateVolume { .. } => "create_volume",
+            Step::AwaitSync { .. } => "await_sync",
             Step::Wipe { .. } => "wipe",
             Step::SetQueue { .. } => "set_queue",
             Step::SetArrayQueue { .. } => "set_array_queue",
@@ -274,6 +297,11 @@ impl Step {
                 (*layout, options, *skips_sync),
                 &devices.members,
             ),
+            Step::MakePart { lvm, uuid, member } => lvm.make_part(uuid, *member, &devices.members),
+            Step::MakeGroup { lvm, uuid } => lvm.make_group(uuid, &devices.members),
+            Step::CreateVolume { lvm, uuid, volume } => {
+                lvm.create_volume(uuid, volume, &devices.members)
+            }
             Step::WipeArray { program } => vec![text(program), "--all".into(), text(device)],
             Step::Attach {
                 program,
@@ -444,7 +472,10 @@ impl Step {
             | Step::SetArrayQueue { values }
             | Step::KeepQueue { values }
             | Step::SetKernel { values } => self.words_of_settings(values),
-            Step::AwaitSync => {
+            Step::AwaitSync {
+                volume: Some((program, name)),
+            } => format!("read {} status {name} until it is in sync", program.display()),
+            Step::AwaitSync { volume: None } => {
                 "read sync_action, sync_completed, degraded and resync_start of the array until it is in sync"
                     .into()
             }

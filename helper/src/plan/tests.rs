@@ -49,8 +49,9 @@ fn facts() -> Facts {
     let program = |name: &str| Ok(Path::new("/usr/sbin").join(name));
     Facts {
         support: Support::Present,
-        md: Support::Present,
+        driver: Support::Present,
         level: Support::Present,
+        has_udev: true,
         kernel: "6.1".into(),
         mkfs: program("mkfs.x"),
         losetup: program("losetup"),
@@ -62,6 +63,8 @@ fn facts() -> Facts {
         addpart: program("addpart"),
         modprobe: program("modprobe"),
         mdadm: program("mdadm"),
+        lvm: program("lvm"),
+        dmsetup: program("dmsetup"),
         array_uuid: "00000000-0000-4000-8000-000000000002".into(),
         zfs_facts: ZfsFacts::default(),
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),

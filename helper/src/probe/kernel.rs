@@ -55,6 +55,29 @@ fn has_level(mdstat: &str, level: &str) -> bool {
     words.any(|word| word.strip_prefix('[').and_then(|w| w.strip_suffix(']')) == Some(level))
 }
 
+/// Whether the kernel has the device mapper. It must be loaded before a volume is made.
+pub fn support_of_dm() -> Result<Support, Refusal> {
+    match Path::new(DM_CONTROL).exists() {
+        true => Ok(Support::Present),
+        false => module(DM.to_owned()),
+    }
+}
+
+/// Whether the device mapper has RAID. The kernel loads its module when a volume is made.
+pub fn support_of_dm_raid() -> Result<Support, Refusal> {
+    match Path::new("/sys/module/dm_raid").exists() {
+        true => Ok(Support::Present),
+        false => module(DM_RAID.to_owned()),
+    }
+}
+
+/// The module of the device mapper.
+pub const DM: &str = "dm-mod";
+/// The module of its RAID.
+pub const DM_RAID: &str = "dm-raid";
+/// The device mapper's entry in sysfs: it is there in every container, where /dev/mapper need not be.
+pub const DM_CONTROL: &str = "/sys/class/misc/device-mapper";
+
 /// The module of software RAID.
 pub const MD: &str = "md_mod";
 

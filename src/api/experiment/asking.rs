@@ -70,7 +70,7 @@ fn fsbench_plan_experiment(
 }
 
 /// Parameters of the runs among the arguments of an experiment.
-const OF_RUNS: [&str; 12] = [
+const OF_RUNS: [&str; 14] = [
     "workload",
     "scale",
     "size",
@@ -83,6 +83,8 @@ const OF_RUNS: [&str; 12] = [
     "settings",
     "options",
     "force",
+    "data",
+    "database",
 ];
 
 /// Parameters of the runs that are about scripts.
@@ -432,6 +434,7 @@ fn planned_on(
         runs = Runs::of(ready, &arguments, &checked, cycle)?;
         budget = Some((seconds, fit));
     }
+    runs::check_power_cuts(ready, &checked, &runs.parameters)?;
     // All runs of a block have the same: as those of the first one.
     for spec in &mut runs.specs {
         spec.seed = seed.wrapping_add(1) & i64::MAX;

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pgfsbench_core::study::{
-    definition::Study,
-    not_tested::{Facts, SkipReason},
-    plan::FILE_EXTEND_METHOD,
+use pgfsbench_core::{
+    doctor::helper::{Description, NoDriver},
+    study::{
+        definition::Study,
+        not_tested::{Facts, SkipReason},
+        plan::FILE_EXTEND_METHOD,
+    },
 };
 
 use super::super::doctor;
@@ -47,6 +50,7 @@ pub fn collect(study: &Study) -> Result<Facts, Fault> {
         memory_bytes: usable.memory_bytes.unwrap_or(0),
         processors: usable.processors.unwrap_or(1),
         missing,
+        without_driver: described.as_ref().map(without_driver).unwrap_or_default(),
         without_fio: fio::find().err().map(|fault| SkipReason {
             why: fault.message,
             brings: fault.hint.map(|hint| within_a_sentence(&hint)),
@@ -61,6 +65,18 @@ pub fn collect(study: &Study) -> Result<Facts, Fault> {
         enums: enums(study)?,
         on_images: store::on_images(study)?,
     })
+}
+
+/// Drivers of layouts that the helper does not find.
+fn without_driver(helper: &Description) -> BTreeMap<String, SkipReason> {
+    let reason = |(driver, missing): (&String, &NoDriver)| {
+        let why = SkipReason {
+            why: missing.why_not.clone(),
+            brings: missing.hint.as_deref().map(within_a_sentence),
+        };
+        (driver.clone(), why)
+    };
+    helper.no_layouts.iter().map(reason).collect()
 }
 
 /// The values that settings of a study may have here, of those that take one of a list: which there are depends on how the server was built.

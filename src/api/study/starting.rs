@@ -106,7 +106,8 @@ impl Checked {
             &arguments.log_device,
             &arguments.misaligned_device,
         ];
-        for device in devices.into_iter().flatten() {
+        let members = arguments.devices.iter().flatten();
+        for device in devices.into_iter().flatten().chain(members) {
             check_device(device)?;
         }
         if let Some(device) = &arguments.misaligned_device {
@@ -279,7 +280,10 @@ fn make_target(
             "Drop it with fsbench.drop_target() (the results of its runs stay), or make it again under another name.",
         ));
     }
-    let arguments = own_target::trimmed(arguments.device.as_deref(), target.arguments.clone());
+    let arguments = own_target::trimmed(
+        arguments.first_device().map(String::as_str),
+        target.arguments.clone(),
+    );
     let create = |name: &str| own_target::create(name, &arguments);
     own_target::make_or_use(owner, &target.name, "study", create)?;
     Ok(())
@@ -320,7 +324,8 @@ fn check_room(
     study: &Study,
     needed: &[(String, u64)],
 ) -> Result<(), Fault> {
-    let (place, bytes) = match (&arguments.device, &arguments.image_size) {
+    // A member of a layout has at least the room that a device alone needs.
+    let (place, bytes) = match (arguments.first_device(), &arguments.image_size) {
         (Some(device), _) => {
             let found = devices::describe(device)?;
             (

@@ -39,7 +39,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.filesystem_size_bytes,
          'free_bytes', e.filesystem_free_bytes, 'on_device', e.storage #> '{request,storage}' ? 'device',
          'ssd_state', e.storage #>> '{result,ssd_state}', 'power_loss_protected', e.storage->'power_loss_protected',
-         'made', coalesce(e.storage ? 'request', false), 'device_write_bytes', r.device_write_bytes, 'device_read_bytes', r.device_read_bytes,
+         'made', coalesce(e.storage ? 'request', false), 'layout', e.storage #>> '{result,layout}', 'device_write_bytes', r.device_write_bytes, 'device_read_bytes', r.device_read_bytes,
          'server_read_bytes', coalesce(r.io_read_bytes, r.client_blocks_read * 8192),
          'server_write_bytes', r.server_write_bytes + CASE WHEN r.changed_bytes > 0 THEN r.transactions_total * 8192 ELSE 0 END,
          'write_cache', e.write_cache, 'rotational', e.rotational, 'discard_max_bytes', e.discard_max_bytes,

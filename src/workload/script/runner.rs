@@ -45,6 +45,8 @@ pub struct Runner {
     seeds: Seeds,
     id: u32,
     scale: i64,
+    /// Whether errors may not have values of the data, which are a user's own.
+    hides_values: bool,
     pub client: Client,
     /// Chooses scripts.
     choice: Generator,
@@ -72,6 +74,7 @@ impl Runner {
             program,
             id,
             scale,
+            hides_values: spec.is_on_own(),
             client,
             choice: seeds.thread(id).choice,
             at: (0, 0),
@@ -245,7 +248,12 @@ impl Runner {
         let command = script.commands.get(self.at.1);
         let line = (command.or(script.commands.last())).map_or(0, |command| command.line);
         let command = command.map(|command| command.label.as_str());
+        let is_text = self.program.protocol == Protocol::Simple;
         with_texts(fault, |texts, sqlstate| {
+            let texts = match self.hides_values {
+                true => texts.without_values(sqlstate, is_text),
+                false => texts,
+            };
             texts.of_script(sqlstate, origin, &script.name, line, command)
         })
     }

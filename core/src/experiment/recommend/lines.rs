@@ -30,6 +30,10 @@ pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
     let device = f.device.as_deref().filter(|_| made).unwrap_or(SOME_DEVICE);
     if made {
         let command = f.mkfs_command.as_deref().and_then(stored::mkfs);
+        if let Some((layout, members)) = super::layout_of(f) {
+            let line = text::layout_comes_first(layout.name(), members);
+            rows.push(to_paste("mkfs", line));
+        }
         if let Some(command) = command {
             rows.push(to_paste("mkfs", text::device_is_erased(device)));
             rows.push(to_paste("mkfs", format!("{command} {device}")));
@@ -177,6 +181,21 @@ mod tests {
         let rows = lines(&state, &facts, here).into_iter();
         rows.map(|row| format!("{}: {}", row.part, row.says))
             .collect()
+    }
+
+    #[test]
+    fn an_array_is_made_before_its_filesystem() {
+        let f = json!({
+            "kind": "device", "filesystem": "xfs", "kernel": "6.1.0", "layout": "raid10", "members": 4,
+            "mkfs_command": "/sbin/mkfs.xfs -f -m uuid=1-2-3 -d su=524288,sw=2 -l su=32k /dev/md127",
+        });
+        assert_eq!(
+            of(f, &here())[..2],
+            [
+                "mkfs: # make raid10 of 4 devices first: YOUR-DEVICE stands for it",
+                "mkfs: # what /dev/disk/by-id/YOUR-DEVICE holds is lost",
+            ]
+        );
     }
 
     #[test]

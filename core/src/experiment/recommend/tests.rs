@@ -35,6 +35,32 @@ fn what_a_transaction_costs_the_device_is_told_of_each_target() {
 }
 
 #[test]
+fn a_layout_is_named_with_the_members_that_may_fail() {
+    let state = state("best", &["plain", "striped"], ("tps", None));
+    let says = |layout: &str, members: u64| {
+        let f = facts(serde_json::json!({"number": 1, "layout": layout, "members": members}));
+        what_survives(&state, &f).map(|row| row.says)
+    };
+    assert_eq!(
+        says("raid0", 4).unwrap(),
+        "striped: raid0 over 4 devices, and the failure of any one loses the data"
+    );
+    assert_eq!(
+        says("raid10", 4).unwrap(),
+        "striped: raid10 over 4 devices, any 1 of which may fail"
+    );
+    assert_eq!(
+        says("lvm-raid6", 5).unwrap(),
+        "striped: lvm-raid6 over 5 devices, any 2 of which may fail"
+    );
+    // Forged.
+    assert_eq!(says("raid99", 4), None);
+    assert_eq!(says("raid10", 1), None);
+    assert_eq!(says("raid10", u64::MAX), None);
+    assert_eq!(what_survives(&state, &Facts::default()), None);
+}
+
+#[test]
 fn short_cycles_are_a_regime_of_their_own() {
     let mut state = state("best", &["ext4", "btrfs"], ("tps", None));
     let mut of_workload = |workload: &str, seconds| {
@@ -245,4 +271,25 @@ fn no_text_of_another_host_looks_like_a_line() {
         "virtualization (kvm) mkfs|mkfs.xfs -f /dev/sda 1m"
     );
     assert!(shown[1].says.contains("measured on db1"));
+}
+
+#[test]
+fn power_cuts_of_the_experiment_are_told_beside_the_speed() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let of = |power_cuts: Value| facts(serde_json::json!({"number": 1, "power_cuts": power_cuts}));
+    let says = |power_cuts: Value| of_power_cuts(&state, &of(power_cuts)).map(|row| row.says);
+    assert_eq!(
+        says(serde_json::json!({"cuts": 320, "failed": 0})).as_deref(),
+        Some("btrfs: 0 of 320 power cuts lost or damaged data: less than 1 % at 95 %")
+    );
+    let failed = serde_json::json!({"cuts": 320, "failed": 7});
+    assert_eq!(
+        says(failed.clone()).as_deref(),
+        Some("btrfs: 7 of 320 power cuts lost or damaged data")
+    );
+    // A void batch has none.
+    let void = serde_json::json!({"cuts": null, "failed": null});
+    assert_eq!(says(void.clone()), None);
+    assert!(is_tried(&of(failed.clone())) && !is_tried(&of(void)));
+    assert!(of(failed).has_failed_power_cuts());
 }

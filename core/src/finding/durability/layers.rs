@@ -39,6 +39,9 @@ pub fn of_storage(storage: &StorageFacts) -> Vec<Code> {
     let mut codes = of_filesystem(&uppermost, storage.write_cache.as_deref());
     codes.extend(of_layers(layers));
     codes.extend(of_layers(storage.log_layers.as_deref().unwrap_or_default()));
+    codes.extend(storage.parity_of_lvm().map(|level| Code::WriteHole {
+        level: level.to_owned(),
+    }));
     let has_zfs = name == "zfs"
         || layers
             .iter()
@@ -159,7 +162,17 @@ pub(super) fn is_volatile(layer: &Layer) -> bool {
 fn of_layer(layer: &Layer, below: &[Layer]) -> Vec<Code> {
     let mut codes: Vec<Code> = flushes_off(layer, below).into_iter().collect();
     codes.extend(of_kind(layer, below));
+    codes.extend(write_hole(layer));
     codes
+}
+
+/// A stripe that a power cut interrupts is computed anew while all members are there. Without one of them its data are lost.
+fn write_hole(layer: &Layer) -> Option<Code> {
+    let level = layer.level.clone().filter(|_| layer.has_write_hole())?;
+    Some(match layer.is_degraded() {
+        true => Code::DegradedWriteHole { level },
+        false => Code::WriteHole { level },
+    })
 }
 
 /// The codes that a layer has by its kind and by what it lies on.
@@ -183,6 +196,7 @@ fn of_kind(layer: &Layer, below: &[Layer]) -> Vec<Code> {
         }
         LayerKind::Partition
         | LayerKind::Md
+        | LayerKind::Btrfs
         | LayerKind::Dm
         | LayerKind::Lvm
         | LayerKind::Crypt

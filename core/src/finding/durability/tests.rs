@@ -112,6 +112,41 @@ fn files_of_the_server_beside_tables_and_wal_are_looked_at() {
 }
 
 #[test]
+fn a_write_hole_counts_where_a_member_is_missing() {
+    let array = |changes: &str| {
+        let text = format!("{MACHINE}{changes}below:/top\text4 /top 9:9 rw\n");
+        let storage = top(&Recorded::of(&text));
+        Durability::of(&run(storage)).unwrap()
+    };
+    let raid5 = "/sys/dev/block/9:9/uevent\tDEVNAME=md9\n/sys/dev/block/9:9/md/level\traid5\n/sys/dev/block/9:9/slaves/sda/dev\t8:0\n";
+    let policy = |name: &str, missing: u8| {
+        array(&format!(
+            "{raid5}/sys/dev/block/9:9/md/consistency_policy\t{name}\n/sys/dev/block/9:9/md/degraded\t{missing}\n"
+        ))
+    };
+    let whole = policy("resync", 0);
+    assert_eq!(
+        whole.sentence(),
+        "durable by settings (not tried); raid5 has a write hole"
+    );
+    // A power cut alone loses nothing there, as on arrays without the hole.
+    assert!(whole.is_durable() && whole.is_as(&policy("ppl", 0)));
+    assert_eq!(policy("ppl", 0).sentence(), BY_SETTINGS);
+    assert_eq!(policy("ppl", 1).sentence(), BY_SETTINGS);
+    let degraded = policy("bitmap", 1);
+    assert_eq!(
+        degraded.sentence(),
+        "not durable: raid5 lacks disks and has a write hole"
+    );
+    assert!(!degraded.is_as(&whole));
+    let stored = serde_json::to_value(&degraded).unwrap();
+    assert_eq!(
+        stored,
+        serde_json::json!([{"code": "degraded_write_hole", "level": "raid5"}])
+    );
+}
+
+#[test]
 fn every_layer_is_looked_at() {
     for (filesystem, devices, options, says) in [
         ("ext4", "8:0", "rw", BY_SETTINGS),

@@ -62,6 +62,8 @@ pub struct StorageFacts {
     pub layers: Option<Vec<Layer>>,
     /// The device of an external log, and the layers below it.
     pub log_layers: Option<Vec<Layer>>,
+    /// The layout that the helper has made.
+    pub layout: Option<String>,
     /// True if its filesystem was made for the run.
     pub made: Option<bool>,
     /// Bytes that the device below wrote in the measured window, for any process.
@@ -76,11 +78,19 @@ pub struct StorageFacts {
     pub server_read_bytes: Option<u64>,
     /// True if the data share their blocks with those that they were cloned from.
     pub cloned: Option<bool>,
-    /// True if an array below was busy with itself at the end of the run.
+    /// Work that arrays below data and WAL did for themselves in the measured window, as in "check of md0".
+    pub array_work: Option<Vec<String>>,
+    /// True if an array below was busy with itself at the end of the run: runs of older versions have it.
     pub resync_at_end: Option<bool>,
 }
 
 impl StorageFacts {
+    /// The layout, if it is one of LVM with parity: sysfs does not tell the level of a volume, and LVM closes no write hole.
+    pub fn parity_of_lvm(&self) -> Option<&str> {
+        let layout = self.layout.as_deref();
+        layout.filter(|name| ["lvm-raid5", "lvm-raid6"].contains(name))
+    }
+
     /// Fills in, from the queues of its layers, what is not known otherwise.
     pub fn complete(&mut self) {
         let layers = self.layers.as_deref().unwrap_or_default();

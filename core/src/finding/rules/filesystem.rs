@@ -179,41 +179,6 @@ pub fn loop_device(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
-/// The array reads and writes for itself.
-pub fn raid_resync(facts: &RunFacts) -> Option<Finding> {
-    let is_busy = |layer: &&Layer| layer.busy_with().is_some();
-    let busy = facts.storage.layers_of(LayerKind::Md).find(is_busy);
-    let (name, action) = match (busy, facts.storage.resync_at_end) {
-        (Some(layer), _) => (layer.name.as_deref().or(Some("md")), layer.busy_with()?),
-        (None, Some(true)) => (None, "resync"),
-        _ => return None,
-    };
-    let text = text::raid_resync(action, name);
-    Some(Finding::new(Severity::Warning, text))
-}
-
-/// An array that lacks disks computes what they held.
-pub fn raid_degraded(facts: &RunFacts) -> Option<Finding> {
-    let missing = |layer: &&Layer| layer.degraded.is_some_and(|n| n > 0);
-    let layer = facts.storage.layers_of(LayerKind::Md).find(missing)?;
-    let text = text::raid_degraded(layer.name.as_deref(), layer.degraded?);
-    Some(Finding::new(Severity::Warning, text))
-}
-
-/// Writes of less than a stripe have the array read first.
-pub fn stripe_unknown(facts: &RunFacts) -> Option<Finding> {
-    let unit = facts.storage.stripe_unit_bytes?;
-    let has_parity = |layer: &&Layer| {
-        let level = layer.level.as_deref();
-        level.is_some_and(|level| ["raid4", "raid5", "raid6"].contains(&level))
-    };
-    let layer = facts.storage.layers_of(LayerKind::Md).find(has_parity)?;
-    (unit == 0).then(|| {
-        let text = text::stripe_unknown(layer.name.as_deref(), layer.level.as_deref());
-        Finding::new(Severity::Warning, text)
-    })
-}
-
 /// The device is told of free blocks while the run is on.
 pub fn discard_mount_option(facts: &RunFacts) -> Option<Finding> {
     let option = facts

@@ -3,7 +3,8 @@
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/findings.md");
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
+    include_str!("../../texts/finding/array.rs"),
     include_str!("../../texts/finding/crash.rs"),
     include_str!("../../texts/finding/data.rs"),
     include_str!("../../texts/finding/filesystem.rs"),

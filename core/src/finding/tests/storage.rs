@@ -248,26 +248,6 @@ fn files_that_serve_as_disks() {
 }
 
 #[test]
-fn arrays_that_are_busy_or_lack_disks() {
-    let busy = recorded("trees/lvm_on_raid.txt", "253:1");
-    let raid = |layers| StorageFacts {
-        layers: Some(layers),
-        stripe_unit_bytes: Some(512 << 10),
-        ..super::storage()
-    };
-    finds!({storage: raid(busy.clone())} => "raid_resync", Warning, "RAID is busy in the background: resync of md0");
-    let mut idle = busy;
-    idle[2].sync_action = Some("idle".into());
-    finds_nothing!(storage: raid(idle.clone()));
-    finds!({storage: StorageFacts { resync_at_end: Some(true), ..raid(idle.clone()) }}
-        => "raid_resync", Warning, "RAID is busy in the background: resync of an array");
-    finds!({storage: StorageFacts { stripe_unit_bytes: Some(0), ..raid(idle.clone()) }}
-        => "stripe_unknown", Warning, "the filesystem does not know the stripes of md0 (raid5)");
-    idle[2].degraded = Some(1);
-    finds!({storage: raid(idle)} => "raid_degraded", Warning, "md0 lacks 1 of its disks");
-}
-
-#[test]
 fn discards_and_the_state_of_an_ssd() {
     for option in ["discard", "discard=async"] {
         on!({mount_options: Some(format!("rw,noatime,{option}"))} => "discard_mount_option", Info,

@@ -43,6 +43,28 @@ fn target_state(data: Source) -> Place {
 }
 
 #[test]
+fn a_copy_of_a_users_server_is_never_loaded() {
+    let own = |workload| {
+        let mut spec = spec(workload, "there", json!({}));
+        spec.own_database = Some(crate::spec::OwnDatabase {
+            data: "shop".into(),
+            database: "orders".into(),
+            bytes: 1 << 30,
+        });
+        assert_eq!(source(&spec, false, false), Source::Copied);
+        actions(&steps(&spec, target_state(Source::Copied))).join(", ")
+    };
+    let before = "make directory, copy the data, sync, write settings, ask for shared memory, start the server, create extension, take the work database";
+    assert_eq!(
+        own("script"),
+        format!(
+            "{before}, checkpoint, launch, warm up, measure, verify, store, collect, stop the server, remove the server"
+        )
+    );
+    assert!(own("tpcb").starts_with(&format!("{before}, load, vacuum, checkpoint")));
+}
+
+#[test]
 fn each_workload_has_its_own_steps() {
     let planned =
         |workload| actions(&steps(&spec(workload, "default", json!({})), Place::Here)).join(", ");

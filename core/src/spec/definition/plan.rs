@@ -86,6 +86,11 @@ pub trait Plan {
         Ok(ScriptArguments::default())
     }
 
+    /// Whether it makes tables in a database of a user's own.
+    fn loads_on_own(&self, _spec: &Spec) -> bool {
+        true
+    }
+
     /// True if it syncs files by itself, so that settings of the server do not count.
     fn syncs_itself(&self) -> bool {
         false

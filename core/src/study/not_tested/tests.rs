@@ -12,6 +12,7 @@ fn facts() -> Facts {
         memory_bytes: 24 << 30,
         processors: 2,
         missing: BTreeMap::from([("jfs".into(), missing("this kernel has no jfs"))]),
+        without_driver: BTreeMap::new(),
         without_fio: None,
         not_allowed: Vec::new(),
         max_wal_bytes: 1 << 30,
@@ -367,12 +368,16 @@ fn without_fio_its_questions_are_left_out_and_no_others() {
                 let claim = claims.find(|c| c.claim == name).unwrap();
                 here.claim(claim).map(|why| why.to_string())
             };
-            ["fio-atime", "read-ahead-fio", "atime", "pgtune", "raid5"].map(claim)
+            ["fio-atime", "read-ahead-fio", "atime", "pgtune", "striping"].map(claim)
         })
     };
     let [atime, read_ahead, others @ .., raid] = why(&facts());
     assert_eq!((atime, read_ahead, others), (None, None, [None, None]));
-    assert!(raid.unwrap().starts_with("arrays of disks"));
+    assert_eq!(
+        raid.unwrap(),
+        "xfs-raid0 is not tried: layout raid0 takes 2 devices, and the study has 1; \
+         to have it: devices => '{…}', or image_count => 2 beside image_size"
+    );
     let missing = SkipReason {
         why: "fio is not installed".into(),
         brings: Some("install it".into()),
@@ -384,6 +389,45 @@ fn without_fio_its_questions_are_left_out_and_no_others() {
     let said = Some("fio is not installed; to have it: install it".to_owned());
     assert_eq!((&atime, &read_ahead), (&said, &said));
     assert_eq!(others, [None, None]);
+}
+
+/// On images all members are on one disk. Where the kernel has no md, LVM may still be there.
+#[test]
+fn layouts_are_tried_where_devices_and_drivers_are() {
+    let study = builtin::find("deckelmann-2009").unwrap().unwrap();
+    let claims = ["raid5-random-xfs", "lvm", "four-disks", "pgtune-raid0"];
+    let why = |arguments: StudyArguments, facts: &Facts| {
+        let here = StudyContext {
+            study: &study,
+            arguments: &arguments,
+            facts,
+        };
+        claims.map(|name| {
+            let claim = study.claims.iter().find(|c| c.claim == name).unwrap();
+            here.claim(claim).map(|why| why.why)
+        })
+    };
+    let devices = ["/dev/a", "/dev/b", "/dev/c", "/dev/d"].map(str::to_owned);
+    let on_devices = || StudyArguments {
+        devices: Some(devices.to_vec()),
+        ..StudyArguments::default()
+    };
+    assert_eq!(why(on_devices(), &facts()), claims.map(|_| None));
+    let on_images = StudyArguments {
+        image_size: Some("200GB".into()),
+        image_count: Some(4),
+        ..StudyArguments::default()
+    };
+    let image = || Some("on an image it would tell of the disk of the host".to_owned());
+    assert_eq!(why(on_images, &facts()), [image(), image(), image(), None]);
+    let missing = SkipReason::of("this kernel has no software RAID");
+    let facts = Facts {
+        without_driver: [("md".to_owned(), missing)].into(),
+        ..facts()
+    };
+    for why in why(on_devices(), &facts) {
+        assert!(why.unwrap().ends_with("this kernel has no software RAID"));
+    }
 }
 
 /// Files of fio have the size of an option, which a quick study shrinks.

@@ -26,9 +26,16 @@ fn each_question_becomes_an_experiment() {
         ..StudyArguments::default()
     };
     for study in builtin::all().unwrap() {
-        for (device, image, quick) in [(Some("/dev/x"), None, false), (None, Some("4GB"), true)] {
+        let several = ["/dev/x", "/dev/y", "/dev/z", "/dev/u", "/dev/v"].map(str::to_owned);
+        for (device, devices, image, quick) in [
+            (Some("/dev/x"), None, None, false),
+            (Some("/dev/x"), Some(several.to_vec()), None, false),
+            (None, None, Some("4GB"), true),
+        ] {
             let arguments = StudyArguments {
-                device: device.map(str::to_owned),
+                device: device.filter(|_| devices.is_none()).map(str::to_owned),
+                devices,
+                image_count: image.map(|_| 4),
                 image_size: image.map(str::to_owned),
                 log_device: device.map(str::to_owned),
                 misaligned_device: device.map(str::to_owned),
@@ -53,6 +60,73 @@ fn each_question_becomes_an_experiment() {
             }
         }
     }
+}
+
+#[test]
+fn layouts_take_all_devices_and_others_the_first() {
+    let study = builtin::find("deckelmann-2009").unwrap().unwrap();
+    let facts = facts();
+    let planned = |arguments: StudyArguments| {
+        let arguments = StudyArguments {
+            part: Some("layouts".into()),
+            quick: Some(true),
+            ..arguments
+        };
+        let here = StudyContext {
+            study: &study,
+            arguments: &arguments,
+            facts: &facts,
+        };
+        plan(&here)
+    };
+    let target = |plan: &Plan, variant: &str| {
+        let found = plan.targets.iter().find(|t| t.variant == variant);
+        let mut arguments = found?.arguments.clone();
+        arguments.retain(|name, _| !["filesystem", "settings"].contains(&name.as_str()));
+        Some(Value::Object(arguments))
+    };
+    let devices = ["/dev/a", "/dev/b", "/dev/c", "/dev/d"].map(str::to_owned);
+    let on_devices = planned(StudyArguments {
+        devices: Some(devices.to_vec()),
+        ..StudyArguments::default()
+    })
+    .unwrap();
+    let raid = serde_json::json!({"devices": devices, "layout": "raid5"});
+    assert_eq!(target(&on_devices, "xfs-raid5"), Some(raid));
+    assert_eq!(
+        target(&on_devices, "xfs"),
+        Some(serde_json::json!({"device": "/dev/a"}))
+    );
+    // One disk against four is what is compared.
+    assert!(on_devices.experiments.iter().all(|e| e.arguments.run.force));
+    let on_images = planned(StudyArguments {
+        image_size: Some("2GB".into()),
+        image_count: Some(3),
+        ..StudyArguments::default()
+    })
+    .unwrap();
+    let stripes =
+        serde_json::json!({"image_size": "2GB", "image_count": 3, "layout": "lvm-stripe"});
+    assert_eq!(target(&on_images, "xfs-lvm-stripe"), Some(stripes));
+    assert_eq!(
+        target(&on_images, "xfs"),
+        Some(serde_json::json!({"image_size": "2GB"}))
+    );
+    // Three images make no RAID 10, which is the baseline of the questions about RAID 5.
+    let names: Vec<&str> = on_images
+        .experiments
+        .iter()
+        .map(|e| e.question.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["layouts-write-striped", "layouts-read", "oltp-raid0"]
+    );
+    let alone = planned(StudyArguments {
+        device: Some("/dev/a".into()),
+        ..StudyArguments::default()
+    });
+    check::style(&alone.unwrap_err());
 }
 
 #[test]
@@ -285,6 +359,40 @@ fn what_leaves_nothing_is_refused() {
     .unwrap_err();
     check::style(&refusal);
     assert!(refusal.detail.unwrap().contains("device =>"));
+}
+
+/// Each variant has the checkpoint distance of its name, and the memory of its name.
+#[test]
+fn checkpoint_distance_is_varied_apart_from_memory() {
+    let study = builtin::find("deckelmann-2009").unwrap().unwrap();
+    let arguments = StudyArguments {
+        image_size: Some("200GB".into()),
+        part: Some("checkpoint-distance".into()),
+        ..StudyArguments::default()
+    };
+    let here = StudyContext {
+        study: &study,
+        arguments: &arguments,
+        facts: &facts(),
+    };
+    let plan = plan(&here).unwrap();
+    let setting = |variant: &str, name: &str| {
+        let target = plan.targets.iter().find(|t| t.variant == variant).unwrap();
+        target.arguments["settings"][name].clone()
+    };
+    let wal = |variant| setting(variant, "max_wal_size");
+    let memory = |variant| setting(variant, "shared_buffers");
+    assert_ne!(wal("dbt2-distant"), wal("dbt2-default"));
+    assert_eq!(wal("dbt2-memory"), wal("dbt2-default"));
+    assert_eq!(memory("dbt2-distant"), memory("dbt2-default"));
+    assert_ne!(memory("dbt2-memory"), memory("dbt2-default"));
+    let [distance] = &plan.experiments[..] else {
+        panic!("{:?}", plan.experiments)
+    };
+    let run = &distance.arguments.run;
+    assert_eq!(run.workload.as_deref(), Some("tpcc-like"));
+    assert_eq!(run.clients, Some(32));
+    assert_eq!(distance.arguments.metric.as_deref(), Some("notpm"));
 }
 
 /// The settings that are compared are those of the targets: no run's setting of the time takes their place.

@@ -96,30 +96,6 @@ pub fn loop_device(name: Option<&str>) -> Text {
     Text::new("loop_device", message, hint)
 }
 
-/// The work of the kernel on an array, and the name of the array where it is known.
-pub fn raid_resync(action: &str, name: Option<&str>) -> Text {
-    let name = name.unwrap_or("an array");
-    let message = format!("RAID is busy in the background: {action} of {name}");
-    let hint = "Wait until /proc/mdstat shows no resync, recovery or check, and run it again.";
-    Text::new("raid_resync", message, hint)
-}
-
-pub fn raid_degraded(name: Option<&str>, missing: u64) -> Text {
-    let message = format!("{} lacks {missing} of its disks", name.unwrap_or("RAID"));
-    let hint = "Replace the disks, and run it again after the resync.";
-    Text::new("raid_degraded", message, hint)
-}
-
-pub fn stripe_unknown(name: Option<&str>, level: Option<&str>) -> Text {
-    let message = format!(
-        "the filesystem does not know the stripes of {} ({})",
-        name.unwrap_or("RAID"),
-        level.unwrap_or("parity")
-    );
-    let hint = "Let mkfs take them from the device, or give su and sw, or stride and stripe_width, for all targets alike. mkfs.xfs drops the device's stripes below about 1 GiB.";
-    Text::new("stripe_unknown", message, hint)
-}
-
 pub fn discard_mount_option(option: &str) -> Text {
     let message =
         format!("the filesystem discards blocks while the run is on (mount option {option})");

@@ -6,6 +6,10 @@ pub fn device_is_erased(device: &str) -> String {
     format!("# what {device} holds is lost")
 }
 
+pub fn layout_comes_first(layout: &str, members: usize) -> String {
+    format!("# make {layout} of {members} devices first: YOUR-DEVICE stands for it")
+}
+
 /// A rule of udev for a queue setting of a disk.
 pub fn udev(disk: &str, name: &str, value: &str) -> String {
     format!(

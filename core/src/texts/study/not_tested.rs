@@ -57,6 +57,14 @@ pub fn second_device() -> SkipReason {
     why("its log is on a second device", "log_device => '/dev/...'")
 }
 
+/// A layout, the fewest devices that it takes, and those that the study has.
+pub fn too_few_devices(layout: &str, fewest: usize, here: usize) -> SkipReason {
+    why(
+        format!("layout {layout} takes {fewest} devices, and the study has {here}"),
+        format!("devices => '{{…}}', or image_count => {fewest} beside image_size"),
+    )
+}
+
 pub fn on_an_image() -> SkipReason {
     why(
         "on an image it would tell of the disk of the host",

@@ -21,6 +21,28 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// The error without what the server said of it, which may have values of the data. Messages about names and types have none, but a statement
+    /// that is sent as text (`is_text`) has values itself.
+    pub fn without_values(self, sqlstate: &str, is_text: bool) -> Self {
+        let has_names_only = sqlstate.starts_with("42") && !is_text;
+        let is_of_server = ["25", "40", "53", "57"]
+            .iter()
+            .any(|class| sqlstate.starts_with(class));
+        if has_names_only || is_of_server {
+            return Self {
+                detail: None,
+                ..self
+            };
+        }
+        Self {
+            message: format!("a statement has failed with SQLSTATE {sqlstate}"),
+            detail: Some(
+                "The words of the server may have values of the data, and are not stored.".into(),
+            ),
+            hint: None,
+        }
+    }
+
     /// The error of the script's line and command, with the server's own DETAIL and HINT. `command`: None at the end of the script.
     pub fn of_script(
         self,
@@ -144,6 +166,33 @@ mod tests {
             at_end.detail.as_deref(),
             Some("Key (a)=(1) already exists.")
         );
+    }
+
+    #[test]
+    fn no_value_of_a_users_data_is_in_an_error() {
+        let of_server = || Texts {
+            detail: Some("Key (card)=(4711) already exists.".into()),
+            hint: Some("4711".into()),
+            ..message("invalid input syntax for type integer: \"4711\"")
+        };
+        for (state, is_text) in [
+            ("22P02", false),
+            ("23505", false),
+            ("P0001", false),
+            ("42601", true),
+        ] {
+            let texts = of_server().without_values(state, is_text);
+            let texts = of(state, Origin::Transaction, texts, Some("SELECT 1;"));
+            assert!(!format!("{texts:?}").contains("4711"), "{texts:?}");
+            assert!(texts.message.ends_with(state), "{texts:?}");
+        }
+        let missing = Texts {
+            detail: Some("4711".into()),
+            ..message("relation \"gone\" does not exist")
+        };
+        let texts = missing.without_values("42P01", false);
+        assert_eq!(texts.message, "relation \"gone\" does not exist");
+        assert_eq!(texts.detail, None);
     }
 
     #[test]

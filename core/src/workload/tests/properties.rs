@@ -66,6 +66,8 @@ fn anything() -> impl Strategy<Value = RunArguments> {
         keep: who.4[0],
         force: who.4[1],
         script: crate::spec::ScriptArguments::default(),
+        data: None,
+        database: None,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Plans over several devices.
 
 use super::*;
-use pgfsbench_core::helper::{InitialSync, LayoutOptions};
+use pgfsbench_core::helper::{InitialSync, Layout, LayoutOptions};
 
 const OTHER: &str = "/dev/disk/by-id/wiped";
 
@@ -146,7 +146,7 @@ fn stripes_and_read_ahead_of_an_array() {
 #[test]
 fn a_kernel_without_arrays_is_known_before_anything_is_erased() {
     let request = over_images(Filesystem::Ext4, Layout::Raid0);
-    let with = |md: Support| Facts { md, ..facts() };
+    let with = |driver: Support| Facts { driver, ..facts() };
     let refusal = planned(&request, &with(Support::Missing)).unwrap_err();
     assert_eq!(refusal.message, "this kernel has no software RAID");
     let without_level = Facts {
@@ -162,6 +162,64 @@ fn a_kernel_without_arrays_is_known_before_anything_is_erased() {
     let place = |line: &str| lines.iter().position(|l| l.starts_with(line));
     let (loaded, made) = (place("/usr/sbin/modprobe md_mod"), place("/usr/sbin/mdadm"));
     assert!(loaded.is_some() && loaded < made, "{lines:?}");
+}
+
+#[test]
+fn a_volume_is_made_of_one_group_over_all_members() {
+    let request = Prepare {
+        layout_options: serde_json::from_str(r#"{"chunk": "128k"}"#).unwrap(),
+        ..over_images(Filesystem::Xfs, Layout::LvmRaid5)
+    };
+    let lines = lines(&request, &facts());
+    let place = |word: &str| lines.iter().position(|line| line.contains(word));
+    let parts: Vec<_> = lines
+        .iter()
+        .filter(|line| line.contains(" pvcreate "))
+        .collect();
+    assert_eq!(parts.len(), 3);
+    assert!(
+        parts[2].ends_with("--uuid 000000-0000-0040-0080-0000-0000-000002 /dev/sdbc"),
+        "{}",
+        parts[2]
+    );
+    let group = place(" vgcreate ").unwrap();
+    assert!(
+        lines[group]
+            .ends_with("--setautoactivation n pgfsbench_00000000 /dev/sdb /dev/sdbb /dev/sdbc")
+    );
+    assert!(lines[group + 1].contains(" --type raid5 --stripes 2 --stripesize 128k "));
+    let volume = "/dev/mapper/pgfsbench_00000000-data";
+    assert_eq!(
+        lines[group + 2..group + 4],
+        [
+            format!("/usr/sbin/wipefs --all {volume}"),
+            "read /usr/sbin/dmsetup status pgfsbench_00000000-data until it is in sync".into(),
+        ]
+    );
+    assert!(
+        lines[group + 4].ends_with(&format!("-d su=131072,sw=2 {volume}")),
+        "{}",
+        lines[group + 4]
+    );
+    // One device after the other needs no RAID of the kernel, and has nothing to wait for.
+    let without_raid = Facts {
+        level: Support::Missing,
+        ..facts()
+    };
+    let refusal = planned(&request, &without_raid).unwrap_err();
+    assert_eq!(refusal.message, "this kernel has no volumes of type raid5");
+    let without_mapper = Facts {
+        driver: Support::Missing,
+        ..facts()
+    };
+    let refusal = planned(&request, &without_mapper).unwrap_err();
+    assert_eq!(refusal.message, "this kernel has no device mapper");
+    let without_program = Facts {
+        lvm: Err(Refusal::new(Kind::NotInThisState, "no lvm")),
+        ..facts()
+    };
+    let refusal = planned(&request, &without_program).unwrap_err();
+    assert_eq!(refusal.message, "no lvm");
 }
 
 #[test]

@@ -6,24 +6,25 @@ use std::{
 };
 
 use pgfsbench_core::{
+    refusal::quoted,
     run::{
         plan::{self, Source, source},
         remote_request::Executor,
     },
-    spec::{Cache, Data, Stage},
+    spec::{Cache, Data, OwnDatabase, Stage},
 };
 
 use super::TargetRunProgress;
 use crate::{
     bench::Run,
     board::{Phase, Request},
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json, sqlstate},
     host::location,
-    pg::libpq::Connection,
+    pg::{libpq::Connection, sql, xact},
     run::marker,
     target::{
         Target,
-        prepared_data::{self, DataKey, Loaded, Place},
+        prepared_data::{self, DataKey, Loaded, Original, Place},
         server::programs::Programs,
     },
     watch::statements,
@@ -48,6 +49,8 @@ pub(super) struct Prepared {
     pub stage: Stage,
     /// Digest of the script that created the extension in it; empty if not known.
     script: String,
+    /// The user's server that they are a copy of.
+    original: Option<Original>,
 }
 
 impl DataSource {
@@ -70,8 +73,42 @@ impl DataSource {
                 scale: self.data_key.scale,
             },
             script: note.script,
+            original: None,
         });
         Ok(())
+    }
+
+    /// Looks for the copy of a user's server, for an experiment's run if it is one.
+    fn find_own(
+        place: Place,
+        own: &OwnDatabase,
+        role: Option<String>,
+        request: &Request,
+    ) -> Result<Self, Fault> {
+        let experiment = request.of_experiment.load(Acquire);
+        let needed_by = (experiment != 0).then(|| marker::path(experiment));
+        let (data, note) = place.find_named(&own.data, needed_by)?.ok_or_else(|| {
+            Fault::new(
+                sqlstate::NO_SUCH_OBJECT,
+                format!("data {} do not exist any more", quoted(&own.data)),
+            )
+            .detail("They were dropped after the run was asked for.")
+            .hint("Make them again with fsbench.prepare_data().")
+        })?;
+        Ok(Self {
+            place: Some(place),
+            data_key: note.data_key,
+            prepared: Some(Prepared {
+                data,
+                bytes: note.bytes,
+                stage: Stage::OnOwn {
+                    database: own.database.clone(),
+                    role,
+                },
+                script: note.script,
+                original: note.original,
+            }),
+        })
     }
 
     /// The data, which are there.
@@ -88,6 +125,12 @@ impl Run {
         target: &Target,
         programs: &Programs,
     ) -> Result<(Source, Option<DataSource>), Fault> {
+        if let Some(own) = self.spec.own_database.clone() {
+            let role = xact::transaction(|| self.asking_role())?;
+            let place = Place::open(&mut || self.check_interrupts())?;
+            let supply = DataSource::find_own(place, &own, role, self.request)?;
+            return Ok((Source::Copied, Some(supply)));
+        }
         if source(&self.spec, true, true) == Source::Loaded {
             if self.spec.has_tables() {
                 self.check_not_copied("The option \"data\" is \"loaded\".")?;
@@ -115,6 +158,22 @@ impl Run {
             return Ok((Source::Loaded, None));
         }
         Ok((Source::LoadedOnce, Some(supply)))
+    }
+
+    /// Name of the role that has asked for the run; None if it is a superuser, which no session of the run is. In a transaction.
+    fn asking_role(&self) -> Result<Option<String>, Fault> {
+        let role = self.request.role.load(Acquire).to_string();
+        let known = "SELECT jsonb_build_array(rolname, rolsuper) FROM pg_catalog.pg_roles WHERE oid = $1::oid";
+        let found = sql::read(known, &[Some(&role)])?.ok_or_else(|| {
+            Fault::new(
+                sqlstate::NO_SUCH_OBJECT,
+                "the role that asked for the run was dropped",
+            )
+            .detail("The run has its rights in the copied server.")
+            .hint("Start the run again as another role.")
+        })?;
+        let (name, is_superuser): (String, bool) = read_json("role", &found)?;
+        Ok((!is_superuser).then_some(name))
     }
 
     /// The target loads the data itself, unless the cache is to be cold; where the workload sees to that, it is, however the data came
@@ -158,7 +217,9 @@ impl Run {
         server.shut_down(&loading.programs.bindir, &mut || self.check_interrupts())?;
         server.sync(&mut || self.check_interrupts())?;
         let data_key = supply.data_key.clone();
-        supply.place()?.keep(&server.data(), data_key, loaded)?;
+        supply
+            .place()?
+            .keep(&server.data(), data_key, loaded, None)?;
         // Only the directory of its socket is left of it.
         server.stop()?;
         server.remove(false)?;
@@ -190,6 +251,7 @@ impl Run {
         };
         let prepared = supply.prepared()?;
         at.server.script.clone_from(&prepared.script);
+        at.server.original.clone_from(&prepared.original);
         let server = at.server.server()?;
         let before = free(&server.directory);
         let is_clone = self.spec.options.data == Data::Cloned;

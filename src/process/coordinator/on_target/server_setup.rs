@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use pgfsbench_core::{io_rings::Rings, spec::Act};
+use pgrx::pg_sys;
 
 use crate::{
     bench::Run,
@@ -12,6 +13,7 @@ use crate::{
     run::{plan, preflight},
     target::{
         ServerPlace, Target,
+        prepared_data::Original,
         server::{
             TargetServer,
             programs::Programs,
@@ -30,6 +32,9 @@ const FOR_LOADING: [(&str, &str); 5] = [
     ("autovacuum", "off"),
 ];
 
+/// The setting that a copy of a user's server has from both.
+const PRELOADED: &str = "shared_preload_libraries";
+
 /// How far a server has come that is put somewhere.
 pub(super) struct ServerSetup<'a> {
     pub target: &'a Target,
@@ -40,6 +45,8 @@ pub(super) struct ServerSetup<'a> {
     is_for_loading: bool,
     /// Digest of the script that created the extension in its data; empty where there is none yet.
     pub script: String,
+    /// The user's server that its data are a copy of.
+    pub original: Option<Original>,
     server: Option<TargetServer>,
     /// Which settings its programs know, where they are not those of this server.
     known: Option<Vec<String>>,
@@ -65,6 +72,7 @@ impl<'a> ServerSetup<'a> {
             },
             is_for_loading: false,
             script: String::new(),
+            original: None,
             server: None,
             known: None,
             records_statements: false,
@@ -191,6 +199,13 @@ impl Run {
                 settings::of_target(&setup.target.settings, &self.spec.settings)
             })?,
         };
+        if let Some(original) = &setup.original {
+            let preloaded = needed.iter().find(|(name, _)| *name == PRELOADED);
+            let libraries = preloaded.map_or("", |(_, value)| value);
+            let own = original.settings(libraries, pg_sys::PG_VERSION_NUM);
+            needed.retain(|(name, _)| *name != PRELOADED);
+            copied.extend(own);
+        }
         let settings = Settings {
             copied,
             of_target,

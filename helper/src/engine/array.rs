@@ -1,14 +1,17 @@
-//! Makes arrays of md, and waits until they are in sync.
+//! Makes arrays of md and volumes of LVM, and waits until they are in sync.
 
 use super::steps::Work;
 use crate::exec;
-use crate::journal::{Entry, Layer};
-use crate::layer::{Step, Tell};
+use crate::journal::{Entry, Layer, PART_OF_LVM};
+use crate::layer::{self, Part, Step, Tell, check_device};
 use crate::probe;
 use crate::probe::arrays::{self, Array, Sync};
+use crate::probe::contents::Contents;
 use crate::probe::device::{self, Access};
+use crate::probe::volumes;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The time in which a sync must come forward.
@@ -35,6 +38,73 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Makes a member one of LVM. The UUID of all of them goes into the journal before the first.
+    pub(super) fn make_part(
+        &mut self,
+        step: &Step,
+        uuid: &str,
+        member: usize,
+        entry: &mut Entry,
+        tell: Tell,
+    ) -> Result<(), Refusal> {
+        match member {
+            0 => {
+                self.look_at_wiped_members()?;
+                entry.layers.push(Layer::Lvm {
+                    uuid: uuid.to_owned(),
+                });
+                self.engine.journal.write(entry)?;
+            }
+            _ => drop(self.look_at_wiped(Part::Member(member))?),
+        }
+        self.run(step, tell).map(|_| ())
+    }
+
+    /// Makes the group. vgcreate would take a device that another program has written to since.
+    pub(super) fn make_group(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        for member in 0..self.plan.members.len() {
+            let uuid = layer::uuid_of_part(&self.plan.array_uuid, member);
+            self.look_again(Part::Member(member), Access::Claim, |_, planned, now| {
+                check_device(planned.path, false, true, now)?;
+                let signatures = now.contents.signatures();
+                let is_ours = matches!(signatures, [part] if part.kind == PART_OF_LVM && part.uuid.as_deref() == Some(&*uuid));
+                match is_ours {
+                    true => Ok(()),
+                    false => Err(written_to(planned.path, &now.contents)),
+                }
+            })?;
+        }
+        self.run(step, tell).map(|_| ())
+    }
+
+    pub(super) fn create_volume(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        self.run(step, tell)?;
+        self.devices.array = Some(self.array_of_members()?.node);
+        Ok(())
+    }
+
+    /// Facts about the array or volume that are stored with the target.
+    pub(super) fn facts_of_array(
+        &self,
+    ) -> Result<serde_json::Map<String, serde_json::Value>, Refusal> {
+        let Some(array) = &self.devices.array else {
+            return Ok(serde_json::Map::new());
+        };
+        if !self.makes_volume() {
+            return Ok(arrays::facts(array));
+        }
+        let name = layer::name_of_volume(&self.plan.array_uuid);
+        let dmsetup = exec::require("dmsetup", "dmsetup")?.display().to_string();
+        let told = exec::run(&[dmsetup, "table".into(), name], exec::SHORT)?;
+        let table = told.output.trim().to_owned();
+        Ok([("table".to_owned(), table.into())].into_iter().collect())
+    }
+
+    pub(super) fn makes_volume(&self) -> bool {
+        let makes_volume = |step: &Step| matches!(step, Step::CreateVolume { .. });
+        self.plan.steps.iter().any(makes_volume)
+    }
+
     /// The array that has exactly the members of the plan.
     fn array_of_members(&self) -> Result<Array, Refusal> {
         let numbers = self.devices.members.iter();
@@ -42,6 +112,7 @@ impl Work<'_> {
             .filter_map(|path| probe::device_number(path))
             .collect();
         let array = match ours.first() {
+            Some(_) if self.makes_volume() => layer::volume_over(&self.plan.array_uuid, &ours)?,
             Some(first) => arrays::over(*first)?,
             None => None,
         };
@@ -85,18 +156,43 @@ impl Work<'_> {
         self.run(step, tell).map(|_| ())
     }
 
-    /// Waits until the array is in sync, and tells each tenth.
-    pub(super) fn await_sync(&self, tell: Tell) -> Result<(), Refusal> {
+    /// Waits until the array is in sync, and tells each tenth. Other jobs may work meanwhile.
+    pub(super) fn await_sync(
+        &self,
+        step: &Step,
+        volume: Option<&(PathBuf, String)>,
+        tell: Tell,
+    ) -> Result<(), Refusal> {
         let Some(node) = &self.devices.array else {
             return Ok(());
         };
+        let state = || match volume {
+            None => arrays::sync(node),
+            Some((dmsetup, name)) => {
+                let argv = [dmsetup.display().to_string(), "status".into(), name.clone()];
+                volumes::sync(exec::run(&argv, exec::SHORT)?.output.trim())
+            }
+        };
+        let journal = &self.engine.journal;
+        journal.lend_lock(self.lock, &self.key(), || {
+            self.await_state(step, state, tell)
+        })?
+    }
+
+    fn await_state(
+        &self,
+        step: &Step,
+        state: impl Fn() -> Result<Sync, Refusal>,
+        tell: Tell,
+    ) -> Result<(), Refusal> {
+        let node = self.devices.filesystem();
         let began = Instant::now();
         let (mut last, mut moved, mut told) = (None, Instant::now(), 0);
         loop {
-            let state = arrays::sync(node)?;
+            let state = state()?;
             let report = |output: String| Report {
-                step: Step::AwaitSync.name().into(),
-                argv: vec![Step::AwaitSync.words()],
+                step: step.name().into(),
+                argv: vec![step.words()],
                 ms: began.elapsed().as_secs_f64() * 1000.0,
                 exit_code: None,
                 output,
@@ -135,4 +231,14 @@ impl Work<'_> {
             std::thread::sleep(PAUSE);
         }
     }
+}
+
+/// The refusal of a device that another program has written to since it was wiped.
+pub(super) fn written_to(path: &str, contents: &Contents) -> Refusal {
+    Refusal::new(
+        Kind::NotInThisState,
+        format!("another program writes to device {path}"),
+    )
+    .detail(format!("After it was wiped it holds {contents}."))
+    .hint("Find out who does, and try again.")
 }

@@ -1,0 +1,453 @@
+//! A user's server that is copied as it runs: whether it can be, how the copy is made, and what is taken from the copy, so that it
+//! reaches nothing of the original.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::commands::text;
+use crate::refusal::{Kind, Refusal, quoted};
+
+/// Bytes of a copy in addition to its databases: catalogs of the cluster, the log, and WAL that is written while it is made.
+const CLUSTER_AND_WAL_BYTES: u64 = 512 << 20;
+const LONGEST_NAME: usize = 63;
+
+/// Libraries that a copy does not load: they start jobs, or reach other servers.
+const NOT_LOADED: [&str; 16] = [
+    "basebackup_to_shell",
+    "bdr",
+    "citus",
+    "pg_background",
+    "pg_cron",
+    "pg_failover_slots",
+    "pg_net",
+    "pg_partman_bgw",
+    "pg_squeeze",
+    "pgactive",
+    "pgautofailover",
+    "pgfsbench",
+    "pglogical",
+    "powa",
+    "repmgr",
+    "spock",
+];
+
+/// Settings that a copy has as the original, in addition to those of each target's server: recovery and queries depend on them.
+pub const SETTINGS: [&str; 14] = [
+    "DateStyle",
+    "IntervalStyle",
+    "TimeZone",
+    "array_nulls",
+    "bytea_output",
+    "default_table_access_method",
+    "default_text_search_config",
+    "default_toast_compression",
+    "max_active_replication_origins",
+    "max_locks_per_transaction",
+    "max_prepared_transactions",
+    "max_replication_slots",
+    "search_path",
+    "standard_conforming_strings",
+];
+
+/// Files and directories of a data directory that a copy does not have. Settings of the original name files, programs and servers; its keys and
+/// logs are nobody's business. `pgfsbench` has the journal and the experiments of the original.
+pub const REMOVED: [&str; 16] = [
+    "backup_manifest",
+    "conf.d",
+    "current_logfiles",
+    "log",
+    "pg_hba.conf",
+    "pg_ident.conf",
+    "pg_log",
+    "pgfsbench",
+    "postgresql.auto.conf",
+    "postgresql.conf",
+    "recovery.signal",
+    "root.crt",
+    "server.crt",
+    "server.key",
+    "standby.signal",
+    "tablespace_map",
+];
+
+/// The directory whose entries a copy does not have: each is a replication slot.
+pub const SLOTS: &str = "pg_replslot";
+
+/// Facts about the server that is to be copied.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Facts {
+    /// Bytes of all databases.
+    pub bytes: u64,
+    pub data_checksums: bool,
+    pub wal_segment_bytes: u64,
+    /// Tablespaces of the user's own that are outside of the data directory.
+    pub tablespaces: Vec<Tablespace>,
+    /// Whether sessions can be opened in the database `postgres`.
+    pub has_postgres: bool,
+    /// Whether a superuser has the name of the operating system user.
+    pub has_superuser: bool,
+    /// The setting shared_preload_libraries.
+    pub libraries: String,
+    /// The setting unix_socket_directories.
+    pub sockets: String,
+    pub port: String,
+    /// Values of [`SETTINGS`] that the configuration gives.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// A tablespace of the server that is copied. In a copy it is a directory within the data directory.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Tablespace {
+    pub oid: u32,
+    pub location: PathBuf,
+}
+
+/// The directory of a data directory in which each tablespace has an entry with its number.
+pub const TABLESPACES: &str = "pg_tblspc";
+
+impl Tablespace {
+    /// The directory that it is copied to first: `within` is the directory above the data directory.
+    pub fn copied_to(&self, within: &Path) -> PathBuf {
+        within.join(format!("tablespace-{}", self.oid))
+    }
+}
+
+/// The server that prepared data are a copy of, as it stands in their note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Original {
+    /// The name that the data were given.
+    pub name: String,
+    /// Libraries that a copy loads, if they are there.
+    pub libraries: Vec<String>,
+    pub settings: BTreeMap<String, String>,
+}
+
+impl Facts {
+    /// Refuses a server that cannot be copied. `user` is the operating system user.
+    pub fn check(&self, user: &str) -> Result<(), Refusal> {
+        let refuse = |message: String, detail: String, hint: &str| {
+            Err(Refusal::new(Kind::NotInThisState, message)
+                .detail(detail)
+                .hint(hint))
+        };
+        if !self.has_superuser {
+            return refuse(
+                format!("no superuser has the name {}", quoted(user)),
+                "It is the name of the server's operating system user, by which pgfsbench connects to the copy.".into(),
+                "CREATE ROLE with this name, SUPERUSER and LOGIN.",
+            );
+        }
+        if !self.has_postgres {
+            return refuse(
+                "database \"postgres\" is missing".into(),
+                "The copied server has the tables of pgfsbench in it.".into(),
+                "CREATE DATABASE postgres, and allow connections to it.",
+            );
+        }
+        if self.socket_directory().is_none() {
+            return refuse(
+                "this server has no local socket".into(),
+                "The program pg_basebackup connects by it, as the operating system user.".into(),
+                "Set unix_socket_directories, and restart the server.",
+            );
+        }
+        Ok(())
+    }
+
+    /// Bytes that a copy takes while it is made.
+    pub fn needed_bytes(&self) -> u64 {
+        let wal = CLUSTER_AND_WAL_BYTES.max(4 * self.wal_segment_bytes);
+        self.bytes
+            .saturating_add(self.bytes / 10)
+            .saturating_add(wal)
+    }
+
+    /// The first directory of local sockets.
+    pub fn socket_directory(&self) -> Option<String> {
+        first_of(&self.sockets)
+    }
+
+    /// Libraries that a copy loads, and those that it does not.
+    pub fn libraries(&self) -> (Vec<String>, Vec<String>) {
+        let base = |library: &str| {
+            let file = library.rsplit('/').next().unwrap_or(library);
+            file.trim_end_matches(".so").to_owned()
+        };
+        list(&self.libraries)
+            .into_iter()
+            .partition(|library| !NOT_LOADED.contains(&base(library).as_str()))
+    }
+}
+
+impl Original {
+    /// Settings of a server on a copy, in addition to those of a target's server. `libraries` is the value of shared_preload_libraries there, and
+    /// `version_num` the version of its programs.
+    pub fn settings(&self, libraries: &str, version_num: u32) -> Vec<(String, String)> {
+        let mut all = list(libraries);
+        for library in &self.libraries {
+            if !all.contains(library) {
+                all.push(library.clone());
+            }
+        }
+        let quoted = all.iter().map(|library| format!("\"{library}\""));
+        let mut settings: Vec<(String, String)> = self
+            .settings
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let mut add = |name: &str, value: &str| settings.push((name.into(), value.into()));
+        add(
+            "shared_preload_libraries",
+            &quoted.collect::<Vec<_>>().join(", "),
+        );
+        // Subscriptions of the original would write to the copy what was published for the original.
+        add("max_logical_replication_workers", "0");
+        add("archive_mode", "off");
+        // Tablespaces of the original are directories of the copy.
+        add("allow_in_place_tablespaces", "on");
+        add("ssl", "off");
+        if version_num >= 170_000 {
+            // Before, no event trigger fires when a session begins.
+            add("event_triggers", "off");
+        }
+        settings
+    }
+}
+
+/// The only line of pg_hba.conf of a copy: the server's operating system user, by the private socket.
+pub fn hba(user: &str) -> String {
+    format!("local all \"{}\" peer\n", user.replace('"', "\"\""))
+}
+
+impl Facts {
+    /// The command that copies the server by its local socket, into the directory `data` of `within`. `max_rate` is that of pg_basebackup.
+    pub fn base_backup(
+        &self,
+        bindir: &Path,
+        user: &str,
+        within: &Path,
+        max_rate: Option<&str>,
+    ) -> Vec<String> {
+        let mut argv = vec![text(&bindir.join("pg_basebackup"))];
+        argv.extend(["--no-password", "--progress", "--no-sync", "--no-manifest"].map(Into::into));
+        argv.extend(["--checkpoint=fast", "--wal-method=stream"].map(Into::into));
+        argv.extend(max_rate.map(|rate| format!("--max-rate={rate}")));
+        for tablespace in &self.tablespaces {
+            let from = text(&tablespace.location).replace('=', "\\=");
+            let to = text(&tablespace.copied_to(within)).replace('=', "\\=");
+            argv.push(format!("--tablespace-mapping={from}={to}"));
+        }
+        let sockets = self.socket_directory().unwrap_or_default();
+        argv.push(format!("--host={sockets}"));
+        argv.push(format!("--port={}", self.port));
+        argv.push(format!("--username={user}"));
+        argv.extend(["-D".into(), text(&within.join("data"))]);
+        argv
+    }
+}
+
+/// The first name in a setting that is a list of them.
+pub fn first_of(value: &str) -> Option<String> {
+    list(value).into_iter().next()
+}
+
+/// The names in a setting that is a list of them: separated by commas, each in quotes if it has to be.
+fn list(value: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut name = String::new();
+    let mut is_quoted = false;
+    let mut characters = value.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' if is_quoted && characters.peek() == Some(&'"') => {
+                name.push('"');
+                characters.next();
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => names.push(std::mem::take(&mut name)),
+            other => name.push(other),
+        }
+    }
+    names.push(name);
+    names.retain_mut(|name| {
+        *name = name.trim().to_owned();
+        !name.is_empty()
+    });
+    names
+}
+
+/// Refuses a name that prepared data cannot have.
+pub fn check_name(name: &str) -> Result<(), Refusal> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-.".contains(c);
+    let begins_well = name.starts_with(|c: char| c.is_ascii_lowercase());
+    if begins_well && name.len() <= LONGEST_NAME && name.chars().all(is_plain) {
+        return Ok(());
+    }
+    Err(Refusal::argument(format!("{} is no name for data", quoted(name)))
+        .detail(format!(
+            "A name has 1 to {LONGEST_NAME} lower-case letters, digits, hyphens, dots and underscores, and begins with a letter."
+        ))
+        .hint("Give the name of the application, such as 'shop'."))
+}
+
+/// Refuses a rate that pg_basebackup does not take: 32 kB to 1 GB a second.
+pub fn check_rate(rate: &str) -> Result<(), Refusal> {
+    let (digits, unit) = match rate.strip_suffix(['k', 'M']) {
+        Some(digits) if rate.ends_with('M') => (digits, 1024),
+        Some(digits) => (digits, 1),
+        None => (rate, 1),
+    };
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let kilobytes = digits.parse::<u64>().ok().filter(|_| is_number);
+    let kilobytes = kilobytes.and_then(|n| n.checked_mul(unit));
+    if kilobytes.is_some_and(|kilobytes| (32..=1 << 20).contains(&kilobytes)) {
+        return Ok(());
+    }
+    Err(Refusal::argument("max_rate is out of range")
+        .detail(format!(
+            "It is {}; pg_basebackup takes 32k to 1024M, in bytes a second.",
+            quoted(rate)
+        ))
+        .hint("Give a number of kilobytes with k, or of megabytes with M."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusal::check;
+
+    fn facts() -> Facts {
+        Facts {
+            bytes: 10 << 30,
+            data_checksums: true,
+            wal_segment_bytes: 16 << 20,
+            tablespaces: vec![Tablespace {
+                oid: 16_400,
+                location: "/fast/a=b".into(),
+            }],
+            has_postgres: true,
+            has_superuser: true,
+            libraries: "pg_stat_statements, pg_cron,\"pgfsbench\", auto_explain".into(),
+            sockets: "/run/postgresql, /tmp".into(),
+            port: "5432".into(),
+            settings: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn a_server_that_cannot_be_copied_is_refused_with_the_reason() {
+        facts().check("postgres").expect("it can be copied");
+        let others = [
+            Facts {
+                has_postgres: false,
+                ..facts()
+            },
+            Facts {
+                has_superuser: false,
+                ..facts()
+            },
+            Facts {
+                sockets: String::new(),
+                ..facts()
+            },
+        ];
+        for other in others {
+            check::style(&other.check("postgres").expect_err("refused"));
+        }
+    }
+
+    #[test]
+    fn no_library_that_starts_jobs_is_loaded() {
+        let (loaded, left_out) = facts().libraries();
+        assert_eq!(loaded, ["pg_stat_statements", "auto_explain"]);
+        assert_eq!(left_out, ["pg_cron", "pgfsbench"]);
+        let by_path = Facts {
+            libraries: "$libdir/pg_cron.so".into(),
+            ..facts()
+        };
+        assert!(by_path.libraries().0.is_empty());
+        assert!(NOT_LOADED.is_sorted());
+    }
+
+    #[test]
+    fn a_copy_reaches_nothing_of_the_original() {
+        let original = Original {
+            name: "shop".into(),
+            libraries: vec!["auto_explain".into(), "pg_stat_statements".into()],
+            settings: [("max_prepared_transactions".to_owned(), "5".to_owned())].into(),
+        };
+        let settings = |version| -> BTreeMap<String, String> {
+            let settings = original.settings("pg_stat_statements, pgfsbench", version);
+            settings.into_iter().collect()
+        };
+        let of_16 = settings(160_000);
+        let libraries = "\"pg_stat_statements\", \"pgfsbench\", \"auto_explain\"";
+        assert_eq!(of_16["shared_preload_libraries"], libraries);
+        assert_eq!(of_16["max_logical_replication_workers"], "0");
+        assert_eq!(of_16["max_prepared_transactions"], "5");
+        assert!(!of_16.contains_key("event_triggers"));
+        assert_eq!(settings(170_000)["event_triggers"], "off");
+        for name in ["postgresql.conf", "postgresql.auto.conf", "standby.signal"] {
+            assert!(REMOVED.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_setting_names_a_file_or_another_server() {
+        for name in SETTINGS {
+            let ends = ["_file", "_directory", "_command", "_libraries", "conninfo"];
+            assert!(!ends.iter().any(|end| name.ends_with(end)), "{name}");
+        }
+        assert!(SETTINGS.is_sorted());
+    }
+
+    #[test]
+    fn lists_are_read_as_the_server_reads_them() {
+        assert_eq!(list("/a, \"/b, c\" ,\"d\"\"e\""), ["/a", "/b, c", "d\"e"]);
+        assert!(list(" ").is_empty());
+        assert_eq!(hba("a\"b"), "local all \"a\"\"b\" peer\n");
+    }
+
+    #[test]
+    fn the_command_names_the_socket_and_asks_for_no_password() {
+        let argv = |rate| {
+            let argv = facts().base_backup(Path::new("/bin"), "me", Path::new("/to"), rate);
+            argv.join(" ")
+        };
+        let common = "/bin/pg_basebackup --no-password --progress --no-sync --no-manifest --checkpoint=fast --wal-method=stream";
+        let end = "--tablespace-mapping=/fast/a\\=b=/to/tablespace-16400 --host=/run/postgresql --port=5432 --username=me -D /to/data";
+        assert_eq!(argv(None), format!("{common} {end}"));
+        assert_eq!(argv(Some("32M")), format!("{common} --max-rate=32M {end}"));
+    }
+
+    #[test]
+    fn names_and_rates_are_checked() {
+        check_name("shop-2.old_1").expect("a name");
+        for name in ["", "Shop", "../x", "1a", "a b", &"a".repeat(64)] {
+            check::style(&check_name(name).expect_err("no name"));
+        }
+        for rate in ["32", "32k", "1024M", "100M"] {
+            check_rate(rate).expect("a rate");
+        }
+        for rate in [
+            "",
+            "31k",
+            "1025M",
+            "M",
+            "+5M",
+            "1G",
+            "99999999999999999999M",
+        ] {
+            check::style(&check_rate(rate).expect_err("no rate"));
+        }
+    }
+
+    #[test]
+    fn a_copy_needs_more_than_the_databases() {
+        assert_eq!(facts().needed_bytes(), (10 << 30) + (1 << 30) + (512 << 20));
+    }
+}

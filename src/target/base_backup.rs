@@ -1,0 +1,226 @@
+//! A base backup of this server becomes prepared data with a name. The copy recovers once, so that each run copies a server that was
+//! shut down.
+
+use std::fs::File;
+
+use pgfsbench_core::{
+    quoting,
+    refusal::quoted,
+    target::{
+        cluster::Cluster,
+        original::{self, Facts, Original, SETTINGS},
+        prepared_data::DataKey,
+    },
+    units::format_bytes,
+};
+use pgrx::pg_sys;
+
+use super::{
+    prepared_data::{self, Loaded, Place},
+    server::{
+        TargetServer,
+        programs::{self, Programs},
+        settings::{self, Settings},
+    },
+};
+use crate::{
+    errors::{Fault, read_json, sqlstate},
+    pg::{libpq::Connection, process, report, session, sql, xact},
+    random,
+};
+
+/// Settings of the server that recovers the copy, which is shut down and synced before anything uses its files.
+const FOR_RECOVERY: [(&str, &str); 8] = [
+    ("autovacuum", "off"),
+    ("fsync", "off"),
+    ("full_page_writes", "off"),
+    ("huge_pages", "off"),
+    ("max_wal_senders", "0"),
+    ("max_worker_processes", "16"),
+    // This server's memory is in use.
+    ("shared_buffers", "128MB"),
+    ("wal_level", "minimal"),
+];
+
+/// Prepared transactions of the original would hold their locks in each copy.
+const PREPARED: &str =
+    "SELECT coalesce(jsonb_agg(jsonb_build_array(database, gid)), '[]') FROM pg_prepared_xacts";
+/// Event triggers of the original would fire when a run makes its extension.
+const EVENT_TRIGGERS: &str =
+    "SELECT coalesce(jsonb_agg(evtname), '[]') FROM pg_event_trigger WHERE evtenabled <> 'D'";
+
+/// Copies this server. In a transaction that has written nothing; `owner` is that of the extension. Gives the bytes of the copy.
+pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fault> {
+    original::check_name(name)?;
+    max_rate.map_or(Ok(()), original::check_rate)?;
+    let programs = Programs {
+        bindir: session::with_rights_of(owner, programs::server_bindir)?,
+        user: programs::operating_system_user()?,
+    };
+    let facts = session::with_rights_of(owner, || facts(&programs.user))?;
+    facts.check(&programs.user)?;
+    let place = Place::open(&mut interrupts)?;
+    if !place.with_name(name)?.is_empty() {
+        return Err(Fault::new(
+            sqlstate::EXISTS_ALREADY,
+            format!("data {} exist already", quoted(name)),
+        )
+        .detail("Runs copy the same data until they are dropped.")
+        .hint("Drop them with fsbench.drop_data(), or give another name."));
+    }
+    let needed = facts.needed_bytes();
+    if let Err(why) = place.make_room(needed, &mut interrupts)? {
+        return Err(
+            Fault::new(sqlstate::DISK_FULL, "there is no room for a copy of this server")
+                .detail(why)
+                .hint("Raise pgfsbench.prepared_data_limit, or set pgfsbench.prepared_data_directory to a directory with more room."),
+        );
+    }
+    let (loaded, left_out) = facts.libraries();
+    tell(needed, &left_out);
+    let (server, lock) = place.receive(&random::mark())?;
+    // Runs may use the place meanwhile.
+    drop(place);
+    let made = xact::catch(|| make(&server, &programs, &facts, owner, max_rate));
+    let kept = made.and_then(|made| made).and_then(|()| {
+        let original = Original {
+            name: name.to_owned(),
+            libraries: loaded,
+            settings: facts.settings.clone(),
+        };
+        keep(&server, lock, &programs, &facts, original)
+    });
+    // Only the directory of the socket is left of a copy that was kept.
+    server.stop()?;
+    server.remove(false)?;
+    kept
+}
+
+fn interrupts() -> Result<(), Fault> {
+    xact::catch(process::check_interrupts)
+}
+
+fn tell(needed: u64, left_out: &[String]) {
+    let mut left_out = left_out.to_vec();
+    left_out.retain(|library| library != "pgfsbench");
+    let not_loaded = match &left_out[..] {
+        [] => String::new(),
+        names => format!(
+            " Not loaded in copies, since they start jobs or reach other servers: {}.",
+            names.join(", ")
+        ),
+    };
+    report::notice(
+        format!("this server is copied: up to {}", format_bytes(needed)),
+        Some(format!(
+            "The view pg_stat_progress_basebackup shows how far it is.{not_loaded}"
+        )),
+    );
+}
+
+/// In a transaction, with the owner's rights.
+fn facts(user: &str) -> Result<Facts, Fault> {
+    let names = SETTINGS.join(",");
+    let query = include_str!("queries/original.sql");
+    let text = sql::read(query, &[Some(user), Some(&names)])?;
+    read_json("facts of this server", &text.unwrap_or_default())
+}
+
+/// Makes the copy, and has it recover.
+fn make(
+    server: &TargetServer,
+    programs: &Programs,
+    facts: &Facts,
+    owner: u32,
+    max_rate: Option<&str>,
+) -> Result<(), Fault> {
+    let Programs { bindir, user } = programs;
+    let argv = facts.base_backup(bindir, user, &server.directory, max_rate);
+    server.back_up(&argv, &mut interrupts)?;
+    server.take_in(&facts.tablespaces)?;
+    server.cut_off(user)?;
+    server.configure(&session::with_rights_of(owner, || of_recovery(facts))?)?;
+    let mut connection = server.start_copy(bindir, user, &mut interrupts)?;
+    tidy(server, user, &mut connection)?;
+    drop(connection);
+    server.shut_down(bindir, &mut interrupts)?;
+    server.sync(&mut interrupts)
+}
+
+/// In a transaction, with the owner's rights.
+fn of_recovery(facts: &Facts) -> Result<Settings, Fault> {
+    let mut copied = settings::copied()?;
+    let original = Original {
+        name: String::new(),
+        libraries: Vec::new(),
+        settings: facts.settings.clone(),
+    };
+    let own = original.settings("pgfsbench", pg_sys::PG_VERSION_NUM);
+    copied.extend(own);
+    let mut needed: Vec<_> = FOR_RECOVERY
+        .map(|(name, value)| (name, value.to_owned()))
+        .into();
+    // The least that the server takes.
+    needed.push((
+        "min_wal_size",
+        format!("{}MB", 2 * (facts.wal_segment_bytes >> 20)),
+    ));
+    Ok(Settings {
+        copied,
+        of_target: Default::default(),
+        needed,
+    })
+}
+
+/// Ends what the original has left open, and leaves the database of the extension as runs expect it.
+fn tidy(server: &TargetServer, user: &str, connection: &mut Connection) -> Result<(), Fault> {
+    let mut ask = |sql: &str| connection.query(sql, &[], &mut interrupts);
+    let prepared: Vec<(String, String)> =
+        read_json("prepared transactions", &ask(PREPARED)?.unwrap_or_default())?;
+    let triggers: Vec<String> =
+        read_json("event triggers", &ask(EVENT_TRIGGERS)?.unwrap_or_default())?;
+    for trigger in triggers {
+        let name = quoting::sql_identifier(&trigger);
+        ask(&format!("ALTER EVENT TRIGGER {name} DISABLE"))?;
+    }
+    ask("DROP EXTENSION IF EXISTS pgfsbench CASCADE")?;
+    for (database, gid) in prepared {
+        let mut there = server.connect_to(user, &database, &mut interrupts)?;
+        let statement = format!("ROLLBACK PREPARED {}", quoting::sql_literal(&gid));
+        there.query(&statement, &[], &mut interrupts)?;
+    }
+    Ok(())
+}
+
+/// Makes data with a name of the copy.
+fn keep(
+    server: &TargetServer,
+    lock: File,
+    programs: &Programs,
+    facts: &Facts,
+    original: Original,
+) -> Result<u64, Fault> {
+    let place = Place::open(&mut interrupts)?;
+    if !place.with_name(&original.name)?.is_empty() {
+        return Err(Fault::new(
+            sqlstate::EXISTS_ALREADY,
+            format!("data {} exist already", quoted(&original.name)),
+        )
+        .detail("They were made meanwhile.")
+        .hint("Use them, or drop them with fsbench.drop_data() and copy the server again."));
+    }
+    let cluster = Cluster {
+        data_checksums: facts.data_checksums,
+        wal_segment_bytes: facts.wal_segment_bytes,
+    };
+    let by = prepared_data::made_by(&programs.bindir, &programs.user)?;
+    // A run makes the extension in its copy by the script of its day.
+    let loaded = Loaded {
+        database: String::new(),
+        script: String::new(),
+    };
+    let data_key = DataKey::of_original(cluster, by);
+    let kept = place.keep(&server.data(), data_key, loaded, Some(original));
+    drop(lock);
+    kept
+}

@@ -1,0 +1,118 @@
+//! A server on a copy of a user's server: it reaches nothing of the original.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use pgfsbench_core::target::original::{REMOVED, SLOTS, TABLESPACES, Tablespace, hba};
+
+use super::TargetServer;
+use crate::{
+    errors::{Fault, of_file, sqlstate},
+    pg::libpq::{CheckInterrupts, Connection},
+};
+
+/// How long the first start of a copy may take: it replays the WAL that was written while the copy was made.
+const FIRST_START: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl TargetServer {
+    /// The server in a directory that ends with `end` until it is renamed.
+    pub fn ending_with(mut self, end: &str) -> Self {
+        self.directory.set_extension(end);
+        self
+    }
+
+    /// Has pg_basebackup make the data directory, by this command.
+    pub fn back_up(&self, argv: &[String], check_interrupts: CheckInterrupts) -> Result<(), Fault> {
+        let mut command = self.command(Path::new(&argv[0]), "pg_basebackup")?;
+        command.args(&argv[1..]);
+        let done = self.run(command, "pg_basebackup", check_interrupts);
+        done.map_err(|fault| match fault.sqlstate == sqlstate::SYSTEM {
+            true => Fault {
+                message: "could not copy this server".into(),
+                ..fault
+            }
+            .hint("The program pg_basebackup connects by the local socket: pg_hba.conf has to let the operating system user in for replication, and max_wal_senders has to leave room for two."),
+            false => fault,
+        })
+    }
+
+    /// Puts the tablespaces of a copy into its data directory. No link leads out of there.
+    pub fn take_in(&self, tablespaces: &[Tablespace]) -> Result<(), Fault> {
+        let all = self.data().join(TABLESPACES);
+        for tablespace in tablespaces {
+            let (from, to) = (
+                tablespace.copied_to(&self.directory),
+                all.join(tablespace.oid.to_string()),
+            );
+            remove_any(&to)?;
+            fs::rename(&from, &to).map_err(|e| of_file("rename", &from, &e))?;
+        }
+        let is_outside = |path: &PathBuf| !path.is_dir() || path.is_symlink();
+        match entries(&all)?.into_iter().find(is_outside) {
+            None => Ok(()),
+            Some(path) => Err(Fault::new(
+                sqlstate::NOT_IN_THIS_STATE,
+                "a tablespace is outside of the copy",
+            )
+            .detail(format!(
+                "It is \"{}\", and was made while the server was copied.",
+                path.display()
+            ))
+            .hint("Copy the server again.")),
+        }
+    }
+
+    /// Takes from a copy what is the original's own, and lets in nothing but the operating system user.
+    pub fn cut_off(&self, user: &str) -> Result<(), Fault> {
+        let data = self.data();
+        for name in REMOVED {
+            remove_any(&data.join(name))?;
+        }
+        let slots = data.join(SLOTS);
+        for slot in entries(&slots)? {
+            remove_any(&slot)?;
+        }
+        // Settings are in postgresql.auto.conf alone.
+        for (name, contents) in [
+            ("postgresql.conf", String::new()),
+            ("pg_ident.conf", String::new()),
+            ("pg_hba.conf", hba(user)),
+        ] {
+            let path = data.join(name);
+            fs::write(&path, contents).map_err(|e| of_file("write", &path, &e))?;
+        }
+        Ok(())
+    }
+
+    /// Starts a copy for the first time, and waits until it has recovered.
+    pub fn start_copy(
+        &self,
+        bindir: &Path,
+        user: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Connection, Fault> {
+        self.start_within(FIRST_START, bindir, user, check_interrupts)
+    }
+}
+
+fn entries(directory: &Path) -> Result<Vec<PathBuf>, Fault> {
+    let read = || -> io::Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(directory)?;
+        entries.map(|entry| Ok(entry?.path())).collect()
+    };
+    read().map_err(|e| of_file("read directory", directory, &e))
+}
+
+/// Removes a file, a link or a directory. Nothing is wrong when there is none.
+fn remove_any(path: &Path) -> Result<(), Fault> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+    };
+    removed.map_err(|e| of_file("remove", path, &e))
+}

@@ -1,0 +1,365 @@
+//! A copy of this server becomes data with a name, and runs work in its databases: nothing reaches the original, or is left of a copy.
+
+use crate::common::{assert_refused, execute, owned_directory, row, rows};
+use crate::directory_target::Place;
+use pgfsbench_tests::{Leaves, OwnedDirectory, TestServer, refusal};
+use std::fs;
+use std::ops::Deref;
+
+/// A server with what a copy must not have: an archive, a slot, an open prepared transaction, a subscription, settings in files.
+const BUSY: &[(&str, &str)] = &[
+    ("archive_mode", "on"),
+    ("archive_command", "/bin/true"),
+    ("wal_level", "logical"),
+    ("max_prepared_transactions", "5"),
+    ("max_worker_processes", "40"),
+];
+
+/// A server with a target, and the directory of its tablespace.
+struct Shop {
+    place: Place,
+    _tablespace: OwnedDirectory,
+}
+
+impl Deref for Shop {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+fn shop() -> Shop {
+    let server = TestServer::with_extension(BUSY);
+    let tablespace = owned_directory("pgfsbench-tablespace.");
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "CREATE ROLE clerk LOGIN; CREATE ROLE op LOGIN; SELECT fsbench.grant_operator('op'); SELECT pg_create_physical_replication_slot('standby')",
+    );
+    execute(&mut client, "CREATE DATABASE shop");
+    execute(
+        &mut client,
+        &format!(
+            "CREATE TABLESPACE fast LOCATION '{}'",
+            tablespace.path().display()
+        ),
+    );
+    let mut shop = server.connect("shop");
+    execute(
+        &mut shop,
+        "CREATE TABLE item (id int PRIMARY KEY, stock int NOT NULL); INSERT INTO item SELECT n, 1000 FROM generate_series(1, 100) n; \
+         CREATE TABLE secret (card text PRIMARY KEY) TABLESPACE fast; INSERT INTO secret VALUES ('4711-0815'); GRANT SELECT, UPDATE ON item TO clerk; \
+         GRANT SELECT ON item TO op",
+    );
+    execute(
+        &mut shop,
+        "CREATE SUBSCRIPTION news CONNECTION 'host=/nowhere' PUBLICATION all_news WITH (connect = false, slot_name = NONE)",
+    );
+    execute(
+        &mut shop,
+        "BEGIN; UPDATE item SET stock = 0 WHERE id = 100; PREPARE TRANSACTION 'left open'",
+    );
+    Shop {
+        place: Place::beside(server, ""),
+        _tablespace: tablespace,
+    }
+}
+
+const PREPARE: &str =
+    "SELECT fsbench.prepare_data('shop', from_server => true, max_rate => '1024M') > 1000000";
+
+/// A run of a script in the copy; `further` are arguments.
+fn run(scripts: &str, further: &str) -> String {
+    format!(
+        "SELECT run_id FROM fsbench.run(target => 'here', workload => 'script', data => 'shop', database => 'shop', clients => 2, transactions => 20, \
+         scripts => $s${scripts}$s$ {further})"
+    )
+}
+
+/// Queries on the copy whose answers tell that it is on its own.
+const ALONE: &str = r#", checks => '[
+    {"name": "archive", "sql": "SHOW archive_mode", "expected": "off"},
+    {"name": "network", "sql": "SHOW listen_addresses", "expected": ""},
+    {"name": "subscriptions", "sql": "SHOW max_logical_replication_workers", "expected": "0"},
+    {"name": "slots", "sql": "SELECT count(*) FROM pg_replication_slots", "expected": 0},
+    {"name": "prepared", "sql": "SELECT count(*) FROM pg_prepared_xacts", "expected": 0},
+    {"name": "role", "sql": "SELECT rolsuper FROM pg_roles WHERE rolname = current_user", "expected": "f"},
+    {"name": "sum", "sql": "SELECT sum(stock) FROM item", "expected": 99960}]'"#;
+
+const TAKE: &str = "\\set id random(1, 99)\nUPDATE item SET stock = stock - 1 WHERE id = :id;";
+
+/// Rows that a database of the server has changed, and sums of the tables.
+fn state(server: &TestServer) -> String {
+    let mut shop = server.connect("shop");
+    execute(&mut shop, "ROLLBACK; SELECT pg_stat_force_next_flush()");
+    row(
+        &mut shop,
+        "SELECT tup_inserted, tup_updated, tup_deleted, (SELECT sum(stock) FROM item), (SELECT count(*) FROM pg_prepared_xacts), \
+           (SELECT count(*) FROM pg_replication_slots), (SELECT count(*) FROM pg_class) FROM pg_stat_database WHERE datname = 'shop'",
+    )
+}
+
+#[test]
+fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
+    let place = shop();
+    let mut client = place.server.connect("postgres");
+    let before = state(&place.server);
+    assert_refused(
+        &mut client,
+        &run(TAKE, ""),
+        "22023",
+        &["data \"shop\" do not exist", "prepare_data"],
+    );
+    assert_eq!(row(&mut client, PREPARE), "t");
+    assert_refused(
+        &mut client,
+        PREPARE,
+        "42710",
+        &["exist already", "drop_data"],
+    );
+    let known = "SELECT data, contents FROM fsbench.prepared_data";
+    assert_eq!(rows(&mut client, known), ["shop|own"]);
+    // A restart of the same run begins with the same rows.
+    for _ in 0..2 {
+        let id = row(&mut client, &run(TAKE, ALONE));
+        let result = format!(
+            "SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = {id}"
+        );
+        assert_eq!(row(&mut client, &result), "done|40|0");
+        let checks =
+            format!("SELECT count(*) FROM fsbench.verification WHERE run_id = {id} AND passed");
+        assert_eq!(row(&mut client, &checks), "7");
+    }
+    assert_refused(
+        &mut client,
+        &run(TAKE, "").replace("database => 'shop'", "database => 'gone'"),
+        "3D000",
+        &["database \"gone\" does not exist in the copied server"],
+    );
+    // Data that a run has loaded go, and a copy with a name stays.
+    execute(&mut client, "SELECT fsbench.drop_prepared_data()");
+    assert_eq!(rows(&mut client, known), ["shop|own"]);
+    assert_eq!(
+        row(&mut client, "SELECT fsbench.drop_data('shop') > 1000000"),
+        "t"
+    );
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.drop_data('shop')",
+        "42704",
+        &["do not exist"],
+    );
+    assert_eq!(state(&place.server), before);
+    place.nothing_is_left("runs on a copy");
+    let prepared = place
+        .server
+        .data()
+        .join("pgfsbench/pgsql_tmp_prepared_data");
+    let left = fs::read_dir(prepared).expect("the place").flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["lock"]);
+}
+
+#[test]
+fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
+    let place = shop();
+    let mut client = place.server.connect("postgres");
+    let mut operator = place.server.connect_as("op", "postgres");
+    assert_eq!(refusal(&mut operator, PREPARE).code().code(), "42501");
+    assert_eq!(row(&mut client, PREPARE), "t");
+    let read = "SELECT stock FROM item WHERE id = 1;";
+    assert_refused(
+        &mut operator,
+        &run(read, ""),
+        "42501",
+        &["permission denied to use the data"],
+    );
+    execute(
+        &mut client,
+        "GRANT EXECUTE ON FUNCTION fsbench.prepare_data TO op",
+    );
+    let who = r#", checks => '[{"name": "role", "sql": "SELECT current_user", "expected": "op"}]'"#;
+    let id = row(&mut operator, &run(read, who));
+    let status = format!("SELECT status FROM fsbench.result WHERE run_id = {id}");
+    assert_eq!(row(&mut client, &status), "done");
+    for forbidden in [
+        "SELECT card FROM secret;",
+        "UPDATE item SET stock = 0;",
+        "CREATE TABLE new (n int);",
+    ] {
+        assert_refused(
+            &mut operator,
+            &run(forbidden, ""),
+            "42501",
+            &["permission denied"],
+        );
+    }
+    // A superuser's script is no superuser's.
+    assert_refused(
+        &mut client,
+        &run("COPY item TO PROGRAM 'true';", ""),
+        "42501",
+        &["external program"],
+    );
+    for script in [
+        "INSERT INTO secret SELECT card FROM secret;",
+        "SELECT card::int FROM secret;",
+        "DO $$BEGIN RAISE EXCEPTION '%', (SELECT card FROM secret); END$$;",
+    ] {
+        let said = refusal(&mut client, &run(script, ""));
+        let said = format!("{said:?}");
+        assert!(
+            said.contains("SQLSTATE") && !said.contains("4711"),
+            "{said}"
+        );
+    }
+    let stored = "SELECT count(*), count(*) FILTER (WHERE to_jsonb(r)::text LIKE '%4711%') FROM fsbench.run_log r WHERE status = 'failed'";
+    assert_eq!(row(&mut client, stored), "7|0");
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    place.nothing_is_left("failed runs on a copy");
+}
+
+#[test]
+fn other_workloads_make_their_tables_in_the_copy() {
+    let place = shop();
+    let mut client = place.server.connect("postgres");
+    assert_eq!(row(&mut client, PREPARE), "t");
+    let own = "data => 'shop', database => 'shop'";
+    let id = row(
+        &mut client,
+        &format!(
+            "SELECT run_id FROM fsbench.run(target => 'here', scale => 1, clients => 1, transactions => 50, {own})"
+        ),
+    );
+    let result = format!(
+        "SELECT status, transactions_total, load_ms > 0 FROM fsbench.result WHERE run_id = {id}"
+    );
+    assert_eq!(row(&mut client, &result), "done|50|t");
+    for (wrong, words) in [
+        (
+            "target => 'here', data => 'shop'",
+            "the argument \"database\" is missing",
+        ),
+        (
+            "target => 'here', database => 'shop'",
+            "the argument \"data\" is missing",
+        ),
+        ("data => 'shop', database => 'shop'", "needs a target"),
+        (
+            "target => 'here', data => 'shop', database => 'postgres'",
+            "cannot work in the database",
+        ),
+        (
+            "target => 'here', data => 'other', database => 'shop'",
+            "do not exist",
+        ),
+        (
+            "target => 'here', workload => 'fsync', data => 'shop', database => 'shop'",
+            "has no parameter \"data\"",
+        ),
+    ] {
+        assert_refused(
+            &mut client,
+            &format!("SELECT fsbench.run({wrong})"),
+            "22023",
+            &[words],
+        );
+    }
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    place.nothing_is_left("runs of tpcb on a copy");
+}
+
+/// The statements of an application, each often enough to be among the first.
+fn work(server: &TestServer) {
+    let mut shop = server.connect("shop");
+    execute(
+        &mut shop,
+        "ROLLBACK; CREATE TABLE IF NOT EXISTS item (id int PRIMARY KEY, stock int NOT NULL, note text); INSERT INTO item SELECT n, 1000 FROM generate_series(1, 500) n; ANALYZE item",
+    );
+    for n in 1..=40 {
+        execute(&mut shop, &format!("SELECT stock FROM item WHERE id = {n}"));
+    }
+    for n in 1..=10 {
+        execute(
+            &mut shop,
+            &format!(
+                "UPDATE item SET stock = stock - 1 WHERE id = {n} AND note IS DISTINCT FROM '4711'"
+            ),
+        );
+    }
+}
+
+#[test]
+fn recorded_statements_become_a_script_that_can_be_run() {
+    let libraries = "pg_stat_statements, pgfsbench";
+    let server = TestServer::with_extension(&[("shared_preload_libraries", libraries)]);
+    let mut client = server.connect("postgres");
+    let call = "SELECT fsbench.script_from_statements(database => 'shop', top => 3)";
+    execute(&mut client, "CREATE DATABASE shop; ");
+    assert_refused(
+        &mut client,
+        call,
+        "55000",
+        &[
+            "does not record statements",
+            "CREATE EXTENSION pg_stat_statements",
+        ],
+    );
+    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
+    assert_refused(
+        &mut client,
+        call,
+        "55000",
+        &["no statements of database \"shop\" are recorded"],
+    );
+    execute(
+        &mut client,
+        "CREATE ROLE op LOGIN; SELECT fsbench.grant_operator('op')",
+    );
+    work(&server);
+    let text = row(&mut client, call);
+    let scripts: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let scripts = scripts.as_array().expect("an array");
+    assert_eq!(scripts.len(), 3, "{text}");
+    let first = &scripts[0];
+    let text_of =
+        |script: &serde_json::Value| script["text"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(first["weight"], 1000);
+    assert!(
+        text_of(first)
+            .ends_with("\\set p1 random(1, 500)\nSELECT stock FROM item WHERE id = :p1;\n"),
+        "{text}"
+    );
+    let update = scripts
+        .iter()
+        .map(text_of)
+        .find(|text| text.contains("UPDATE item"));
+    let update = update.expect("it has many calls");
+    assert!(
+        update.contains("-- choose: $1\n") && update.contains("\\set p2 random(1, 500)"),
+        "{update}"
+    );
+    assert!(!text.contains("4711"), "{text}");
+    // Who may not read statements and columns gets none of them.
+    let mut operator = server.connect_as("op", "postgres");
+    assert_refused(&mut operator, call, "55000", &["no statements"]);
+    execute(&mut client, "GRANT pg_read_all_stats TO op");
+    let of_operator = row(&mut operator, call);
+    assert!(
+        of_operator.contains("item") && !of_operator.contains("random("),
+        "{of_operator}"
+    );
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.script_from_statements(top => 0)",
+        "22023",
+        &["top is out of range"],
+    );
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.script_from_statements('gone')",
+        "3D000",
+        &["does not exist"],
+    );
+}
