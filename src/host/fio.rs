@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pgfsbench_core::workload::io::program;
+use pgfsbench_core::sys::fio;
 
 use crate::{
     errors::{Fault, sqlstate},
@@ -20,7 +20,7 @@ const EXECUTABLE: u32 = 0o111;
 /// The real path of fio. Every directory on the way belongs to root and cannot be written by others: the path stays what it was when it was
 /// checked.
 pub fn find() -> Result<PathBuf, Fault> {
-    let path = program::place(settings::fio(), |place| Path::new(place).exists())?;
+    let path = fio::place(settings::fio(), |place| Path::new(place).exists())?;
     let path = PathBuf::from(path);
     if !path.is_absolute() {
         return Err(refused(&path, "The path is not absolute."));

@@ -7,7 +7,6 @@ pub mod job;
 mod job_file;
 mod metrics;
 mod options;
-pub mod program;
 mod row;
 pub mod series;
 pub mod setting;

@@ -196,7 +196,7 @@ struct Failure {
     message: String,
 }
 
-/// What a client has inserted, and its error.
+/// Rows that a client has inserted, and its error.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Record {
     rows: Vec<String>,
