@@ -73,7 +73,9 @@ CREATE FUNCTION fsbench.help(which text DEFAULT NULL) RETURNS TABLE (verb text, 
         (68, 'prepare_data', 'copies this server, for runs', 'SELECT fsbench.prepare_data(''shop'', from_server => true)'),
         (69, 'drop_data', 'removes that copy', 'SELECT fsbench.drop_data(''shop'')'),
         (70, 'script_from_statements', 'a script of recorded statements', 'SELECT fsbench.script_from_statements()'),
-        (67, 'power_cut', 'do commits survive power cuts?', 'SELECT * FROM fsbench.power_cut(''xfs'', 20)')
+        (67, 'power_cut', 'do commits survive power cuts?', 'SELECT * FROM fsbench.power_cut(''xfs'', 20)'),
+        (71, 'power_cut_watch', 'witnesses another server', 'CALL fsbench.power_cut_watch(''db2'', ''10 s'')'),
+        (72, 'power_cut_verify', 'what it lost in a power cut', 'SELECT * FROM fsbench.power_cut_verify(''db2'')')
     ) v (place, verb, what, example)
     WHERE CASE WHEN $1 IS NULL THEN v.place <= 15 ELSE lower($1) = 'all' OR strpos(v.verb, lower($1)) > 0 END
     ORDER BY v.place

@@ -407,7 +407,7 @@ fn contents_by(client: &mut Client, table: &str, keys: &str, by_index: bool) -> 
 }
 
 /// Pages that the loaders write past shared buffers are there after a crash of the server: nothing was written back before it by a checkpoint, so that all
-/// comes from WAL, or, with the least WAL, from the files.
+/// comes from WAL, or, with the least WAL, from the files. The kernel keeps what was written: a power cut is not tried here.
 #[test]
 fn loaded_tables_survive_a_crash() {
     for wal in [
