@@ -1,7 +1,7 @@
 -- The workload tpcc-like with two warehouses: what a run stores, and the tables and keys that it loads.
 SET client_min_messages = warning;
 SELECT run_id AS run FROM fsbench.run(workload => 'tpcc-like', scale => 2, clients => 2, transactions => 100, warmup => '0', seed => 7, keep => true,
-    options => '{"unlogged": true, "conditions": "all"}') \gset
+    options => '{"unlogged": true}') \gset
 SELECT moment, position, name, passed FROM fsbench.verification WHERE run_id = :run ORDER BY moment, position;
 SELECT position, transaction, weight, committed, rolled_back, failed FROM fsbench.transaction_result WHERE run_id = :run ORDER BY position;
 SELECT sum(remote_lines) > 0 AS remote_lines, sum(remote_payments) > 0 AS remote_payments, sum(orders) = sum(new_orders + wrong_orders) AS orders

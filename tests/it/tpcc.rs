@@ -506,7 +506,7 @@ fn all_conditions_hold_and_orders_of_each_client_are_there_after_a_crash() {
     );
     let id = run(
         &mut client,
-        r#"'here', 'tpcc-like', scale => 1, clients => 3, transactions => 60, options => '{"crash": true, "conditions": "all"}'"#,
+        r#"'here', 'tpcc-like', scale => 1, clients => 3, transactions => 60, options => '{"crash": true}'"#,
     );
     let of_run = format!("WHERE run_id = {id}");
     assert_columns(
