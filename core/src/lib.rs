@@ -41,6 +41,7 @@
 //! - [`verdict`]: is the difference between targets real, and which is best?
 //! - [`experiment`]: which runs are made for a verdict, and what is said of them.
 //! - [`study`]: published benchmarks as data, repeated here, and their claims judged.
+//! - [`recorded_statements`]: a script of what pg_stat_statements has recorded.
 //! - [`recovery_log`]: what a server's log says of its recovery.
 //! - [`orphaned_data`]: when prepared data that no database has are removed.
 //! - [`written`]: write amplification.
@@ -62,7 +63,7 @@
 //! sys helper
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict verification
-//! allowance btree checkpoint difference file_attributes finding_row hist loading orphaned_data quoting random recovery_log refusal script series statement statistics work_database written
+//! allowance btree checkpoint difference file_attributes finding_row hist loading orphaned_data quoting random recorded_statements recovery_log refusal script series statement statistics work_database written
 //! escape rows session_settings sqlstate wording
 //! ```
 #![forbid(unsafe_code)]
@@ -92,6 +93,7 @@ pub mod pacing;
 pub mod proc;
 pub mod quoting;
 pub mod random;
+pub mod recorded_statements;
 pub mod recovery_log;
 pub mod refusal;
 pub mod rows;

@@ -2,9 +2,9 @@
 
 use pgfsbench_core::{
     quoting,
+    recorded_statements::{self as recorded, Column, Range, Recorded},
     refusal::quoted,
     target::original,
-    workload::script::recorded::{self, Column, Range, Recorded},
 };
 use pgrx::{pg_extern, pg_sys, pg_sys::panic::ErrorReport};
 use serde::Deserialize;

@@ -90,7 +90,7 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fa
         };
         keep(&server, lock, &programs, &facts, original)
     });
-    // Of a copy that was kept, only the directory of the socket is left here.
+    // Only the directory of the socket is left of a copy that was kept.
     server.stop()?;
     server.remove(false)?;
     kept

@@ -375,7 +375,7 @@ fn init(context: &WorkerContext) -> Result<(), Fault> {
     })
 }
 
-/// What is kept of the answer to a check: not the values of a user's own data.
+/// The answer to a check as it is kept: without the values of a user's own data.
 fn shown(spec: &Spec, check: &OwnCheck, found: Option<String>) -> Option<String> {
     match spec.is_on_own() && found != check.expected {
         true => found.map(|_| ANOTHER_VALUE.into()),

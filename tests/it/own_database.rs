@@ -137,7 +137,7 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
         "3D000",
         &["database \"gone\" does not exist in the copied server"],
     );
-    // What a run loads once goes, and a copy with a name stays.
+    // Data that a run has loaded go, and a copy with a name stays.
     execute(&mut client, "SELECT fsbench.drop_prepared_data()");
     assert_eq!(rows(&mut client, known), ["shop|own"]);
     assert_eq!(

@@ -6,7 +6,6 @@ mod answers;
 mod arguments;
 mod document;
 mod failure;
-pub mod recorded;
 mod remarks;
 
 use serde::{Deserialize, Serialize};

@@ -300,7 +300,7 @@ fn compared(sql: &str) -> BTreeMap<u32, Column> {
         let (Some(column), "=") = (name_of(name), operator.as_str()) else {
             continue;
         };
-        // What follows may change the value: an operator, or a cast.
+        // An operator or a cast behind the parameter may change its value.
         let is_whole = !matches!(tokens.get(at + 3), Some(Token::Operator(_)));
         let before = at.checked_sub(1).and_then(|before| tokens.get(before));
         let is_plain = matches!(before, Some(Token::Mark('(' | '.')) | Some(Token::Word(_)));
