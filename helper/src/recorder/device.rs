@@ -400,7 +400,7 @@ mod tests {
         device.set_fault(fault.clone());
         assert_eq!(device.write(0, &[2; PAGE], 90), Err(Errno::IO));
         assert_eq!(device.write(0, &[3; PAGE], 90), Ok(()));
-        assert_eq!(pages(&mut device)[0], 3);
+        assert_eq!(pages(&device)[0], 3);
         device.set_fault(fault.clone());
         assert_eq!(device.end_cut().unwrap(), (0, 1));
         device.set_fault(fault);
