@@ -127,6 +127,9 @@ SELECT (SELECT count(*) FROM fsbench.experiment), (SELECT count(*) FROM fsbench.
 -- Syncs have no checkpoint cycles for which their windows could be too short.
 SELECT fsbench.experiment('syncs', '{a,b}', workload => 'fsync', duration => '1 s', options => '{"writers": [1], "methods": ["fdatasync"]}', metric => 'fsync_ops_fdatasync', start => false) > 0;
 SELECT fsbench.drop_experiment('syncs');
+-- A NOTICE tells of a pipeline.
+SELECT fsbench.experiment('piped', '{a,b}', workload => 'script', scripts => E'SELECT 1;\n\\startpipeline\nSELECT 2;\n\\endpipeline', :short) > 0;
+SELECT fsbench.drop_experiment('piped');
 -- A number of whatever type, a share, or a search.
 SET client_min_messages = warning;
 SELECT fsbench.experiment('number', '{a,b}', rate => 500, :short) > 0, fsbench.experiment('fraction', '{a,b}', rate => 0.5, :short) > 0,

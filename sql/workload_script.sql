@@ -51,6 +51,34 @@ SELECT transaction, transactions = committed AS counted, fsbench.percentile(1, :
 FROM fsbench.histogram h LEFT JOIN fsbench.transaction_result USING (run_id, transaction) WHERE run_id = :run AND measure = 'latency' ORDER BY transaction;
 SELECT fsbench.percentile(1, :run) BETWEEN latency_max_ms * 0.96 AND latency_max_ms AS largest FROM fsbench.result WHERE run_id = :run;
 
+-- Other meta commands: the time of \sleep counts, and \aset takes the last row of each statement that has one.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 4, init_script => 'CREATE TABLE t (a text);', variables => '{"n": 0}',
+    scripts => E'\\set n :n + 1\n\\if :n = 1\nINSERT INTO t VALUES (''one'');\n\\elif :n = 2\nINSERT INTO t VALUES (''two'');\n\\elif :n = 3\nINSERT INTO t VALUES (''three'');\n\\else\n'
+        'INSERT INTO t VALUES (''more'');\n\\endif\nSELECT g AS last, g * 2 AS twice FROM generate_series(1, :n::int) g \\aset\nSELECT 7 AS last WHERE false \\aset\n\\sleep 5 ms\n'
+        '\\startpipeline\nINSERT INTO t VALUES (:last::int + :twice::int);\n\\endpipeline',
+    checks => '[{"sql": "SELECT string_agg(a, $$ $$) FROM t", "expected": "one 3 two 6 three 9 more 12"}]') \gset
+SELECT status, latency_p50_ms >= 5 AS sleeps FROM fsbench.result WHERE run_id = :run;
+
+-- Prepared statements as with pgbench -M prepared: each case ends with its SQLSTATE, and NULL is the text that pgbench sends.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 60, seed => 3, continue_on_error => true, variables => '{"big": 3000000000, "half": 2.5}',
+    init_script => 'CREATE TABLE t (a text);',
+    scripts => '[{"name": "int4", "text": "SELECT 1 WHERE 1 = :big;"}, {"name": "no integer", "text": "SELECT :half + 1;"}, {"name": "no type", "text": "SELECT :big IS NULL;"},
+        {"name": "null", "text": "\\set n null\nINSERT INTO t VALUES (coalesce(:n, ''none'')), (coalesce(:undefined, ''none''));"}]',
+    checks => '[{"sql": "SELECT string_agg(DISTINCT a, $$ $$ ORDER BY a) FROM t", "expected": "NULL none"}]') \gset
+SELECT t.transaction, committed > 0 AS committed, f.sqlstate, f.transactions = t.failed AND f.transactions > 0 AS failed FROM fsbench.transaction_result t LEFT JOIN fsbench.transaction_failure f USING (run_id, position)
+WHERE run_id = :run ORDER BY position;
+
+-- A second try begins with the same random numbers, and the latency runs from the first one.
+SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 1, transactions => 5, max_tries => 2, seed => 1,
+    init_script => 'CREATE SEQUENCE tries; CREATE TABLE drawn (try bigint, a bigint, b bigint);',
+    scripts => E'\\set a random(1, 1000000000)\n\\set b random_gaussian(1, 1000000, 2.5)\nSELECT nextval(''tries'') AS try \\gset\nINSERT INTO drawn VALUES (:try, :a, :b);\n\\if :try % 2 = 1\n'
+        'SELECT pg_sleep(0.02);\nDO $$BEGIN RAISE ''again'' USING ERRCODE = ''40001''; END$$;\n\\endif',
+    checks => '[{"sql": "SELECT count(*) FROM drawn", "expected": 10}, {"sql": "SELECT count(*) FROM drawn o JOIN drawn e ON e.try = o.try + 1 WHERE o.try % 2 = 1 AND (e.a, e.b) = (o.a, o.b)", "expected": 5},
+        {"sql": "SELECT count(DISTINCT a) FROM drawn", "expected": 5}]') \gset
+SELECT committed, failed, retried, retries, latency_p50_ms >= 20 AS from_first_try FROM fsbench.transaction_result WHERE run_id = :run;
+SELECT sqlstate, transactions, retries FROM fsbench.transaction_failure WHERE run_id = :run;
+SELECT sum(r.tps) > 0 AND abs(sum(r.tps) / max(l.tps) - 1) < 1e-6 AS tps FROM fsbench.transaction_result r JOIN fsbench.run_log l USING (run_id) WHERE run_id = :run;
+
 -- The order of serializable transactions that are tried again is one after the other; a pipeline that fails leaves nothing.
 SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 4, transactions => 50, max_tries => 100000,
     init_script => 'CREATE TABLE c (n int); INSERT INTO c VALUES (0);',

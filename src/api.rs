@@ -19,6 +19,7 @@ mod judge;
 mod knee;
 mod limits;
 mod own_target;
+mod power_cut_watch;
 mod prepared_data;
 mod progress;
 mod redefined;

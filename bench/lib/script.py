@@ -18,6 +18,7 @@ FUNCTIONS = {
     "gaussian": "random_gaussian(1, 1000000, 2.5)",
     "exponential": "random_exponential(1, 1000000, 2.5)",
     "zipfian": "random_zipfian(1, 1000000, 1.2)",
+    "zipfian-1.001": "random_zipfian(1, 1000000, 1.001)",
     "hash": "hash(123)",
     "permute": "permute(77, 1000000)",
 }

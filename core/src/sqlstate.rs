@@ -127,6 +127,11 @@ pub fn speaks_of_data(sqlstate: &str) -> bool {
         || [INTERNAL, CORRUPTED, INDEX_CORRUPTED, NO_SUCH_TABLE].contains(&sqlstate)
 }
 
+/// Whether an error says that a table or an index is damaged.
+pub fn says_corrupted(sqlstate: &str) -> bool {
+    [CORRUPTED, INDEX_CORRUPTED].contains(&sqlstate)
+}
+
 /// PostgreSQL's packed form: six bits a character (MAKE_SQLSTATE in elog.h).
 pub fn pack(sqlstate: &str) -> i32 {
     sqlstate

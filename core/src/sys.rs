@@ -7,6 +7,7 @@ mod array;
 mod block;
 pub mod cgroup;
 mod container;
+pub mod fio;
 mod huge_pages;
 mod identity;
 mod journal;

@@ -23,6 +23,7 @@ use crate::{
     spec::{OwnMetric, RunArguments, Workload},
 };
 
+pub use power_cut::{checked_cuts, loss_below, run_seconds as power_cut_seconds};
 pub use resolve::resolve;
 pub use tables::{VERIFICATION, measured_tables, result_tables, tables};
 

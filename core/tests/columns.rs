@@ -88,6 +88,8 @@ const WITHOUT_STRUCT: &[(&str, &str)] = &[
     ("imported_run", "fsbench.import() writes it, in SQL"),
     ("imported_experiment", "fsbench.import() writes it, in SQL"),
     ("script", "a statement names each column"),
+    ("power_cut_watch", "statements name each column"),
+    ("power_cut_commit", "statements name each column"),
     ("experiment_run", "statements name each column"),
     ("experiment_log", "a statement names each column"),
     ("study_definition", "a statement names each column"),
@@ -211,6 +213,7 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(io::series::Row::default()),
         row(power_cut::Summary::default()),
         row(power_cut::Point::default()),
+        row(power_cut::StorageError::default()),
     ]
 }
 

@@ -87,7 +87,9 @@ impl Engine {
             Request::DropCaches => self.drop_caches(tell),
             Request::CutStop { target, stop } => self.cut_stop(&place(target), stop, tell),
             Request::Cut { target, cut } => self.cut(&place(target), cut, tell),
+            Request::CutAgain { target } => self.cut_again(&place(target), tell),
             Request::CutEnd { target } => self.cut_end(&place(target), tell),
+            Request::BarriersOff { target } => self.barriers_off(&place(target), tell),
             Request::Fault { target, fault } => self.fault(&place(target), fault),
         }
     }

@@ -3,6 +3,8 @@
 //!
 //! A write that reaches the disk before a flush counts as flushed by it, also if its answer was still on its way.
 
+#[cfg(test)]
+mod batch_tests;
 mod device;
 mod extents;
 mod fuse;

@@ -26,7 +26,7 @@ OWN_TEXTS = {'job_file'}
 PLACES = re.compile('device|directory|connection|host|label|bindir|mount_point|path|identity')
 
 # Findings whose messages are figures and words of pgfsbench.
-TOLD_FINDINGS = set('power_cut_failed power_cuts_void server_restarted fsync_off in_memory barriers_off jfs_does_not_flush sync_does_nothing fsync_too_fast flushes_missing synchronous_commit_off full_page_writes_off unlogged throttled steal '
+TOLD_FINDINGS = set('power_cut_failed power_cuts_void fsync_error server_restarted fsync_off in_memory barriers_off jfs_does_not_flush sync_does_nothing fsync_too_fast flushes_missing synchronous_commit_off full_page_writes_off unlogged throttled steal '
                     'processor_limit noisy_neighbour memory_limit memory_pressure other_writers device_discards lazy_init flush_step archiving replication slow_clock observer_effect governor failed_transactions '
                     'cache_not_as_asked read_for_others workers_not_launched skipped_transactions behind_schedule stalls drift warming_up autovacuum_off dead_rows dirty_limit '
                     'checkpoints_requested cpu_saturated cpu_bound data_fits_shared_buffers data_fits_ram clients_exceed_branches lock_waits no_complete_checkpoint too_short '

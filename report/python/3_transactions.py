@@ -15,8 +15,7 @@ def read_transactions(model):
     chosen = list(name_of)
     of_chosen = lambda sql: [dict(row, name=name_of[row['run_id']]) for row in query(sql, ['bigint[]'], [chosen])]
     model['transactions'] = of_chosen(
-        'SELECT t.*, 1000 * t.committed / nullif(r.measured_ms, 0) AS tps FROM fsbench.transaction_result t JOIN fsbench.run_log r USING (run_id) '
-        'WHERE t.run_id = ANY ($1) ORDER BY t.position, array_position($1, t.run_id)')
+        'SELECT * FROM fsbench.transaction_result WHERE run_id = ANY ($1) ORDER BY position, array_position($1, run_id)')
     model['commands'] = of_chosen(
         'SELECT * FROM fsbench.script_command WHERE run_id = ANY ($1) ORDER BY position, command, array_position($1, run_id) LIMIT %d' % (MOST_COMMANDS + 1))
     model['latency_by_type'] = [dict(row, name=group['name']) for group in model['groups'] for row in query(
@@ -75,10 +74,10 @@ def without_texts(model):
 
 
 def durations(row):
-    return [milliseconds(row['latency_%s_ms' % name]) for name in ('avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'max')]
+    return [milliseconds(row['latency_%s_ms' % name]) for name in ('avg', 'stddev', 'p50', 'p90', 'p95', 'p99', 'p999', 'max')]
 
 
-DURATIONS = ['average', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'longest']
+DURATIONS = ['average', 'deviation', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'longest']
 
 
 def whole(value):
@@ -92,10 +91,10 @@ def table_without_empty(head, rows):
 
 def transactions_section(model, of):
     rows = [[row['transaction'], row['name'], whole(row['weight']), figure(row['tps']), whole(row['committed']), whole(row['rolled_back']), whole(row['failed']) if row['failed'] else '',
-             whole(row['retried']) if row['retried'] else '', whole(row['late'])] + durations(row) for row in model['transactions']]
+             whole(row['retried']) if row['retried'] else '', whole(row['retries']) if row['retries'] else '', whole(row['late'])] + durations(row) for row in model['transactions']]
     if not rows:
         return ''
-    head = ['transaction', 'of', 'weight', 'tps', 'committed', 'rolled back', 'failed', 'tried again', 'late'] + DURATIONS
+    head = ['transaction', 'of', 'weight', 'tps', 'committed', 'rolled back', 'failed', 'tried again', 'further tries', 'late'] + DURATIONS
     chart_of = '<h3>%s</h3>%s' % (h(of['types']['title']), figure_of(of['types'])) if 'types' in of else ''
     return '<p class="soft">Of one run each.</p>' + table_without_empty(head, rows) + chart_of
 

@@ -36,6 +36,7 @@ CREATE TABLE fsbench.transaction_result (
     position          integer NOT NULL,
     transaction       text NOT NULL,
     weight            bigint NOT NULL,
+    tps               float8,
     committed         bigint NOT NULL,
     rolled_back       bigint,
     failed            bigint NOT NULL,
@@ -57,6 +58,7 @@ COMMENT ON TABLE fsbench.transaction_result IS 'Measured transactions of each ty
 COMMENT ON COLUMN fsbench.transaction_result.position IS 'Number of the type in the workload, from 1; of a script its place in the argument scripts';
 COMMENT ON COLUMN fsbench.transaction_result.transaction IS 'Name of the type, as in fsbench.histogram; of a script its name';
 COMMENT ON COLUMN fsbench.transaction_result.weight IS 'Weight by which it was chosen';
+COMMENT ON COLUMN fsbench.transaction_result.tps IS 'Committed transactions per second of the measured window; NULL in a search for a rate';
 COMMENT ON COLUMN fsbench.transaction_result.committed IS 'Transactions that were carried out to their end. A script that rolls back by itself counts here';
 COMMENT ON COLUMN fsbench.transaction_result.rolled_back IS 'Transactions that the workload rolled back as intended; NULL where it does not know them';
 COMMENT ON COLUMN fsbench.transaction_result.failed IS 'Transactions whose last try failed; fsbench.transaction_failure has them by SQLSTATE';

@@ -339,8 +339,6 @@ COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 
 COMMENT ON COLUMN fsbench.sample.interval_ms IS 'True length of the interval (ms): shorter in the last one of a run, longer where the sampler came late';
 COMMENT ON COLUMN fsbench.sample.transactions IS 'Transactions committed in it, or operations of io; NULL in a second in which fio logged no job, and in a run that has none, as all columns of transactions, and those of WAL and blocks by the clients'' own counters';
 COMMENT ON COLUMN fsbench.sample.skipped IS 'Transactions skipped in it';
-COMMENT ON COLUMN fsbench.sample.late IS 'Transactions that took longer than the latency limit';
-COMMENT ON COLUMN fsbench.sample.failed IS 'Transactions that failed in it';
 COMMENT ON COLUMN fsbench.sample.latency_avg_ms IS 'Mean latency of transactions that ended in the second (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_p50_ms IS 'Median latency (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_p95_ms IS '95th percentile of the latency (ms)';
@@ -351,17 +349,6 @@ COMMENT ON COLUMN fsbench.sample.wal_bytes IS 'WAL that the server wrote in it (
 COMMENT ON COLUMN fsbench.sample.wal_flushed_bytes IS 'WAL that was flushed in it (difference of flush LSNs)';
 COMMENT ON COLUMN fsbench.sample.client_wal_bytes IS 'Bytes of WAL records of the clients'' transactions, by their own counters; adds up to that of the run';
 COMMENT ON COLUMN fsbench.sample.client_wal_records IS 'WAL records likewise';
-COMMENT ON COLUMN fsbench.sample.client_wal_fpi IS 'Full-page images among them';
-COMMENT ON COLUMN fsbench.sample.client_wal_writes IS 'How often clients wrote WAL to its file';
-COMMENT ON COLUMN fsbench.sample.client_wal_syncs IS 'How often clients flushed WAL, as in run_log';
-COMMENT ON COLUMN fsbench.sample.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
-COMMENT ON COLUMN fsbench.sample.client_wal_sync_ms IS 'Time of these flushes, likewise';
-COMMENT ON COLUMN fsbench.sample.client_blocks_hit IS 'Blocks that clients found in shared buffers';
-COMMENT ON COLUMN fsbench.sample.client_blocks_read IS 'Blocks that clients read from the operating system';
-COMMENT ON COLUMN fsbench.sample.client_blocks_dirtied IS 'Blocks that clients changed first';
-COMMENT ON COLUMN fsbench.sample.client_blocks_written IS 'Blocks that clients had to write themselves';
-COMMENT ON COLUMN fsbench.sample.client_block_read_ms IS 'Time for reading blocks, added up over the clients (ms); NULL while track_io_timing is off';
-COMMENT ON COLUMN fsbench.sample.client_block_write_ms IS 'Time for writing blocks, likewise';
 COMMENT ON COLUMN fsbench.sample.device_reads IS 'Reads of the block device of the data in the interval (iostat: r/s, where that is a second); NULL where the data have no block device of their own, as all columns of it';
 COMMENT ON COLUMN fsbench.sample.device_writes IS 'Writes (w/s); the kernel counts a flush of the cache that writes nothing as a write, too';
 COMMENT ON COLUMN fsbench.sample.device_flushes IS 'Flushes of its cache (f/s); for a partition those of the whole disk; NULL where the kernel does not count them';

@@ -63,7 +63,8 @@ CREATE TABLE fsbench.experiment (
     over_at_latest  timestamptz,
     moved           text,
     open_because    jsonb,
-    next_blocks     integer
+    next_blocks     integer,
+    power_cuts      integer CHECK (power_cuts BETWEEN 1 AND 900)
 );
 COMMENT ON TABLE fsbench.experiment IS 'One row per experiment, as it was planned before its first run; read it through the view fsbench.experiments';
 COMMENT ON COLUMN fsbench.experiment.experiment_id IS 'Number of the experiment in this database';
@@ -105,6 +106,7 @@ COMMENT ON COLUMN fsbench.experiment.budget_seconds IS 'The budget for which che
 COMMENT ON COLUMN fsbench.experiment.over_at_latest IS 'Latest end, as expected before the current run; NULL while it is not running';
 COMMENT ON COLUMN fsbench.experiment.moved IS 'The last change of over_at_latest, and its cause; NULL without a change';
 COMMENT ON COLUMN fsbench.experiment.open_because IS 'Reasons for an open answer: an array, each with its code and values; NULL when all is decided, or before the end';
+COMMENT ON COLUMN fsbench.experiment.power_cuts IS 'Power cuts of each target before the first block, by a run of the workload power-cut (block 0); NULL without any';
 COMMENT ON COLUMN fsbench.experiment.next_blocks IS 'Number of blocks to extend it to, so that a decision is likely; NULL where more blocks would not help';
 
 CREATE TABLE fsbench.experiment_target (
@@ -131,7 +133,7 @@ CREATE TABLE fsbench.experiment_run (
     target_number integer NOT NULL,
     attempt       integer NOT NULL CHECK (attempt > 0),
     run_id        bigint,
-    outcome       text CHECK (outcome IN ('measured', 'behind', 'invalid', 'failed', 'interrupted', 'repeated', 'disturbed', 'burn_in', 'pilot')),
+    outcome       text CHECK (outcome IN ('measured', 'behind', 'invalid', 'failed', 'interrupted', 'repeated', 'disturbed', 'burn_in', 'pilot', 'power_cut')),
     why           text,
     boot_id       text,
     versions      text,
@@ -146,7 +148,7 @@ COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s orde
 COMMENT ON COLUMN fsbench.experiment_run.target_number IS 'Target, in fsbench.experiment_target';
 COMMENT ON COLUMN fsbench.experiment_run.attempt IS 'Number of the attempt for this target in this block, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being started, or when it could not be';
-COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate, or its search has found none) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk, and another attempt counts), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate, or its search has found none) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk, and another attempt counts), burn_in, pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) and power_cut (block 0) do not; NULL while it is on';
 COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count, or has no value, or counts although others disturbed it';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Identifier of the operating system''s start during the run';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension, and a mark of those settings of the server that may change figures';
@@ -159,7 +161,7 @@ CREATE TABLE fsbench.experiment_log (
     log_id        bigint PRIMARY KEY DEFAULT nextval('fsbench.experiment_log_id_seq'),
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
     at            timestamptz NOT NULL DEFAULT clock_timestamp(),
-    event         text NOT NULL CHECK (event IN ('recorded', 'started', 'look', 'failed', 'invalid', 'interrupted', 'repeated', 'throttled', 'disturbed', 'burn_in', 'pilot',
+    event         text NOT NULL CHECK (event IN ('recorded', 'started', 'look', 'failed', 'invalid', 'interrupted', 'repeated', 'throttled', 'disturbed', 'burn_in', 'pilot', 'power_cut',
         'rate', 'wal', 'counted', 'neighbours', 'moved', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done')),
     block         integer,
     message       text,
@@ -169,7 +171,7 @@ CREATE INDEX experiment_log_experiment_id_idx ON fsbench.experiment_log (experim
 COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment';
 COMMENT ON COLUMN fsbench.experiment_log.log_id IS 'Number: what happened later has a higher one';
 COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
-COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, wal, counted (an attempt that others disturbed), neighbours (the machine is taken as it is), moved (it ends later than reckoned before), set_aside, paused, resumed, extended, cancelled, or done';
+COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, power_cut, rate, wal, counted (an attempt that others disturbed), neighbours (the machine is taken as it is), moved (it ends later than reckoned before), set_aside, paused, resumed, extended, cancelled, or done';
 COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block of the event';
 COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
 COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';

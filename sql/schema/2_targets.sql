@@ -183,7 +183,7 @@ CREATE TABLE fsbench.helper_job (
     job_id         bigint PRIMARY KEY DEFAULT nextval('fsbench.helper_job_id_seq'),
     run_id         bigint,
     target         text NOT NULL,
-    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'remount', 'describe', 'plan', 'try', 'drop_caches', 'cut_stop', 'cut', 'cut_end', 'fault')),
+    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'remount', 'describe', 'plan', 'try', 'drop_caches', 'barriers_off', 'cut_stop', 'cut', 'cut_again', 'cut_end', 'fault')),
     request        jsonb NOT NULL,
     status         text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'done', 'failed')),
     requested_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -206,7 +206,7 @@ COMMENT ON TABLE fsbench.helper_job IS 'Requests to pgfsbench-helper, and their 
 COMMENT ON COLUMN fsbench.helper_job.job_id IS 'Number of the job in this database';
 COMMENT ON COLUMN fsbench.helper_job.run_id IS 'Run of the job; NULL for a job without a run';
 COMMENT ON COLUMN fsbench.helper_job.target IS 'Target of the job';
-COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; remount: unmount it and mount it again as it was; describe: list devices, image directories and filesystems; plan: tell what prepare would do; try: prepare it once on a sparse image, and remove that; drop_caches: empty the page cache; cut_stop: end the recording of a target, and unmount it; cut: mount it as a power cut would have left it; cut_end: unmount that; fault: let its disk fail';
+COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; remount: unmount it and mount it again as it was; describe: list devices, image directories and filesystems; plan: tell what prepare would do; try: prepare it once on a sparse image, and remove that; drop_caches: empty the page cache; barriers_off: have the filesystem of a recorded target send no flushes; cut_stop: end the recording of a target, and unmount it; cut: mount it as a power cut would have left it; cut_again: mount it again as it has become since; cut_end: unmount that; fault: let its disk fail';
 COMMENT ON COLUMN fsbench.helper_job.request IS 'The request; the helper''s own configuration decides whether it is carried out';
 COMMENT ON COLUMN fsbench.helper_job.status IS 'queued, running, done or failed';
 COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'Time of the request';

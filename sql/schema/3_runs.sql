@@ -66,17 +66,70 @@ CREATE FUNCTION fsbench.diff(run_a bigint, run_b bigint)
 COMMENT ON FUNCTION fsbench.diff IS 'What differs between two runs, by what is stored of them: their parameters, targets, filesystems, mount options, devices, settings, versions, kernels and hosts. matters tells how likely it changes the figures, much before maybe before hardly, and why tells why. NULL: not given, the default, or not known (why says so). What every run has of its own (its data directory, its port, how full its disk was) is left out';
 
 CREATE FUNCTION fsbench.power_cut(target text, cuts integer DEFAULT 300, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
-    settings jsonb DEFAULT NULL, seed bigint DEFAULT NULL)
+    settings jsonb DEFAULT NULL, seed bigint DEFAULT NULL, fsync_error boolean DEFAULT NULL)
     RETURNS TABLE (run_id bigint, part text, outcome text, says text)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp COST 1000000 ROWS 4
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp COST 1000000 ROWS 7
     AS $$
 #variable_conflict use_column
 DECLARE
     run bigint;
 BEGIN
     SELECT r.run_id INTO STRICT run FROM fsbench.run(target => $1, workload => 'power-cut', clients => $3, duration => $4, settings => $5, seed => $6,
-        options => jsonb_strip_nulls(jsonb_build_object('cuts', $2))) r;
+        options => jsonb_strip_nulls(jsonb_build_object('cuts', $2, 'fsync_error', $7))) r;
     RETURN QUERY SELECT p.run_id, p.part, p.outcome, p.says FROM fsbench.power_cut_result p WHERE p.run_id = run ORDER BY p.control, p.part;
+    RETURN QUERY SELECT e.run_id, e.operation || '_error', e.outcome, e.says FROM fsbench.power_cut_error e WHERE e.run_id = run ORDER BY e.operation;
 END
 $$;
-COMMENT ON FUNCTION fsbench.power_cut IS 'Whether commits survive power cuts on a target with an image: a run of the workload power-cut, and its rows of fsbench.power_cut_result. cuts: how many times the power is cut while clients commit; the other parameters are those of fsbench.run';
+COMMENT ON FUNCTION fsbench.power_cut IS 'Whether commits survive power cuts on a target with an image: a run of the workload power-cut, and its rows of fsbench.power_cut_result. cuts: how many times the power is cut while clients commit; fsync_error: whether a flush and a write of the device fail, too, whose rows are those of fsbench.power_cut_error; the other parameters are those of fsbench.run';
+
+CREATE FUNCTION fsbench._watch_begin(target text, duration interval) RETURNS bigint
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_watch_begin_wrapper';
+COMMENT ON FUNCTION fsbench._watch_begin IS 'Begins a watch of the server of a target; gives its number. Private: fsbench.power_cut_watch() calls it';
+
+CREATE FUNCTION fsbench._watch_commit(watch_id bigint) RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_watch_commit_wrapper';
+COMMENT ON FUNCTION fsbench._watch_commit IS 'Has the other server commit the next number, and notes it; false when the watch is over. Private: fsbench.power_cut_watch() calls it';
+
+CREATE FUNCTION fsbench._watch_verify(watch_id bigint) RETURNS void
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_watch_verify_wrapper';
+COMMENT ON FUNCTION fsbench._watch_verify IS 'Counts the numbers of a watch on the other server. Private: fsbench.power_cut_verify() calls it';
+
+CREATE FUNCTION fsbench._witness(mark text, number bigint) RETURNS void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_witness_wrapper';
+COMMENT ON FUNCTION fsbench._witness IS 'Stores a number for a watch of another server; without a number removes those of the watch. Private: the other server calls it';
+
+CREATE PROCEDURE fsbench.power_cut_watch(target text, duration interval DEFAULT NULL)
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    watch bigint;
+BEGIN
+    watch := fsbench._watch_begin(target, duration);
+    COMMIT;
+    WHILE fsbench._watch_commit(watch) LOOP
+        COMMIT;  -- the number is on disk here
+    END LOOP;
+END
+$$;
+COMMENT ON PROCEDURE fsbench.power_cut_watch IS 'Makes this server the witness of a power cut of another one, which the target''s connection leads to: that server commits numbers, and each number that it has acknowledged is on disk here before the next one is sent. It ends when the connection is lost, or after duration. Each session that calls it is a client. See fsbench.power_cut_verify()';
+
+CREATE FUNCTION fsbench.power_cut_verify(target text DEFAULT NULL)
+    RETURNS TABLE (watch_id bigint, server text, acknowledged bigint, missing bigint, first_missing bigint, says text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 4
+    AS $$
+#variable_conflict use_column
+DECLARE
+    watch bigint;
+    watches bigint[] := ARRAY(SELECT w.watch_id FROM fsbench.power_cut_watch w WHERE w.verified_at IS NULL AND w.acknowledged > 0 AND ($1 IS NULL OR w.target = $1) ORDER BY w.watch_id);
+BEGIN
+    FOREACH watch IN ARRAY watches LOOP
+        PERFORM fsbench._watch_verify(watch);
+    END LOOP;
+    RETURN QUERY SELECT w.watch_id, w.target, w.acknowledged, w.missing, w.first_missing, w.says FROM fsbench.power_cut_watch w WHERE w.watch_id = ANY (watches) ORDER BY w.watch_id;
+END
+$$;
+COMMENT ON FUNCTION fsbench.power_cut_verify IS 'After a power cut of the server of a target, or of all targets: how many commits that it has acknowledged to fsbench.power_cut_watch() are missing there. A watch is counted again until that server has restarted';

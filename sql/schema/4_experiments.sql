@@ -14,16 +14,18 @@ COMMENT ON FUNCTION fsbench._on_seconds IS 'For how long an experiment was on (s
 CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS float8
     LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT least(greatest(c.runs * c.seconds_each - least(greatest(coalesce(extract(epoch FROM clock_timestamp())::float8 - extract(epoch FROM c.since)::float8, 0), 0), c.seconds_each), 0),
+    SELECT least(greatest(c.cut_seconds + c.runs * c.seconds_each - least(greatest(coalesce(extract(epoch FROM clock_timestamp())::float8 - extract(epoch FROM c.since)::float8, 0), 0), c.seconds_each), 0),
                  CASE WHEN ($1).max_seconds IS NOT NULL THEN greatest(($1).max_seconds - fsbench._on_seconds($1), 0) END)
     -- A month each at most: what a restored row has beyond that breaks no view.
     FROM (SELECT greatest(least(greatest(($1).run_seconds, m.longest), 2678400), 0) AS seconds_each, m.since,
                  greatest(($1).max_blocks * t.targets - m.counting, 0) * CASE WHEN ($1).neighbours = 'unexpected' AND m.counting > 0 THEN greatest(m.attempts / m.counting::float8, 1) ELSE 1 END
-                 + CASE WHEN m.block > 0 THEN 0 ELSE greatest(b.before - m.before, 0) END AS runs
-          FROM (SELECT max(extract(epoch FROM r.ended_at)::float8 - extract(epoch FROM r.started_at)::float8) AS longest, max(x.block) AS block, min(x.planned_at) FILTER (WHERE x.outcome IS NULL) AS since,
+                 + CASE WHEN m.block > 0 THEN 0 ELSE greatest(b.before - m.before, 0) END AS runs,
+                 -- As run_seconds() of core's power cuts: about a second for each.
+                 CASE WHEN m.block > 0 OR ($1).power_cuts IS NULL THEN 0 ELSE greatest(k.compared - m.power_cut, 0) * (60 + ($1).power_cuts + 4 * least(($1).power_cuts, 20)) END AS cut_seconds
+          FROM (SELECT max(extract(epoch FROM r.ended_at)::float8 - extract(epoch FROM r.started_at)::float8) FILTER (WHERE x.outcome IS DISTINCT FROM 'power_cut') AS longest, max(x.block) AS block, min(x.planned_at) FILTER (WHERE x.outcome IS NULL) AS since,
                        count(*) FILTER (WHERE x.outcome IN ('measured', 'behind') AND t.set_aside IS NULL) AS counting,
                        count(*) FILTER (WHERE x.outcome IN ('measured', 'behind', 'disturbed') AND t.set_aside IS NULL) AS attempts,
-                       count(*) FILTER (WHERE x.outcome IN ('burn_in', 'pilot')) AS before
+                       count(*) FILTER (WHERE x.outcome IN ('burn_in', 'pilot')) AS before, count(*) FILTER (WHERE x.outcome = 'power_cut') AS power_cut
                 FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) LEFT JOIN fsbench.run_log r USING (run_id)
                 WHERE x.experiment_id = ($1).experiment_id) m,
                (SELECT count(*) AS targets FROM fsbench.experiment_target t WHERE t.experiment_id = ($1).experiment_id AND t.set_aside IS NULL) t,
@@ -44,7 +46,7 @@ CREATE VIEW fsbench.experiments AS
                 THEN pg_catalog.format('SELECT fsbench.extend_experiment(%L, %s);', e.experiment, e.next_blocks) END AS next_step
     FROM fsbench.experiment e CROSS JOIN LATERAL (
         SELECT pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
-               pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'burn_in', 'pilot')) AS repeated,
+               pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'burn_in', 'pilot', 'power_cut')) AS repeated,
                pg_catalog.max(r.run_id) FILTER (WHERE r.outcome IS NULL) AS run_id,
                pg_catalog.max(t.target) FILTER (WHERE r.outcome IS NULL) AS target
         FROM fsbench.experiment_run r JOIN fsbench.experiment_target t USING (experiment_id, target_number)
@@ -57,7 +59,7 @@ CREATE VIEW fsbench.experiments AS
 COMMENT ON VIEW fsbench.experiments IS 'Experiments of this database: how far each is, and what is known so far';
 COMMENT ON COLUMN fsbench.experiments.block IS 'Block that is on, or was the last';
 COMMENT ON COLUMN fsbench.experiments.runs IS 'Runs that are over, also those that do not count';
-COMMENT ON COLUMN fsbench.experiments.repeated IS 'Those of them that do not count although they were to: failed, invalid, interrupted, disturbed, or of a block that was made again. Runs before the first block (burn_in, pilot) were not to, and are not among them';
+COMMENT ON COLUMN fsbench.experiments.repeated IS 'Those of them that do not count although they were to: failed, invalid, interrupted, disturbed, or of a block that was made again. Runs before the first block (burn_in, pilot, power_cut) were not to, and are not among them';
 COMMENT ON COLUMN fsbench.experiments.run_id IS 'Run that is on';
 COMMENT ON COLUMN fsbench.experiments.target_on IS 'Target that is on';
 COMMENT ON COLUMN fsbench.experiments.phase IS 'Phase of that run, as in fsbench.progress';

@@ -285,7 +285,6 @@ END
 $$;
 COMMENT ON FUNCTION fsbench.acknowledge IS 'Accepts a change for the worse that begins with this run: fsbench.check_history() then compares with the new level';
 
-
 -- Results, histograms and findings stay: they are what histories and verdicts are made of.
 CREATE FUNCTION fsbench.thin(older_than interval, only_say boolean DEFAULT false)
     RETURNS TABLE (runs bigint, seconds bigint, waits bigint, bytes bigint, removed boolean)

@@ -53,7 +53,7 @@ CREATE FUNCTION fsbench._operator_routines() RETURNS SETOF regprocedure
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT p.oid::regprocedure FROM pg_proc p
-    WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = ANY ('{run,start,_start,sustainable_rate,power_cut,script_from_statements,cancel,_renew_lease,_repeat,acknowledge,
+    WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = ANY ('{run,start,_start,sustainable_rate,power_cut,power_cut_watch,power_cut_verify,_watch_begin,_watch_commit,_watch_verify,_witness,script_from_statements,cancel,_renew_lease,_repeat,acknowledge,
         experiment,plan_experiment,_rate,_change_experiment,pause_experiment,resume_experiment,cancel_experiment,extend_experiment,confirm_experiment,drop_experiment,
         _change_imported,import,drop_imported,_study,study,study_plan,drop_study}'::name[])
     $$;

@@ -27,7 +27,7 @@ $$;
 DO $$
 DECLARE
     col record;
-    sources text[] := '{result run_log, result environment, helper_log helper_job, prepared_target helper_description, script_command command_result,
+    sources text[] := '{result run_log, result environment, sample run_log, helper_log helper_job, prepared_target helper_description, script_command command_result,
         tpcc tpcc_client, tpcc_transaction transaction_result, experiments experiment, comparison experiment, chart_verdict comparison, chart_verdict experiment,
         chart_block experiment_run, chart_block experiment_target, chart_target experiment_target, chart_second sample, chart_second result,
         chart_checkpoint checkpoint, chart_latency histogram, chart_latency result, chart_wait wait_event, chart_scan_speed scan, chart_scan_speed result,

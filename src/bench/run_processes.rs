@@ -109,12 +109,8 @@ impl RunProcesses {
         for (index, slot) in self.slots.iter().enumerate() {
             slot.reset();
             slot.set_state(ClientState::Starting);
-            match launch(
-                Role::Client,
-                &format!(" {}", index + 1),
-                index as i32,
-                self.serial,
-            ) {
+            let label = format!(" {index}");
+            match launch(Role::Client, &label, index as i32, self.serial) {
                 Some(handle) => self.clients.push(handle),
                 None => return Err(no_slot("clients", index, self.slots.len())),
             }
@@ -137,7 +133,7 @@ impl RunProcesses {
                 _ if stopped => {
                     return Err(Fault::new(
                         sqlstate::SYSTEM,
-                        format!("client {} could not start", index + 1),
+                        format!("client {index} could not start"),
                     )
                     .hint("See the server's log."));
                 }
@@ -276,5 +272,5 @@ fn client_fault(index: usize, slot: &ClientSlot) -> Fault {
         sqlstate: sqlstate.into(),
         ..Fault::from_json(&slot.error.get())
     };
-    fault.context(&format!("client {} failed", index + 1))
+    fault.context(&format!("client {index} failed"))
 }

@@ -7,27 +7,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use pgfsbench_core::sys::fio;
+
 use crate::{
     errors::{Fault, sqlstate},
     pg::settings,
 };
 
-/// Places of fio where the setting `pgfsbench.fio` is empty.
-const PLACES: [&str; 3] = ["/usr/bin/fio", "/usr/local/bin/fio", "/usr/sbin/fio"];
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 const EXECUTABLE: u32 = 0o111;
 
 /// The real path of fio. Every directory on the way belongs to root and cannot be written by others: the path stays what it was when it was
 /// checked.
 pub fn find() -> Result<PathBuf, Fault> {
-    let given = settings::fio();
-    let path = match &given {
-        Some(path) => PathBuf::from(path),
-        None => {
-            let there = PLACES.iter().map(Path::new).find(|path| path.exists());
-            there.map(Path::to_owned).ok_or_else(missing)?
-        }
-    };
+    let path = fio::place(settings::fio(), |place| Path::new(place).exists())?;
+    let path = PathBuf::from(path);
     if !path.is_absolute() {
         return Err(refused(&path, "The path is not absolute."));
     }
@@ -53,12 +47,6 @@ pub fn find() -> Result<PathBuf, Fault> {
         }
     }
     Ok(real)
-}
-
-fn missing() -> Fault {
-    Fault::new(sqlstate::NOT_IN_THIS_STATE, "fio is not installed")
-        .detail(format!("It was sought in {}.", PLACES.join(", ")))
-        .hint("Install it, as by apt-get install fio, or set pgfsbench.fio to its path.")
 }
 
 fn refused(path: &Path, detail: &str) -> Fault {

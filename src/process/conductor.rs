@@ -375,6 +375,7 @@ impl Conductor {
         let own = xact::transaction(|| store::own_parameters(id))?;
         let target = &state.targets[place.number].target;
         let own = own.get(&place.number).cloned().unwrap_or_default();
+        let own = steps::own_parameters(state, place, &own);
         let seed = on.seed.wrapping_add(i64::from(place.block)) & i64::MAX;
         let role = on.role.unwrap_or_default();
         let parameters = steps::parameters(state, place, &on.parameters()?);

@@ -226,7 +226,8 @@ pub const READERS: &[Reader] = &[
     Reader {
         page: "docs/own-sql.md",
         // The folder of scripts.
-        before: r"\o {directory}/order.sql
+        before: r"\! echo 'SELECT count(*) FROM pgbench_branches;' > my.sql
+\o {directory}/order.sql
 \qecho '\\set id random(1, 10)'
 \qecho 'UPDATE item SET stock = stock - 1 WHERE id = :id;'
 \o {directory}/stock.sql
@@ -270,6 +271,10 @@ pub const READERS: &[Reader] = &[
                 "SELECT action FROM fsbench.plan('ext4', 'power-cut'",
             ),
         ],
+        not_run: &[(
+            "power_cut_watch('db2')",
+            "tests/it/power_cut_watch.rs has a second server",
+        )],
         ..NOTHING
     },
     Reader {
@@ -412,7 +417,11 @@ pub const READERS: &[Reader] = &[
 const THERE: &[&str] = &["SELECT fsbench.grant_operator('bench');"];
 
 /// Statements that a page shows with rows, and that have none where nothing of the kind was seen.
-const MAY_BE_EMPTY: &[&str] = &["code = 'cpu_bound'", "fsbench.power_cut_point"];
+const MAY_BE_EMPTY: &[&str] = &[
+    "code = 'cpu_bound'",
+    "fsbench.power_cut_point",
+    "fsbench.power_cut_error",
+];
 
 /// Statements whose rows are the same everywhere, figures and all.
 const EXACT: &[&str] = &["fsbench.verdict(", "fsbench.student_t("];

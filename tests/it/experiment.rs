@@ -246,6 +246,86 @@ fn an_experiment_comes_to_an_answer() {
     assert_eq!(events, ["recorded", "started", "done"]);
 }
 
+/// The caller's own scripts and fio, on two directories.
+#[test]
+fn scripts_and_fio_come_to_an_answer() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    scripts_are_compared(&mut client);
+    fio_is_compared(&mut client);
+    server.nothing_is_left("experiments of scripts and fio");
+}
+
+fn scripts_are_compared(client: &mut Client) {
+    let scripts = r#"[{"name": "order", "weight": 2, "text": "UPDATE shop SET sold = sold + 1;"}, {"name": "stock", "text": "SELECT sold FROM shop;"}]"#;
+    execute(
+        client,
+        &format!(
+            "SELECT fsbench.experiment('shop', '{{a,b}}', workload => 'script', clients => 2, transactions => 20, max_blocks => 3, scripts => $s${scripts}$s$, \
+             init_script => 'CREATE TABLE shop (sold int); INSERT INTO shop VALUES (0);', checks => '[{{\"sql\": \"SELECT sold > 0 FROM shop\", \"expected\": true}}]')"
+        ),
+    );
+    wait_for(client, "shop");
+    // Runs that other programs disturb are made again.
+    let ended = outcomes(client, "shop");
+    assert_eq!(
+        ended.last().map(String::as_str),
+        Some("measured 6"),
+        "{ended:?}"
+    );
+    let results = "SELECT t.transaction, count(*), sum(committed) > 0, bool_and(tps > 0) FROM fsbench.transaction_result t \
+        JOIN fsbench.experiment_run USING (run_id) WHERE outcome = 'measured' GROUP BY 1 ORDER BY 1";
+    assert_eq!(rows(client, results), ["order|6|t|t", "stock|6|t|t"]);
+    for metric in [
+        "tps",
+        "tps of order",
+        "tps of stock",
+        "commit_p99_ms of order",
+    ] {
+        let compared = format!(
+            "SELECT count(*), max(blocks), bool_and(verdict <> '' AND says <> '') FROM fsbench.compare('shop', '{metric}')"
+        );
+        assert_eq!(row(client, &compared), "2|3|t", "{metric}");
+    }
+    let file = "SELECT count(*) FILTER (WHERE line LIKE '%\"table\": \"script\"%' AND line LIKE '%UPDATE shop%'), \
+        count(*) FILTER (WHERE line LIKE '%\"table\": \"transaction_result\"%') FROM fsbench.export('shop') line";
+    assert_eq!(row(client, file), "1|1");
+    let has_python = "SELECT count(*) FROM pg_available_extensions WHERE name = 'plpython3u'";
+    if row(client, has_python) == "1" {
+        execute(client, "CREATE EXTENSION pgfsbench_report CASCADE");
+        let page = row(client, "SELECT fsbench.report('shop')");
+        for word in [
+            "UPDATE shop SET sold",
+            ">order</th>",
+            ">stock</th>",
+            "deviation",
+        ] {
+            assert!(page.contains(word), "{word}");
+        }
+    }
+}
+
+fn fio_is_compared(client: &mut Client) {
+    execute(
+        client,
+        r#"SELECT fsbench.experiment('fio', '{a,b}', workload => 'io', metric => 'read_mb_per_s', duration => '3 s', max_blocks => 3,
+            options => '{"pattern": "read", "size": "4MB", "jobs": 1, "rate": 200}')"#,
+    );
+    wait_for(client, "fio");
+    // Runs that other programs disturb are made again.
+    let ended = outcomes(client, "fio");
+    assert_eq!(
+        ended.last().map(String::as_str),
+        Some("measured 6"),
+        "{ended:?}"
+    );
+    let compared = "SELECT count(*), max(blocks), bool_and(verdict <> '' AND says <> '') FROM fsbench.compare('fio', 'read_mb_per_s')";
+    assert_eq!(row(client, compared), "2|3|t");
+    let measured = "SELECT count(*), bool_and(mb_per_second > 0) FROM fsbench.io_job JOIN fsbench.experiment_run USING (run_id) WHERE direction = 'read' AND outcome = 'measured'";
+    assert_eq!(row(client, measured), "6|t");
+}
+
 fn windows_without_two_cycles_decide_nothing(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);

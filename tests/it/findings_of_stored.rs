@@ -9,7 +9,7 @@ use serde_json::Value;
 const FINDINGS: &str = include_str!("../../docs/findings.md");
 
 /// Found only while something goes on, or in tables of their own; each is brought about where runs of its kind are tested.
-const BROUGHT_ABOUT: [&str; 12] = [
+const BROUGHT_ABOUT: [&str; 13] = [
     "commits_unlike_syncs",
     "not_released",
     "workers_not_launched",
@@ -22,6 +22,7 @@ const BROUGHT_ABOUT: [&str; 12] = [
     "not_positive",
     "power_cut_failed",
     "power_cuts_void",
+    "fsync_error",
 ];
 
 /// Findings by facts without a column alone. A run stores these as the rules of core read them, and the rules have their tests there.

@@ -105,6 +105,16 @@ fn ends(server: &TestServer, arguments: &str, what: &str, wanted: &str) {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o700);
+    let owner = |pid: i32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("its status");
+        let mut lines = status.lines();
+        lines
+            .find(|line| line.starts_with("Uid:"))
+            .expect("its user")
+            .to_owned()
+    };
+    assert_eq!(owner(fio), owner(server.postmaster()), "the server's user");
+    assert!(!owner(fio).contains("\t0"), "it is root");
     let environment = fs::read(format!("/proc/{fio}/environ")).expect("its environment");
     assert_eq!(String::from_utf8_lossy(&environment), "", "its environment");
     match what {

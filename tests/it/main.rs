@@ -45,6 +45,7 @@ mod maintenance;
 mod manual;
 mod own_database;
 mod plan;
+mod power_cut_watch;
 mod preload;
 mod queue_order;
 mod refusals;

@@ -18,16 +18,56 @@ const HERE: &[&str] = &[
     "workload => 'scan', scale => 1, options => '{\"degrees\": [1], \"repeats\": 1}'",
 ];
 
-/// Arguments of runs on a target, where data may be loaded once, copied, or loaded there.
-const THERE: &[&str] = &[
-    "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, settings => '{\"work_mem\": \"7MB\"}'",
-    "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, options => '{\"cache\": \"cold\", \"maintenance\": true}'",
-    "workload => 'select-only', scale => 1, clients => 1, transactions => 20, options => '{\"data\": \"loaded\"}'",
-    "workload => 'tpcb-simple-update', scale => 1, clients => 1, duration => '300 ms', warmup => '300 ms', options => '{\"crash\": true}'",
-    "workload => 'commit', clients => 1, transactions => 20, options => '{\"crash\": true}'",
-    "workload => 'commit', clients => 1, transactions => 20",
-    "workload => 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1]}'",
-    "workload => 'scan', scale => 1, options => '{\"degrees\": [1], \"repeats\": 1}'",
+/// Arguments of runs on a target, where data may be loaded once, copied, or loaded there, each with whether it is the first with its data.
+const THERE: &[(&str, bool)] = &[
+    (
+        "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, settings => '{\"work_mem\": \"7MB\"}'",
+        true,
+    ),
+    (
+        "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, options => '{\"cache\": \"cold\", \"maintenance\": true}'",
+        false,
+    ),
+    (
+        "workload => 'select-only', scale => 1, clients => 1, transactions => 20, options => '{\"data\": \"loaded\"}'",
+        false,
+    ),
+    (
+        "workload => 'tpcb-simple-update', scale => 1, clients => 1, duration => '300 ms', warmup => '300 ms', options => '{\"crash\": true}'",
+        false,
+    ),
+    (
+        "workload => 'commit', clients => 1, transactions => 20, options => '{\"crash\": true}'",
+        false,
+    ),
+    (
+        "workload => 'commit', clients => 1, transactions => 20",
+        false,
+    ),
+    (
+        "workload => 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1]}'",
+        false,
+    ),
+    (
+        "workload => 'scan', scale => 1, options => '{\"degrees\": [1], \"repeats\": 1}'",
+        true,
+    ),
+    (
+        "workload => 'tpcc-like', scale => 1, clients => 1, transactions => 5, options => '{\"foreign_keys\": true}'",
+        true,
+    ),
+    (
+        "workload => 'tpcc-like', scale => 1, clients => 1, transactions => 5, options => '{\"foreign_keys\": true}'",
+        false,
+    ),
+    (
+        "workload => 'tpcc-like', scale => 1, clients => 1, transactions => 5, options => '{\"foreign_keys\": false}'",
+        true,
+    ),
+    (
+        "workload => 'tpcc-like', scale => 1, clients => 1, transactions => 5, options => '{\"foreign_keys\": false}'",
+        false,
+    ),
 ];
 
 fn planned(client: &mut Client, arguments: &str) -> Vec<String> {
@@ -91,12 +131,10 @@ fn what_is_done_on_a_target_is_what_was_planned(server: &TestServer) {
         ),
     );
     let loads = |planned: &[String]| planned.contains(&"coordinator|load the data once".into());
-    for (number, arguments) in THERE.iter().enumerate() {
+    for (arguments, is_first) in THERE {
         let arguments = format!("'there', {arguments}");
         let planned = keeps_to_its_plan(server, &mut client, &arguments);
-        // pgbench's tables for the first of all, those of scans for the only one that has them.
-        let is_first = number == 0 || number == THERE.len() - 1;
-        assert_eq!(loads(&planned), is_first, "{arguments}");
+        assert_eq!(loads(&planned), *is_first, "{arguments}");
     }
     server.nothing_is_left_at_once();
 }

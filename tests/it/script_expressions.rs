@@ -8,6 +8,7 @@ use crate::common::server;
 #[path = "../../core/tests/script/client.rs"]
 #[allow(dead_code)]
 mod client;
+mod whole_scripts;
 
 use client::{End, Run};
 

@@ -73,12 +73,14 @@ fn the_same_seed_gives_the_parameters_of_pgbench() {
     assert_eq!(rows(&mut server.connect(&name), seen), theirs);
 }
 
-/// Statements whose literals differ each time, and now and then what the client's memory is.
+/// Statements whose literals differ each time. Now and then a statement has a million rows, and another one reads the client's memory.
 const LITERALS: &str = r"\set n :n + 1
 \set a random(1, 1000000000)
 SELECT 'a :a of :n', :a + 1, 'b' || :a;
 INSERT INTO differs VALUES (:a, 'text :a') ON CONFLICT DO NOTHING;
 \if :n % 1000 = 0
+SELECT generate_series(1, 1000000);
+SELECT generate_series(1, 1000000) AS last \aset
 INSERT INTO memory SELECT :n, substring(pg_read_file('/proc/self/status') FROM 'RssAnon:\s+(\d+) kB')::bigint;
 \endif
 ";

@@ -1,7 +1,7 @@
 //! Output for people: rows that fit a terminal, the list of verbs, and its examples, each of which works.
 
 use crate::common::{QUICK, assert_refused, execute, owned_directory, program, row, rows, run};
-use pgfsbench_tests::{TestServer, wait_until};
+use pgfsbench_tests::{TestServer, refusal, wait_until};
 use postgres::Client;
 
 /// The columns of a terminal.
@@ -126,6 +126,12 @@ fn every_example_of_the_help_works(server: &TestServer) {
         } else if verb == "script_from_statements" {
             // This server does not load pg_stat_statements.
             assert_refused(&mut client, &sql, "55000", &["pg_stat_statements"]);
+        } else if verb == "power_cut_watch" {
+            // tests/it/power_cut_watch.rs has another server.
+            assert_eq!(
+                refusal(&mut client, &sql).message(),
+                "target \"db2\" has no connection"
+            );
         } else {
             execute(&mut client, &sql);
         }

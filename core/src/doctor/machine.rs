@@ -264,6 +264,33 @@ mod tests {
     }
 
     #[test]
+    fn fio_has_a_line_once_it_was_looked_for() {
+        let line = |fio: Fio| {
+            let facts = Facts {
+                fio,
+                ..Facts::default()
+            };
+            check(&facts).into_iter().find(|line| line.item == "fio")
+        };
+        assert!(line(Fio::Unknown).is_none());
+        let found = line(Fio::Found("/usr/bin/fio".into())).unwrap();
+        assert_eq!(
+            (found.state, found.detail.as_deref()),
+            (OK, Some("is /usr/bin/fio"))
+        );
+        let hint = Some("Install it.".to_owned());
+        let refused = line(Fio::Refused("fio is not installed".into(), hint.clone())).unwrap();
+        assert_eq!(
+            (refused.state, refused.detail.as_deref()),
+            (
+                INFO,
+                Some("fio is not installed: the workload io cannot be run")
+            )
+        );
+        assert_eq!(refused.hint, hint);
+    }
+
+    #[test]
     fn a_quiet_machine_is_well() {
         let facts = Facts {
             load: Some(Load {

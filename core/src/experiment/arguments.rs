@@ -23,6 +23,8 @@ use crate::{
     workload,
 };
 
+/// The option of an experiment by which the power of each target is cut before the first block. Its runs do not have it.
+pub const POWER_CUT: &str = "power_cut";
 /// checkpoint_timeout cannot be shorter.
 const SHORTEST_CYCLE_US: i64 = 30_000_000;
 const LONGEST_CYCLE_US: i64 = 86_400_000_000;
@@ -79,6 +81,8 @@ pub struct Checked {
     pub cycle_seconds: Option<f64>,
     pub budget_seconds: Option<f64>,
     pub neighbours: Neighbours,
+    /// Power cuts of each target before the first block; None without any.
+    pub power_cuts: Option<u32>,
 }
 
 /// Reads the text of `rate`: a number, or a share.
@@ -280,7 +284,54 @@ pub fn check(
         cycle_seconds: cycle(arguments)?,
         budget_seconds: budget(arguments)?,
         neighbours: neighbours(arguments.neighbours.as_deref())?,
+        power_cuts: power_cuts(arguments)?,
     })
+}
+
+fn power_cuts(arguments: &ExperimentArguments) -> Result<Option<u32>, Refusal> {
+    let options = arguments.run.options.as_ref();
+    let Some(value) = options.and_then(|options| options.get(POWER_CUT)) else {
+        return Ok(None);
+    };
+    if workload_of(arguments.run.workload.as_deref()).is_some_and(|w| w.cuts_power()) {
+        return Err(Refusal::argument(format!(
+            "option \"{POWER_CUT}\" means nothing for workload \"power-cut\""
+        ))
+        .detail("Each run of this workload cuts the power.")
+        .hint("Leave the option out."));
+    }
+    workload::checked_cuts(POWER_CUT, value).map(Some)
+}
+
+/// The options of an experiment's runs: those given, without options of the experiment itself.
+pub fn options_of_runs(given: Option<Value>) -> Option<Value> {
+    match given {
+        Some(Value::Object(mut options)) => {
+            let is_alone = options.remove(POWER_CUT).is_some() && options.is_empty();
+            (!is_alone).then_some(Value::Object(options))
+        }
+        given => given,
+    }
+}
+
+/// The parameters of a target's run of power cuts: those of the experiment's runs that decide about durability.
+pub fn of_power_cuts(parameters: &Value, cuts: u32) -> Value {
+    let mut of_cuts = Map::new();
+    of_cuts.insert("workload".into(), "power-cut".into());
+    of_cuts.insert("options".into(), serde_json::json!({"cuts": cuts}));
+    for name in ["settings", "force"] {
+        let given = parameters.get(name).filter(|value| !value.is_null());
+        of_cuts.extend(given.map(|value| (name.to_owned(), value.clone())));
+    }
+    Value::Object(of_cuts)
+}
+
+/// The parameters that a target has of its own for its run of power cuts, of those for all of its runs.
+pub fn own_of_power_cuts(own: &Map<String, Value>) -> Map<String, Value> {
+    let settings = own.get_key_value("settings").into_iter();
+    settings
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// The time that cycle, windows and blocks are chosen for. What would contradict it is refused.

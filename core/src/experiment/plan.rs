@@ -13,6 +13,7 @@ use crate::{
         needed::blocks_needed,
         order,
     },
+    workload::power_cut_seconds,
 };
 
 /// Blocks whose order is drawn: as many as an experiment can be extended to.
@@ -104,6 +105,10 @@ pub struct RunsBefore {
     pub whole: u32,
     /// Runs of one checkpoint cycle.
     pub cycles: u32,
+    /// Runs that cut the power.
+    pub power_cut_runs: u32,
+    /// Power cuts of each of these.
+    pub power_cuts: u32,
 }
 
 impl RunsBefore {
@@ -115,13 +120,40 @@ impl RunsBefore {
             true => targets.saturating_sub(whole),
             false => 0,
         };
-        Self { whole, cycles }
+        Self {
+            whole,
+            cycles,
+            ..Self::default()
+        }
+    }
+
+    /// These runs, and one of each of this many targets that cuts its power.
+    pub fn with_power_cuts(self, cuts: Option<u32>, targets: u32) -> Self {
+        match cuts {
+            Some(power_cuts) => Self {
+                power_cut_runs: targets,
+                power_cuts,
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// Their number.
+    pub fn runs(self) -> u32 {
+        self.whole + self.cycles + self.power_cut_runs
+    }
+
+    /// Seconds of those that cut the power.
+    pub fn power_cut_seconds(self) -> f64 {
+        f64::from(self.power_cut_runs) * power_cut_seconds(self.power_cuts)
     }
 
     /// Seconds that these runs take.
     pub fn seconds(self, length: Length) -> f64 {
         f64::from(self.whole) * length.run_seconds()
             + f64::from(self.cycles) * length.cycle_run_seconds()
+            + self.power_cut_seconds()
     }
 }
 
@@ -142,7 +174,7 @@ pub fn announced(checked: &Checked, length: Length, before: RunsBefore) -> Strin
         looks: looks.collect(),
         runs,
         seconds: runs.map(|runs| runs as f64 * length.run_seconds() + before.seconds(length)),
-        uncounted: before.whole + before.cycles,
+        uncounted: before.runs(),
         max_seconds: checked.max_seconds,
     };
     announced.words()

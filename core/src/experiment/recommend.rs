@@ -17,15 +17,19 @@ use super::{
     steps,
 };
 use crate::{
-    finding::{Durability, memory_for_data},
+    finding::{Durability, PowerCutFacts, memory_for_data},
     helper::{Layout, layout::MOST_MEMBERS},
     spec::Workload,
     sys::cgroup::Limits,
-    texts::recommend::{
-        self as text,
-        untested::{self, Untested},
+    texts::{
+        self,
+        recommend::{
+            self as text,
+            untested::{self, Untested},
+        },
     },
     wording,
+    workload::loss_below,
 };
 
 /// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
@@ -89,6 +93,8 @@ pub struct Facts {
     pub server_read_bytes: Option<f64>,
     /// Whether a loop device, which is a file, is below its filesystem.
     pub is_on_loop: Option<bool>,
+    /// Power cuts of the experiment on this target, if a control did not make them void.
+    pub power_cuts: PowerCutFacts,
 }
 
 impl Facts {
@@ -100,6 +106,17 @@ impl Facts {
     fn data_and_memory(&self) -> Option<(f64, f64)> {
         let taken = self.asking_server_shared_buffers_bytes;
         Some((self.data_bytes?, memory_for_data(self.memory_bytes?, taken)))
+    }
+
+    /// Power cuts of the experiment on this target, and those that failed; None without any.
+    fn cuts_and_failed(&self) -> Option<(u64, u64)> {
+        Some((self.power_cuts.cuts?, self.power_cuts.failed?))
+    }
+
+    fn has_failed_power_cuts(&self) -> bool {
+        let durability = self.durability.as_ref();
+        self.cuts_and_failed().is_some_and(|(_, failed)| failed > 0)
+            || durability.is_some_and(Durability::has_failed_power_cuts)
     }
 
     fn why_not_durable(&self) -> Option<String> {
@@ -185,6 +202,7 @@ pub fn rows(state: &State, answers: &[Row], facts: &[Facts], here: &ThisServer) 
             .map(|row| advice("why", text::of(&row.target, &row.says))),
     );
     rows.extend(answer::levels(state, metric).map(|says| advice("figures", says)));
+    rows.extend(facts.iter().filter_map(|f| of_power_cuts(state, f)));
     rows.extend(facts.iter().filter_map(|f| at_what_cost(state, f)));
     rows.extend(facts.iter().filter_map(|f| what_survives(state, f)));
     rows.extend(unlike_in_durability(state, facts));
@@ -250,6 +268,14 @@ fn layout_of(f: &Facts) -> Option<(Layout, usize)> {
     range.contains(&members).then_some((layout, members))
 }
 
+/// The result of the experiment's power cuts on a target.
+fn of_power_cuts(state: &State, f: &Facts) -> Option<Advice> {
+    let (cuts, failed) = f.cuts_and_failed()?;
+    let name = state.targets.get(f.number)?.name.as_str();
+    let says = texts::power_cut::in_short(cuts, failed, loss_below(cuts));
+    Some(advice("figures", text::of(name, &says)))
+}
+
 fn unlike_in_durability(state: &State, facts: &[Facts]) -> Vec<Advice> {
     let less = facts.iter().filter_map(|f| {
         let name = state.targets.get(f.number).map_or("", |t| t.name.as_str());
@@ -295,7 +321,9 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
 /// Whether power cuts have tried the durability of a target.
 fn is_tried(facts: &Facts) -> bool {
     let durability = facts.durability.as_ref();
-    durability.is_some_and(|found| found.is_shown() || found.has_failed_power_cuts())
+    durability.is_some_and(Durability::is_shown)
+        || facts.has_failed_power_cuts()
+        || facts.cuts_and_failed().is_some()
 }
 
 fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {

@@ -151,6 +151,9 @@ pub struct Experiment {
     /// Length of a measured window, seconds.
     #[serde(default)]
     pub window_seconds: Option<f64>,
+    /// Power cuts of each target before the first block.
+    #[serde(default)]
+    pub power_cuts: Option<u32>,
 }
 
 /// Columns of `fsbench.experiment_target`.
@@ -251,6 +254,8 @@ pub enum Outcome {
     BurnIn,
     /// One without a rate, from which the rate of the others follows.
     Pilot,
+    /// One that cuts the power of its target.
+    PowerCut,
 }
 
 impl Outcome {
@@ -266,6 +271,7 @@ impl Outcome {
             Self::Disturbed => "disturbed",
             Self::BurnIn => "burn_in",
             Self::Pilot => "pilot",
+            Self::PowerCut => "power_cut",
         }
     }
 
@@ -276,7 +282,7 @@ impl Outcome {
 
     /// Whether it comes before the first block.
     pub fn is_before(self) -> bool {
-        matches!(self, Self::BurnIn | Self::Pilot)
+        matches!(self, Self::BurnIn | Self::Pilot | Self::PowerCut)
     }
 
     /// Whether it was to count and does not, so that its place in the block is filled once more, or its target set aside.
@@ -317,6 +323,16 @@ impl Experiment {
 const MOST_BLOCKS: u32 = 1000;
 
 impl State {
+    /// The position, in block 0, of the run that cuts the power of a target: behind those of all other runs before the first block.
+    pub fn position_of_power_cut(&self, number: usize) -> u32 {
+        (self.targets.len() + number + 1) as u32
+    }
+
+    /// Whether a run at this position of this block cuts the power of its target.
+    pub fn is_power_cut(&self, block: u32, position: u32) -> bool {
+        block == 0 && position as usize > self.targets.len()
+    }
+
     /// Why the rows cannot be those of an experiment; None when they can. Rows of a changed dump may hold anything.
     pub fn contradiction(&self) -> Option<String> {
         let e = &self.experiment;

@@ -25,7 +25,7 @@ use crate::verdict::{
     looks::Looks,
 };
 
-pub use before::parameters;
+pub use before::{own_parameters, parameters};
 pub use moved::why_moved;
 pub use outcome::{ExcludedTarget, excluded, outcome, without_value};
 pub use time::ends_early;

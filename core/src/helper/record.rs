@@ -1,7 +1,8 @@
 //! Recording of everything that a target's filesystem writes, and power cuts that are made from the record.
 //!
 //! The order of requests: `prepare` with [`Record`]; `cut_stop`, once the server on the target has ended; then `cut` and `cut_end` for each cut;
-//! `release`. `fault` is for the time before `cut_stop`. Times are nanoseconds of CLOCK_MONOTONIC on this machine.
+//! `release`. `barriers_off` is for the time before `cut_stop`. `fault` is for that time and for a cut, after which `cut_again` mounts the device as
+//! the failed operation has left it. Times are nanoseconds of CLOCK_MONOTONIC on this machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -166,6 +167,8 @@ pub struct CutMounted {
 pub struct CutEnded {
     /// Reads, writes, flushes and discards that the recorder has failed since the cut.
     pub failures: u64,
+    /// Writes and flushes that were failed by `fault` since the cut.
+    pub faults: u64,
     /// Time that it took to unmount and detach it, in milliseconds.
     pub ms: f64,
 }
@@ -201,6 +204,19 @@ pub struct Fault {
 pub enum FaultOn {
     Write,
     Flush,
+}
+
+impl FaultOn {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Flush, Self::Write];
+
+    /// Name in the tables of results.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Flush => "flush",
+        }
+    }
 }
 
 /// The kinds of entries of a record.
@@ -374,7 +390,11 @@ mod tests {
 
     #[test]
     fn a_recorder_that_fails_is_an_error() {
-        let ended = |failures| CutEnded { failures, ms: 1.0 };
+        let ended = |failures| CutEnded {
+            failures,
+            faults: 1,
+            ms: 1.0,
+        };
         assert_eq!(ended(0).refusal(), None);
         let refusal = ended(3).refusal().expect("an error");
         assert!(refusal.detail.expect("a detail").contains("failed 3 reads"));

@@ -81,8 +81,12 @@ pub enum Request {
     CutStop { target: Name, stop: CutStop },
     /// Mount a target as a power cut would have left it.
     Cut { target: Name, cut: Cut },
+    /// Mount the target once more on the device as it has become since the cut.
+    CutAgain { target: Name },
     /// Unmount it again, and forget what was written since.
     CutEnd { target: Name },
+    /// Have the filesystem of a recorded target send no more flushes.
+    BarriersOff { target: Name },
     /// Let the disk of a recorded target fail.
     Fault { target: Name, fault: Fault },
 }
@@ -127,7 +131,13 @@ impl Request {
                 target: Name::new(target)?,
                 cut: parse(request)?,
             },
+            "cut_again" => Self::CutAgain {
+                target: Name::new(target)?,
+            },
             "cut_end" => Self::CutEnd {
+                target: Name::new(target)?,
+            },
+            "barriers_off" => Self::BarriersOff {
                 target: Name::new(target)?,
             },
             "fault" => Self::Fault {
@@ -158,7 +168,9 @@ impl Request {
             | Self::Describe
             | Self::DropCaches
             | Self::Cut { .. }
+            | Self::CutAgain { .. }
             | Self::CutEnd { .. }
+            | Self::BarriersOff { .. }
             | Self::Fault { .. } => Ok(()),
         }
     }
@@ -173,7 +185,9 @@ impl Request {
             | Self::Remount { target }
             | Self::CutStop { target, .. }
             | Self::Cut { target, .. }
+            | Self::CutAgain { target }
             | Self::CutEnd { target }
+            | Self::BarriersOff { target }
             | Self::Fault { target, .. } => Some(target),
             Self::Describe | Self::DropCaches => None,
         }

@@ -104,6 +104,9 @@ pub struct Layer {
     /// Bytes from the device's begin to the next begin of a physical block of the disk; -1 where no block begins at a sector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alignment_offset: Option<i64>,
+    /// True if a device that it lies on stands below an earlier layer, and is not listed twice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shares_devices: bool,
     /// Loop devices only: true if it bypasses the page cache of the filesystem that holds its file (direct I/O).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct_io: Option<bool>,
@@ -155,6 +158,7 @@ impl Layer {
             array: Array::default(),
             start_bytes: None,
             alignment_offset: None,
+            shares_devices: false,
             direct_io: None,
             backing_file: None,
             queue: None,
@@ -370,6 +374,8 @@ fn walk(tree: &dyn Tree, number: &str, depth: usize, layers: &mut Vec<Layer>) {
     };
     let is_known = |layer: &Layer| layer.device.as_deref() == Some(number);
     if layers.iter().any(is_known) {
+        let upper = layers.iter_mut().rev().find(|l| l.depth + 1 == depth);
+        upper.into_iter().for_each(|l| l.shares_devices = true);
         return;
     }
     let layer = describe(tree, &block, number, depth);

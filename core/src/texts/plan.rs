@@ -84,6 +84,16 @@ pub fn budget(seconds: f64, spent_on: &str) -> String {
     format!("{}: {spent_on}", format_seconds(seconds))
 }
 
+/// Power cuts of each target before the first block, and the time that all of them take.
+pub fn power_cuts(cuts: u32, targets: u32, seconds: f64) -> String {
+    format!(
+        "{} of {}, with controls, before the first block: about {}",
+        format_count(cuts.into(), "power cut"),
+        format_count(targets.into(), "target"),
+        format_seconds(seconds)
+    )
+}
+
 /// The cycle, where it is not that of the server, the window, and the blocks.
 pub fn fit(cycle: Option<f64>, window: f64, blocks: u32) -> String {
     let cycle = cycle.map_or(String::new(), |seconds| {

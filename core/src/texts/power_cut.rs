@@ -27,6 +27,7 @@ pub enum Failure {
     LostCommits,
     Hole,
     TornPage,
+    Corrupt,
     Unbootable,
 }
 
@@ -36,6 +37,7 @@ impl Failure {
             Self::LostCommits => "lost commits",
             Self::Hole => "left a hole",
             Self::TornPage => "tore a page",
+            Self::Corrupt => "damaged an index or a table",
             Self::Unbootable => "left no server that starts",
         }
     }
@@ -50,6 +52,17 @@ pub fn none_failed(cuts: u64, writes_pages: bool, loss_below: Option<f64>) -> St
             let below = percent(share);
             format!("0 of {cuts} {verb}: less than {below} at 95 %")
         }
+    })
+}
+
+/// Power cuts of a target and those that failed; without any the share that fails is below `loss_below`.
+pub fn in_short(cuts: u64, failed: u64, loss_below: Option<f64>) -> String {
+    wording::say("power_cuts", || match loss_below.filter(|_| failed == 0) {
+        Some(share) => {
+            let below = percent(share);
+            format!("0 of {cuts} power cuts lost or damaged data: less than {below} at 95 %")
+        }
+        None => format!("{failed} of {cuts} power cuts lost or damaged data"),
     })
 }
 
@@ -69,7 +82,7 @@ pub struct Failed<'a> {
     /// Whether unflushed writes survived in sectors of 512 bytes in all cuts that failed.
     pub only_sectors: bool,
     /// How many cuts had each kind of failure. Kinds without any are left out of the sentence.
-    pub kinds: [(u64, Failure); 4],
+    pub kinds: [(u64, Failure); 5],
     /// Number of the first cut that failed, and its problem.
     pub first: (u32, &'a str),
 }
@@ -124,6 +137,79 @@ pub fn older_pages(acknowledged: u64, found: u64) -> String {
     })
 }
 
+/// Numbers that another server has acknowledged, and how many of them are missing there.
+pub fn watched(
+    acknowledged: i64,
+    missing: i64,
+    first_missing: Option<i64>,
+    has_restarted: bool,
+) -> String {
+    wording::say("watched", || {
+        let first = first_missing.map(|number| format!(", the first is number {number}"));
+        let first = first.unwrap_or_default();
+        let since = match has_restarted {
+            true => "",
+            false => "; the server has not restarted since, so this shows nothing",
+        };
+        format!("{missing} of {acknowledged} acknowledged commits are missing{first}{since}")
+    })
+}
+
+/// The way in which a failed operation of the device was reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reported {
+    /// The server has stopped all of its processes.
+    Panic,
+    /// A statement has failed.
+    Error,
+    Nothing,
+}
+
+impl Reported {
+    /// Name in the tables of results.
+    pub fn as_str(self) -> Option<&'static str> {
+        match self {
+            Self::Panic => Some("panic"),
+            Self::Error => Some("error"),
+            Self::Nothing => None,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Panic => "the server stopped with PANIC",
+            Self::Error => "a statement failed",
+            Self::Nothing => "neither the filesystem nor the server reported it",
+        }
+    }
+}
+
+/// A flush or write has failed, and all commits are there.
+pub fn error_survived(operation: &str, reported: Reported, acknowledged: u64) -> String {
+    wording::say("error_survived", || {
+        let words = reported.words();
+        format!(
+            "a {operation} failed: {words}, and after its restart all {acknowledged} acknowledged commits were there"
+        )
+    })
+}
+
+/// A flush or write has failed, and data are missing or damaged.
+pub fn error_lost(operation: &str, reported: Reported, problem: &str) -> String {
+    wording::say("error_lost", || {
+        let words = reported.words();
+        format!("a {operation} failed: {words}; after the restart: {problem}")
+    })
+}
+
+/// No flush or write has failed, or the server did not start before.
+pub fn error_not_tried(operation: &str, why: Option<&str>) -> String {
+    wording::say("error_not_tried", || match why {
+        Some(why) => format!("no {operation} was failed: {why}"),
+        None => format!("no {operation} failed while the server committed"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +221,19 @@ mod tests {
             shares.map(percent),
             ["1 %", "1 %", "14 %", "5.1 %", "0.1 %"]
         );
+    }
+
+    #[test]
+    fn a_witness_says_how_many_are_missing() {
+        assert_eq!(
+            watched(90, 0, None, true),
+            "0 of 90 acknowledged commits are missing"
+        );
+        assert_eq!(
+            watched(90, 7, Some(84), true),
+            "7 of 90 acknowledged commits are missing, the first is number 84"
+        );
+        assert!(watched(90, 0, None, false).ends_with("so this shows nothing"));
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! The workload `power-cut`: clients commit on a filesystem whose writes and flushes are recorded, and the power is cut at moments of
 //! that record. After each cut the server of the target starts on the device as the cut has left it, and is judged.
 //!
-//! A batch has four parts: two test the server as it is, two are controls that have to fail ([`part::Part`]).
+//! Two parts of a batch test the server as it is, the others are controls that have to fail ([`part::Part`]). With the option `fsync_error` an operation
+//! of the device fails, too ([`storage_error`]).
 
 mod finding;
 mod history;
 mod judge;
 mod part;
 mod result;
+mod storage_error;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{commit::Commit, transactions};
 use crate::{
@@ -28,6 +30,7 @@ pub use judge::{
 };
 pub use part::{CONTROL_COMMITS, Filesystem, PAGES, Part};
 pub use result::{Batch, Point, Summary, loss_below};
+pub use storage_error::{Course, StorageError};
 
 /// Cuts when no number is given: 0 of 300 that lose mean less than 1 % at 95 %.
 const CUTS: u32 = 300;
@@ -36,12 +39,34 @@ const MOST_CUTS: u64 = 900;
 /// The measured window when no bound is given, in milliseconds.
 const WINDOW_MS: u64 = 5_000;
 
-const OPTIONS: [OwnOption; 1] = [OwnOption {
-    name: "cuts",
-    help: "how many times the power is cut",
-    depends_on_machine: false,
-    check: |name, value| Ok(json!(values::whole_number(name, value, 1, MOST_CUTS)?)),
-}];
+const OPTIONS: [OwnOption; 2] = [
+    OwnOption {
+        name: "cuts",
+        help: "how many times the power is cut",
+        depends_on_machine: false,
+        check: |name, value| Ok(json!(checked_cuts(name, value)?)),
+    },
+    OwnOption {
+        name: "fsync_error",
+        help: "whether a flush and a write of the device fail, too",
+        depends_on_machine: false,
+        check: |name, value| Ok(json!(values::boolean(name, value)?)),
+    },
+];
+
+/// Seconds of a run without its power cuts: it makes the filesystem and the commits.
+const SECONDS_BEFORE_CUTS: f64 = 60.0;
+
+/// A number of power cuts, as an option has it.
+pub fn checked_cuts(name: &str, value: &Value) -> Result<u32, Refusal> {
+    values::whole_number(name, value, 1, MOST_CUTS).map(|cuts| cuts as u32)
+}
+
+/// Seconds of a run, as reckoned beforehand: about one for each power cut.
+pub fn run_seconds(cuts: u32) -> f64 {
+    let all: u32 = Part::ALL.into_iter().map(|part| part.cuts(cuts)).sum();
+    SECONDS_BEFORE_CUTS + f64::from(all)
+}
 
 /// The options of this workload.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,11 +74,16 @@ const OPTIONS: [OwnOption; 1] = [OwnOption {
 pub struct PowerCutOptions {
     /// Power cuts of the part that tests commits.
     pub cuts: u32,
+    /// Whether a flush and a write of the device fail, too.
+    pub fsync_error: bool,
 }
 
 impl Default for PowerCutOptions {
     fn default() -> Self {
-        Self { cuts: CUTS }
+        Self {
+            cuts: CUTS,
+            fsync_error: false,
+        }
     }
 }
 
@@ -109,10 +139,12 @@ impl Parameters for PowerCut {
     }
 
     fn shown(&self, spec: &Spec) -> Vec<String> {
-        vec![format!(
-            "{} power cuts",
-            spec.options.own::<PowerCutOptions>().cuts
-        )]
+        let own: PowerCutOptions = spec.options.own();
+        let error = own.fsync_error.then(|| "errors of the device".into());
+        [format!("{} power cuts", own.cuts)]
+            .into_iter()
+            .chain(error)
+            .collect()
     }
 }
 
@@ -162,8 +194,13 @@ impl Results for PowerCut {
     }
 
     fn tables(&self) -> &'static [ResultTable] {
-        const PARTS: Limit =
-            Limit::OneOf(&["commits", "pages", "fsync_off", "full_page_writes_off"]);
+        const PARTS: Limit = Limit::OneOf(&[
+            "commits",
+            "pages",
+            "fsync_off",
+            "full_page_writes_off",
+            "barriers_off",
+        ]);
         const {
             &[
                 ResultTable::new("power_cut_result", "part").limits(&[
@@ -173,6 +210,7 @@ impl Results for PowerCut {
                     ("lost", Limit::COUNT),
                     ("holes", Limit::COUNT),
                     ("torn", Limit::COUNT),
+                    ("corrupt", Limit::COUNT),
                     ("unbootable", Limit::COUNT),
                     ("first_failed", Limit::NUMBER),
                     ("loss_below", Limit::Range("0", "1")),
@@ -187,9 +225,21 @@ impl Results for PowerCut {
                     ("acknowledged", Limit::COUNT),
                     ("lost", Limit::COUNT),
                     ("holes", Limit::COUNT),
+                    ("relations_checked", Limit::COUNT),
                     (
                         "outcome",
-                        Limit::OneOf(&["passed", "lost", "hole", "torn", "unbootable"]),
+                        Limit::OneOf(&["passed", "lost", "hole", "torn", "corrupt", "unbootable"]),
+                    ),
+                ]),
+                ResultTable::new("power_cut_error", "operation").limits(&[
+                    ("operation", Limit::OneOf(&["flush", "write"])),
+                    ("errors", Limit::COUNT),
+                    ("reported", Limit::OneOf(&["panic", "error"])),
+                    ("acknowledged", Limit::COUNT),
+                    ("lost", Limit::COUNT),
+                    (
+                        "outcome",
+                        Limit::OneOf(&["passed", "failed", "hidden", "not_tried"]),
                     ),
                 ]),
             ]
@@ -207,6 +257,6 @@ impl Results for PowerCut {
     }
 
     fn details(&self, _run_id: i64) -> String {
-        "the parts of the batch are in fsbench.power_cut_result, each power cut in fsbench.power_cut_point".into()
+        "the parts of the batch are in fsbench.power_cut_result, each power cut in fsbench.power_cut_point, failed flushes and writes in fsbench.power_cut_error".into()
     }
 }

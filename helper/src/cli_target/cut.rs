@@ -45,8 +45,22 @@ pub enum CutAction {
         #[command(flatten)]
         hook: Hook,
     },
+    /// Unmount it, and mount it again as it has become since the cut
+    CutAgain {
+        #[command(flatten)]
+        target_name: TargetName,
+        #[command(flatten)]
+        hook: Hook,
+    },
     /// Unmount it, and throw away what was written since
     CutEnd {
+        #[command(flatten)]
+        target_name: TargetName,
+        #[command(flatten)]
+        hook: Hook,
+    },
+    /// Have the filesystem of a recorded target send no more flushes to its disk
+    BarriersOff {
         #[command(flatten)]
         target_name: TargetName,
         #[command(flatten)]
@@ -109,6 +123,14 @@ impl CutAction {
                     tear: word("tear", &tear)?,
                 };
                 engine.cut(&target_name.place(&engine)?, &cut, tell)
+            }
+            Self::CutAgain { target_name, hook } => {
+                let engine = engine(hook)?;
+                engine.cut_again(&target_name.place(&engine)?, tell)
+            }
+            Self::BarriersOff { target_name, hook } => {
+                let engine = engine(hook)?;
+                engine.barriers_off(&target_name.place(&engine)?, tell)
             }
             Self::CutEnd { target_name, hook } => {
                 let engine = engine(hook)?;

@@ -10,14 +10,29 @@ use crate::place::Place;
 use crate::plan::mount_options_again;
 use crate::probe::loops;
 use crate::recorder::{Command, Recorder, now_ns};
-use pgfsbench_core::helper::record::{Cut, CutEnded, CutMounted, CutStop, Fault, Recorded};
+use pgfsbench_core::helper::Filesystem;
+use pgfsbench_core::helper::options::mount_options;
+use pgfsbench_core::helper::record::{
+    Cut, CutEnded, CutMade, CutMounted, CutStop, Fault, Recorded,
+};
+use pgfsbench_core::proc::Mount;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use serde_json::{Value, json};
 use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::time::Instant;
 
 /// The exit code of mount(8) for a filesystem that was not mounted. Other codes speak of the program or the machine.
 const MOUNT_FAILED: i32 = 32;
+/// The place of s_feature_compat in the superblock of ext2, ext3 and ext4, and its bit for a journal.
+const EXT_FEATURES: u64 = 1024 + 0x5c;
+const EXT_HAS_JOURNAL: u32 = 4;
+/// The exit codes of fsck(8) from which on it has left errors, has found no filesystem, or was called wrongly.
+const FSCK_UNCORRECTED: i32 = 4;
+const FSCK_WRONG_USE: i32 = 16;
+/// The mount option of filesystems that can do without flushes.
+const NO_BARRIERS: &str = "nobarrier";
 
 impl Engine {
     /// Unmounts the target, and ends the recording as it was before that. The first cut can be made then.
@@ -66,6 +81,24 @@ impl Engine {
         }))
     }
 
+    /// Unmounts the target, and mounts it again on the device as it has become since the cut. What has reached the device is there.
+    pub fn cut_again(&self, place: &Place, tell: Tell) -> Result<Value, Refusal> {
+        let lock = self.journal.lock()?;
+        let (entry, recorder) = self.recorded(place, &[State::Cutting])?;
+        let began = Instant::now();
+        self.unmount_cut(&entry, &recorder, &lock, tell)?;
+        let why_not = self.mount_cut(place, &entry, &recorder, &lock, tell)?;
+        if why_not.is_some() {
+            self.unmount_cut(&entry, &recorder, &lock, tell)?;
+        }
+        Ok(json!(CutMounted {
+            made: CutMade::default(),
+            mounted: why_not.is_none(),
+            why_not,
+            ms: ms_since(began),
+        }))
+    }
+
     /// Unmounts the target, and throws away what was written since it was mounted.
     pub fn cut_end(&self, place: &Place, tell: Tell) -> Result<Value, Refusal> {
         let lock = self.journal.lock()?;
@@ -75,10 +108,55 @@ impl Engine {
         Ok(json!(ended(&recorder, began)?))
     }
 
+    /// Has the filesystem of the target send no more flushes, while it is mounted. Its release removes what it holds.
+    pub fn barriers_off(&self, place: &Place, tell: Tell) -> Result<Value, Refusal> {
+        let lock = self.journal.lock()?;
+        let (entry, _) = self.recorded(place, &[State::Ready])?;
+        // Other filesystems have no such option, or mean something else by it.
+        mount_options(entry.filesystem, NO_BARRIERS)?;
+        self.mount_of(&entry)?;
+        let argv = [
+            exec::require("mount", "mount")?.display().to_string(),
+            "-o".into(),
+            format!("remount,{NO_BARRIERS}"),
+            entry.mount_point.display().to_string(),
+        ];
+        let outcome = exec::run_making(&argv, exec::LONG, &lock)?;
+        tell(outcome.report("barriers_off"));
+        if !outcome.succeeded() {
+            return Err(outcome.refusal());
+        }
+        let options = self.mount_of(&entry)?.options;
+        match options.split(',').any(|option| option == NO_BARRIERS) {
+            true => Ok(json!({"mount_options": options})),
+            false => Err(Refusal::new(
+                Kind::System,
+                format!("{} sends flushes as before", entry.mount_point.display()),
+            )
+            .detail(format!("Its mount options are {options}."))),
+        }
+    }
+
+    /// The mount of a target that is mounted, confined as it has to be.
+    fn mount_of(&self, entry: &Entry) -> Result<Mount, Refusal> {
+        match mounted(entry)? {
+            Some(mount) if undo::is_ours(&mount, entry)? => {
+                steps::check_confined(&mount.options, &entry.mount_point)?;
+                Ok(mount)
+            }
+            _ => Err(Refusal::new(
+                Kind::NotInThisState,
+                format!("nothing is mounted on {}", entry.mount_point.display()),
+            )
+            .detail("It was unmounted, or another filesystem is mounted there.")
+            .hint("Release the target.")),
+        }
+    }
+
     /// Lets the disk of the target fail from now on.
     pub fn fault(&self, place: &Place, fault: &Fault) -> Result<Value, Refusal> {
         let _lock = self.journal.lock()?;
-        let (_, recorder) = self.recorded(place, &[State::Ready])?;
+        let (_, recorder) = self.recorded(place, &[State::Ready, State::Cutting])?;
         recorder.ask::<()>(&Command::Fault(fault.clone()))?;
         Ok(json!({"fault": fault}))
     }
@@ -157,6 +235,9 @@ impl Engine {
             _ => return Err(attached.refusal()),
         }
         loops::have_flushed(devices.filesystem())?;
+        if let Some(uncorrected) = self.check_cut(entry.filesystem, &devices, lock, tell)? {
+            return Ok(Some(uncorrected));
+        }
         let outcome = self.run_for_cut(&mount, &devices, lock, tell)?;
         match outcome.exit_code {
             Some(0) => {}
@@ -164,16 +245,38 @@ impl Engine {
             // It was killed, or lacks something.
             _ => return Err(outcome.refusal()),
         }
-        match mounted(entry)? {
-            Some(mount) if undo::is_ours(&mount, entry)? => {
-                steps::check_confined(&mount.options, &entry.mount_point)?;
-                Ok(None)
-            }
-            _ => Err(Refusal::new(
-                Kind::System,
-                format!("the cut is not mounted on {}", entry.mount_point.display()),
-            )
-            .detail("Nothing of the target's is mounted there, though mount succeeded.")),
+        self.mount_of(entry).map(|_| None)
+    }
+
+    /// Has e2fsck correct a filesystem without a journal, as a machine does when it boots. Returns what it leaves uncorrected.
+    fn check_cut(
+        &self,
+        filesystem: Filesystem,
+        devices: &Devices,
+        lock: &File,
+        tell: Tell,
+    ) -> Result<Option<String>, Refusal> {
+        let device = devices.filesystem();
+        let is_checked = match filesystem {
+            Filesystem::Ext2 => true,
+            Filesystem::Ext3 | Filesystem::Ext4 => !has_journal(device)?,
+            _ => false,
+        };
+        if !is_checked {
+            return Ok(None);
+        }
+        let argv = [
+            exec::require("e2fsck", "e2fsprogs")?.display().to_string(),
+            "-p".into(),
+            device.display().to_string(),
+        ];
+        let outcome = exec::run_making(&argv, exec::LONG, lock)?;
+        tell(outcome.report("check_cut"));
+        match outcome.exit_code {
+            Some(code) if code < FSCK_UNCORRECTED => Ok(None),
+            Some(code) if code < FSCK_WRONG_USE => Ok(outcome.refusal().detail),
+            // It was killed, or lacks something.
+            _ => Err(outcome.refusal()),
         }
     }
 
@@ -194,11 +297,24 @@ impl Engine {
     }
 }
 
+/// Whether a filesystem of the family of ext2 has a journal, by its superblock.
+fn has_journal(device: &Path) -> Result<bool, Refusal> {
+    let mut features = [0; 4];
+    File::open(device)
+        .and_then(|file| file.read_exact_at(&mut features, EXT_FEATURES))
+        .map_err(|e| {
+            Refusal::new(Kind::System, format!("could not read {}", device.display()))
+                .detail(format!("{e}."))
+        })?;
+    Ok(u32::from_le_bytes(features) & EXT_HAS_JOURNAL != 0)
+}
+
 /// Throws away what was written since the cut.
 fn ended(recorder: &Recorder, began: Instant) -> Result<CutEnded, Refusal> {
-    let failures = recorder.ask(&Command::EndCut)?;
+    let (failures, faults) = recorder.ask(&Command::EndCut)?;
     Ok(CutEnded {
         failures,
+        faults,
         ms: ms_since(began),
     })
 }

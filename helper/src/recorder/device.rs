@@ -34,6 +34,7 @@ pub struct Device {
     flushed: (usize, Extents),
     stopped: Option<Stopped>,
     fault: Option<Fault>,
+    /// Operations that it has failed: while it recorded, and since the last cut.
     faults: u64,
     is_full: bool,
     /// Operations that this process, and not the filesystem, has failed since the last cut.
@@ -46,6 +47,8 @@ struct Stopped {
     ns: u64,
     /// The end of the data of its entries. Later data are thrown away with each cut.
     end: u64,
+    /// Operations that were failed before.
+    faults: u64,
 }
 
 impl Device {
@@ -202,6 +205,7 @@ impl Device {
             Stopped {
                 ns,
                 end: last.map_or(0, |write| write.position + write.bytes),
+                faults: self.faults,
             }
         });
         self.fault = None;
@@ -216,7 +220,7 @@ impl Device {
             first_ns: self.entries.first().map_or(0, |entry| entry.ns),
             end_ns: stopped.ns,
             is_full: self.is_full,
-            faults: self.faults,
+            faults: stopped.faults,
             points: choose(&kinds, stopped.ns, requested),
         }
     }
@@ -238,6 +242,7 @@ impl Device {
         let fates = replay::survive(&arrived[flushed..], cut, &mut self.now);
         self.end = stopped.end;
         self.failures.set(0);
+        (self.fault, self.faults) = (None, 0);
         Some(CutMade {
             ns: self.entries.get(at).map_or(stopped.ns, |entry| entry.ns),
             flushed: flushed as u64,
@@ -247,15 +252,17 @@ impl Device {
         })
     }
 
-    /// Gives back the room of what was written on a cut. Nothing may be open on it. Returns how many operations have failed since the cut.
-    pub fn end_cut(&mut self) -> io::Result<u64> {
-        let failures = self.failures.take();
+    /// Gives back the room of what was written on a cut. Nothing may be open on it. Returns how many operations have failed since the cut, and how
+    /// many of others a fault has failed.
+    pub fn end_cut(&mut self) -> io::Result<(u64, u64)> {
+        let counts = (self.failures.take(), self.faults);
+        self.fault = None;
         if let Some(stopped) = self.stopped {
             self.now = Extents::default();
             self.end = stopped.end;
             self.record.set_len(stopped.end)?;
         }
-        Ok(failures)
+        Ok(counts)
     }
 }
 
@@ -385,6 +392,22 @@ mod tests {
         device.cut(&cut(1, 3)).unwrap();
         assert_eq!(pages(&device)[..2], [0, 101]);
         assert_eq!(device.write(0, &[1; PAGE], 80), Ok(()), "no fault is left");
+        // On a cut, too; the next one begins without.
+        let fault = Fault {
+            on: FaultOn::Write,
+            lasting: false,
+        };
+        device.set_fault(fault.clone());
+        assert_eq!(device.write(0, &[2; PAGE], 90), Err(Errno::IO));
+        assert_eq!(device.write(0, &[3; PAGE], 90), Ok(()));
+        assert_eq!(pages(&mut device)[0], 3);
+        device.set_fault(fault.clone());
+        assert_eq!(device.end_cut().unwrap(), (0, 1));
+        device.set_fault(fault);
+        device.cut(&cut(2, 3)).unwrap();
+        assert_eq!(device.write(0, &[4; PAGE], 95), Ok(()));
+        assert_eq!(device.end_cut().unwrap(), (0, 0));
+        assert_eq!(device.stop(&CutStop::default(), 99).faults, 3);
     }
 
     #[test]
@@ -404,10 +427,10 @@ mod tests {
             device.cut(&cut(number, 5)).unwrap();
             assert_eq!(device.write(0, &[8; PAGE], 70), Ok(()));
             assert_eq!(device.write(0, &[8; 2 * PAGE], 70), Err(Errno::NOSPC));
-            assert_eq!(device.end_cut().unwrap(), 1);
+            assert_eq!(device.end_cut().unwrap(), (1, 0));
         }
         device.cut(&cut(4, 5)).unwrap();
-        assert_eq!(device.end_cut().unwrap(), 0);
+        assert_eq!(device.end_cut().unwrap(), (0, 0));
     }
 
     #[test]

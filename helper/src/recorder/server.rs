@@ -5,7 +5,7 @@ use super::device::Device;
 use super::fuse::{Answer, COMMANDS, DISK, LONGEST_MESSAGE, Message, NAMES, Operation, message};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::os::fd::AsFd;
 
 /// Nanoseconds of CLOCK_MONOTONIC.
@@ -108,15 +108,15 @@ impl Server {
 
     /// Does what a command asks for. The error is a sentence.
     fn command(&mut self, text: &[u8]) -> Result<Value, String> {
-        let json = |value: serde_json::Result<Value>| value.map_err(|e| format!("{e}."));
+        let value = |value: serde_json::Result<Value>| value.map_err(|e| format!("{e}."));
         match serde_json::from_slice(text).map_err(|e| format!("{e}."))? {
-            Command::Stop { stop, ns } => json(serde_json::to_value(self.device.stop(&stop, ns))),
+            Command::Stop { stop, ns } => value(serde_json::to_value(self.device.stop(&stop, ns))),
             Command::Fault(fault) => {
                 self.device.set_fault(fault);
                 Ok(Value::Null)
             }
             Command::Cut(cut) => match self.device.cut(&cut) {
-                Some(made) => json(serde_json::to_value(made)),
+                Some(made) => value(serde_json::to_value(made)),
                 None => Err(format!(
                     "There is no cut after {} entries: the recording goes on, or it has fewer.",
                     cut.entry
@@ -124,7 +124,9 @@ impl Server {
             },
             Command::EndCut => {
                 let ended = self.device.end_cut();
-                ended.map(Value::from).map_err(|e| format!("{e}."))
+                ended
+                    .map(|counts| json!(counts))
+                    .map_err(|e| format!("{e}."))
             }
         }
     }

@@ -434,6 +434,7 @@ fn planned_on(
         runs = Runs::of(ready, &arguments, &checked, cycle)?;
         budget = Some((seconds, fit));
     }
+    runs::check_power_cuts(ready, &checked, &runs.parameters)?;
     // All runs of a block have the same: as those of the first one.
     for spec in &mut runs.specs {
         spec.seed = seed.wrapping_add(1) & i64::MAX;

@@ -20,6 +20,8 @@ SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.targe
   'layout', r.target_definition ->> 'layout', 'members', coalesce(jsonb_array_length(r.target_definition -> 'devices'), (r.target_definition ->> 'image_count')::integer),
   'workload', r.workload, 'clients', r.clients, 'forced_checkpoints', c.forced, 'checkpoints', c.checkpoints,
     'data_checksums', e.data_checksums, 'device_read_bytes', c.device_read, 'server_read_bytes', c.server_read,
-    'is_on_loop', jsonb_path_exists(e.layers, '$[*] ? (@.kind == "loop")')) ORDER BY c.number), '[]')
+    'is_on_loop', jsonb_path_exists(e.layers, '$[*] ? (@.kind == "loop")'),
+    'power_cuts', (SELECT jsonb_build_object('cuts', sum(p.cuts), 'failed', sum(p.failed)) FROM fsbench.experiment_run y JOIN fsbench.power_cut_result p USING (run_id)
+      WHERE y.experiment_id = $1::bigint AND y.target_number = c.number AND y.outcome = 'power_cut' AND NOT p.control AND p.outcome <> 'void')) ORDER BY c.number), '[]')
 FROM counted c JOIN fsbench.run_log r USING (run_id) LEFT JOIN fsbench.environment e USING (run_id)
   JOIN fsbench.experiment_target t ON t.experiment_id = $1::bigint AND t.target_number = c.number

@@ -88,6 +88,18 @@ impl TargetServer {
         database: &str,
         check_interrupts: CheckInterrupts,
     ) -> Result<Recovered, Fault> {
+        let log = self.directory.join(RECOVERY);
+        self.recover_with_log(bindir, (user, database), &log, check_interrupts)
+    }
+
+    /// Starts it again, with its log in a file of this path.
+    pub(super) fn recover_with_log(
+        &self,
+        bindir: &Path,
+        (user, database): (&str, &str),
+        log: &Path,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Recovered, Fault> {
         let file = self.settings_file();
         OpenOptions::new()
             .append(true)
@@ -96,7 +108,7 @@ impl TargetServer {
             .map_err(|e| of_file("write", &file, &e))?;
         let argv = self.postgres(bindir);
         let program = PathBuf::from(&argv[0]);
-        let mut command = self.command(&program, RECOVERY)?;
+        let mut command = self.command_with_output(&program, log)?;
         command.args(&argv[1..]);
         let started_ns = clock::now_ns();
         let mut child =

@@ -1,11 +1,14 @@
 //! A target server whose power is cut: the acknowledgments that its clients keep outside of the target, and its pages after a cut.
 
 use std::{
-    fs, io,
+    fs::{self, OpenOptions},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
-use super::TargetServer;
+use pgfsbench_core::helper::record::FaultOn;
+
+use super::{TargetServer, crash::Recovered};
 use crate::{
     errors::{Fault, of_file},
     pg::libpq::{CheckInterrupts, Connection},
@@ -16,7 +19,45 @@ pub fn acknowledgments_file(directory: &Path, client: u32) -> PathBuf {
     directory.join(format!("acknowledged.{client}"))
 }
 
+/// For a server under which the disk fails: its end is seen, and is not undone by itself.
+const FOR_ERRORS: &str = "restart_after_crash = off\n";
+
 impl TargetServer {
+    /// The log of a server under which an operation of the disk fails: the target itself may take no more writes then.
+    fn error_log(&self, on: FaultOn) -> PathBuf {
+        self.socket_directory()
+            .join(format!("error-{}", on.as_str()))
+    }
+
+    /// Starts the server on a cut, so that an operation of the disk can fail under it.
+    pub fn start_to_fail(
+        &self,
+        bindir: &Path,
+        session: (&str, &str),
+        on: FaultOn,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Recovered, Fault> {
+        let file = self.settings_file();
+        OpenOptions::new()
+            .append(true)
+            .open(&file)
+            .and_then(|mut file| file.write_all(FOR_ERRORS.as_bytes()))
+            .map_err(|e| of_file("write", &file, &e))?;
+        self.recover_with_log(bindir, session, &self.error_log(on), check_interrupts)
+    }
+
+    /// The log of that server.
+    pub fn log_until_error(&self, on: FaultOn) -> Result<String, Fault> {
+        let path = self.error_log(on).with_extension("err");
+        let text = fs::read(&path).map_err(|e| of_file("read", &path, &e))?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Has everything on its filesystem on disk, so that the next write is that of a commit.
+    pub fn sync_before_error(&self, check_interrupts: CheckInterrupts) -> Result<(), Fault> {
+        self.run_sync("sync-error", check_interrupts)
+    }
+
     /// The files of acknowledgments of all clients. A client that never began has none.
     pub fn acknowledgments(&self, clients: u32) -> Result<Vec<Vec<u8>>, Fault> {
         let read = |client| {

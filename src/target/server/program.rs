@@ -21,8 +21,17 @@ use crate::{
 impl TargetServer {
     /// A program that works in the directory, by which it is found should this process die, and whose output is there.
     pub(super) fn command(&self, program: &Path, name: &str) -> Result<Command, Fault> {
+        self.command_with_output(program, &self.directory.join(name))
+    }
+
+    /// Such a program, whose output is in files of this path, with an end.
+    pub(super) fn command_with_output(
+        &self,
+        program: &Path,
+        files: &Path,
+    ) -> Result<Command, Fault> {
         let output = |end: &str| {
-            let path = self.directory.join(format!("{name}.{end}"));
+            let path = files.with_extension(end);
             // A new file, so that no link of another user is followed.
             OpenOptions::new()
                 .append(true)

@@ -9,7 +9,11 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
 };
 
-use pgfsbench_core::workload::io::failure;
+use pgfsbench_core::workload::io::{
+    document::{self, Measured},
+    failure::Ended,
+    job::Job,
+};
 use rustix::{
     fs::OFlags,
     process::{Pid, Signal, kill_process_group},
@@ -95,21 +99,32 @@ impl Fio {
         Ok(self.status.is_some())
     }
 
-    /// Refuses an end that is no success.
-    pub fn check(&self) -> Result<(), Fault> {
-        let Some(status) = self.status.filter(|status| !status.success()) else {
-            return Ok(());
+    /// How it has ended.
+    fn ended(&self) -> Ended {
+        let is_success = self.status.is_some_and(|status| status.success());
+        let output = match is_success {
+            true => Vec::new(),
+            false => [MESSAGES, DOCUMENT]
+                .map(|name| self.read(name, MOST_MESSAGES).unwrap_or_default())
+                .concat(),
         };
-        let said =
-            [MESSAGES, DOCUMENT].map(|name| self.read(name, MOST_MESSAGES).unwrap_or_default());
-        let said = String::from_utf8_lossy(&said.concat()).into_owned();
-        let is_killed = status.code().is_none();
-        Err(failure::refusal(&status.to_string(), is_killed, &said).into())
+        Ended {
+            is_success,
+            is_killed: self.status.is_some_and(|status| status.code().is_none()),
+            status: self.status.map(|s| s.to_string()).unwrap_or_default(),
+            output: String::from_utf8_lossy(&output).into_owned(),
+        }
     }
 
-    /// The document that it has written.
-    pub fn document(&self, most: u64) -> Result<Vec<u8>, Fault> {
-        self.read(DOCUMENT, most)
+    /// Refuses an end that is no success.
+    pub fn check(&self) -> Result<(), Fault> {
+        Ok(self.ended().check()?)
+    }
+
+    /// The figures of these jobs, from its end and the document that it has written.
+    pub fn measured(&self, jobs: &[Job]) -> Result<Vec<Measured>, Fault> {
+        let document = self.read(DOCUMENT, document::MOST_BYTES)?;
+        Ok(document::of_ended(&self.ended(), &document, jobs)?)
     }
 
     /// A file in its directory, up to so many bytes. A symbolic link is none.

@@ -11,7 +11,7 @@ use pgfsbench_core::{
     spec::{Act, Bound},
     workload::io::{
         self, Row, Total,
-        document::{self, Measured},
+        document::Measured,
         job::{self, Job},
         series::{Logs, Seconds, log_files},
     },
@@ -151,8 +151,7 @@ fn measure(
     run.observed.measure_end_ns = Some(clock::now_ns());
     run.end_window()?;
     run.dismiss_sampler()?;
-    fio.check()?;
-    let measured = document::parse(&fio.document(document::MOST_BYTES)?, jobs)?;
+    let measured = fio.measured(jobs)?;
     let text = |name: &String| -> Result<String, Fault> {
         let bytes = fio.read(name, MOST_LOG)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -18,10 +18,14 @@ use pgfsbench_core::{
 use crate::{
     errors::{Fault, sqlstate},
     pg::{
+        guc,
         plan::{Connection, Plan, Type, Value},
         segment,
     },
-    workload::{ClientContext, transactions::Transaction},
+    workload::{
+        ClientContext,
+        transactions::{Transaction, client::become_owner_with_stable_plans},
+    },
 };
 
 /// How often a transaction is tried that fails with a serialization failure or a deadlock.
@@ -101,6 +105,12 @@ pub struct Terminal {
 }
 
 impl<'a> Transaction<'a> for Terminal {
+    /// Sessions are READ COMMITTED, whatever the default of the server is. The run's `settings` win.
+    fn begin_session(context: &ClientContext<'a>, spec: &Spec) -> Result<(), Fault> {
+        guc::apply("default_transaction_isolation", "read committed")?;
+        become_owner_with_stable_plans(context, spec)
+    }
+
     fn prepare(
         context: &ClientContext<'a>,
         spec: &Spec,
@@ -223,7 +233,7 @@ impl Terminal {
                 self.client.into(),
             ]),
         )?;
-        let mut amount = 0;
+        let (mut amount, mut done) = (0, 0);
         for lines in rounds(lines) {
             let column = |field: fn(&Line) -> i32| lines.iter().map(field).collect::<Vec<i32>>();
             let (items, suppliers) = (column(|line| line.item), column(|line| line.supplier));
@@ -240,16 +250,22 @@ impl Terminal {
                     Value::Ints(&numbers),
                 ],
             )?;
-            if taken.count < lines.len() {
-                return Ok(Outcome::RolledBack);
-            }
             for row in 0..taken.count {
                 amount += value(taken.int(row, 0))?;
+            }
+            done += taken.count;
+            if taken.count < lines.len() {
+                break;
             }
         }
         // The terminal would show it.
         std::hint::black_box(total(amount, discount, warehouse_tax + district_tax));
-        Ok(Outcome::Committed)
+        order.outcome(done).ok_or_else(|| {
+            Fault::new(
+                sqlstate::CORRUPTED,
+                "items or stock of the workload are not those that were loaded",
+            )
+        })
     }
 
     /// Payment.
@@ -359,7 +375,7 @@ impl Terminal {
             Value::Text(name),
         ];
         let found = self.plans.customers_by_name.rows(spi, &arguments)?;
-        value(found.int(found.count.div_ceil(2).saturating_sub(1), 0))
+        value(found.int(Customer::middle(found.count), 0))
     }
 }
 

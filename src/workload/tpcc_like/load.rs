@@ -49,8 +49,7 @@ pub const AFTER_LOAD: [&str; 11] = [
     "VACUUM (ANALYZE) public.stock",
 ];
 
-/// Creates the tables with their keys in the current transaction; fills them, too, if there is one loader. `progress` gets the rows so far, without lines
-/// of orders.
+/// Creates the tables with their keys in the current transaction; fills them, too, if there is one loader. `progress` gets the rows so far.
 pub fn load(spec: &Spec, progress: Progress) -> Result<(), Fault> {
     let create = match spec.options.unlogged {
         true => "CREATE UNLOGGED TABLE",
@@ -95,17 +94,11 @@ fn fill(spec: &Spec, tables: &[Table], are_new: bool, progress: Progress) -> Res
                 table.each_row(warehouse, |row| {
                     made += 1;
                     if made % REPORT == 0 {
-                        let counted = match table {
-                            Table::OrderLine => 0,
-                            _ => made,
-                        };
-                        progress(done + counted)?;
+                        progress(done + made)?;
                     }
                     add(row)
                 })?;
-                if table != Table::OrderLine {
-                    done += made;
-                }
+                done += made;
             }
             Ok(())
         })?;

@@ -109,7 +109,7 @@ pub struct OtherResults<'a> {
 /// Stores everything in one transaction, the row as `done`, and gives how the run ended.
 pub fn store(
     run: &mut Run,
-    other: &OtherResults,
+    other: OtherResults,
     search: Option<&RateSearch>,
     phases: Value,
 ) -> Result<Outcome, Fault> {
@@ -131,6 +131,10 @@ pub fn store(
     let commit = |p| ms(totals.commit.percentile(p));
     let max = |h: &Histogram| ms(h.max().map(|ns| ns as f64));
     let window = run.observed.window(totals.measured);
+    let types = other.types.map(|types| match is_search {
+        true => types.without_latencies(),
+        false => types.with_rates(measured_ms),
+    });
     let measured = Measured {
         measured_ms,
         transactions_total: Some(totals.measured),
@@ -164,7 +168,7 @@ pub fn store(
         store::insert_samples(id, &run.samples, true)?;
         store::insert_waits(id, &run.samples)?;
         store::insert(id, other.maintenance)?;
-        store_of_workload(id, other)?;
+        store_of_workload(id, types.as_ref(), other.own)?;
         if let Some(search) = search {
             return store::insert(id, search.probes());
         }
@@ -181,14 +185,18 @@ pub fn store(
 }
 
 /// Stores the rows of transaction types, and those of the workload's own.
-fn store_of_workload(id: i64, other: &OtherResults) -> Result<(), Fault> {
-    if let Some(types) = &other.types {
+fn store_of_workload(
+    id: i64,
+    types: Option<&Results>,
+    own: Option<&ResultRows>,
+) -> Result<(), Fault> {
+    if let Some(types) = types {
         store::insert(id, &types.transactions)?;
         store::insert(id, &types.failures)?;
         store::insert(id, &types.commands)?;
         store::insert(id, &types.histograms)?;
     }
-    match other.own {
+    match own {
         Some(own) => store::insert_array(id, own.table, &own.rows.to_string()),
         None => Ok(()),
     }

@@ -59,15 +59,9 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
                     own: own.as_ref(),
                     balances: balances.as_ref(),
                     maintenance: &maintenance,
-                    types: types.as_ref().map(|types| {
-                        let results = types.results(&run.spec);
-                        match search {
-                            Some(_) => results.without_latencies(),
-                            None => results,
-                        }
-                    }),
+                    types: types.as_ref().map(|types| types.results(&run.spec)),
                 };
-                return store(run, &other, search.as_ref());
+                return store(run, other, search.as_ref());
             }
             other => run.carry_out_step(other)?,
         }
@@ -116,7 +110,7 @@ impl Types {
 
 fn store(
     run: &mut Run,
-    other: &OtherResults,
+    other: OtherResults,
     search: Option<&RateSearch>,
 ) -> Result<Outcome, Fault> {
     run.enter(Phase::Collect, 0);

@@ -165,13 +165,30 @@ fn a_flush_that_fails_is_told_to_the_program_that_asked_for_it() {
         &["cut", "--target", "t", "--entry", "1"],
         &["Its recording goes on"],
     );
-    lab.ok(&STOP);
+    // The directory of the target is on the device.
+    write_durably(&file(&lab, "kept"), b'k');
+    let stopped = json(&lab.ok(&STOP));
     lab.refused(
         &["cut", "--target", "t", "--entry", "99999"],
         &["99999 entries"],
     );
+    // On a cut, too. Then it is mounted again with what has reached the disk.
+    let entries = stopped["entries"].as_u64().expect("a number");
+    cut(&lab, entries, 1, "none");
+    write_durably(&file(&lab, "kept"), b'n');
+    lab.ok(&["fault", "--target", "t", "--on", "flush"]);
+    let failed = File::create(file(&lab, "failed")).and_then(|file| file.sync_all());
+    assert!(failed.is_err());
+    let again = json(&lab.ok(&["cut-again", "--target", "t"]));
+    assert_eq!(again["mounted"], true, "{again}");
+    assert_eq!(pages(&file(&lab, "kept")), [b'n'; PAGES]);
+    let ended = json(&lab.ok(&["cut-end", "--target", "t"]));
+    assert_eq!(
+        (&ended["failures"], &ended["faults"]),
+        (&0.into(), &1.into())
+    );
     lab.refused(
-        &["fault", "--target", "t", "--on", "write"],
+        &["barriers-off", "--target", "t"],
         &["Its recording has ended"],
     );
     lab.ok(&["release", "--target", "t"]);
@@ -183,6 +200,39 @@ fn a_flush_that_fails_is_told_to_the_program_that_asked_for_it() {
     // The directory has room for images of 2 GB.
     let too_large = [&on_image("t", "ext4", "32MB")[..], &["--record", "3GB"]].concat();
     lab.refused(&too_large, &["is not allowed"]);
+}
+
+#[test]
+fn without_barriers_nothing_is_flushed() {
+    let test = "without_barriers_nothing_is_flushed";
+    let Some(lab) = lab(test) else { return };
+    for filesystem in lab.filesystems() {
+        recorded(&lab, filesystem);
+        if filesystem == "xfs" {
+            lab.refused(&["barriers-off", "--target", "t"], &["mount"]);
+        } else {
+            let off = json(&lab.ok(&["barriers-off", "--target", "t"]));
+            let options = off["mount_options"].as_str().expect("options");
+            assert!(options.contains("nobarrier"), "{off}");
+            // The directory has the file's name before.
+            let path = file(&lab, "kept");
+            write_durably(&path, b'k');
+            let flushes = |lab: &Lab| {
+                let stat = fs::read_to_string(format!(
+                    "/sys/block/{}/stat",
+                    lab.loops()[0].trim_start_matches("/dev/")
+                ));
+                let stat = stat.expect("figures of the disk");
+                let flushes = stat.split_whitespace().nth(15).map(str::parse::<u64>);
+                flushes.expect("a column").expect("a number")
+            };
+            let before = flushes(&lab);
+            write_durably(&path, b'n');
+            assert_eq!(flushes(&lab), before, "{filesystem}");
+        }
+        lab.ok(&["release", "--target", "t"]);
+        lab.nothing_is_left_at_once();
+    }
 }
 
 /// The process that serves the disk of this lab.

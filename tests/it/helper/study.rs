@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use crate::common::{assert_refused, execute, row, rows};
-use pgfsbench_tests::{Leaves, attach};
+use pgfsbench_tests::{LONG, Leaves, attach, wait_until};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -141,4 +141,52 @@ fn the_script_of_the_laboratory_repeats_a_study() {
     );
     drop(serving);
     bench.server.nothing_is_left("a study in a laboratory");
+}
+
+/// A question about fio of deckelmann-2009, up to its first run.
+#[test]
+fn a_question_about_fio_is_measured_with_the_figures_of_its_device() {
+    let test = "a_question_about_fio_is_measured_with_the_figures_of_its_device";
+    let Some(bench) = Bench::with_extension(test, &[]) else {
+        return;
+    };
+    let file = bench.lab.path("disk");
+    let made = File::create(&file).and_then(|file| file.set_len(4 << 30));
+    made.expect("a file");
+    let device = attach(&file);
+    bench.configure(&format!("[[device]]\npath = {device:?}\nwipe = true\n"));
+    let serving = bench.serve_now();
+    let mut client = bench.client();
+    let study = format!(
+        "SELECT fsbench.study('deckelmann-2009', device => '{device}', part => 'read-ahead', quick => true, start => false)"
+    );
+    execute(&mut client, &study);
+    let name = "deckelmann-2009 read-ahead-fio";
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.resume_experiment('{name}')"),
+    );
+    let measured = format!(
+        "SELECT count(*) > 0 FROM fsbench.experiment_run JOIN fsbench.experiment e USING (experiment_id) \
+         WHERE e.experiment = '{name}' AND outcome = 'measured'"
+    );
+    bench.server.wait_for("postgres", &measured, LONG);
+    execute(
+        &mut client,
+        "SELECT fsbench.cancel_experiment(experiment) FROM fsbench.experiments WHERE status NOT IN ('done', 'cancelled')",
+    );
+    wait_until("the last run is over", LONG, || {
+        let on = "SELECT run_id FROM fsbench.progress";
+        rows(&mut client, on).is_empty().then_some(())
+    });
+    let jobs = "SELECT DISTINCT job, direction, operations > 0, mb_per_second > 0 FROM fsbench.io_job JOIN fsbench.experiment_run USING (run_id) \
+        WHERE outcome = 'measured'";
+    assert_eq!(rows(&mut client, jobs), ["read|read|t|t"]);
+    // fio reads its files through the page cache, from the device.
+    let of_device = "SELECT sum(device_read_bytes::float8) > 0, sum(device_reads) > 0 FROM fsbench.sample JOIN fsbench.experiment_run USING (run_id) \
+        WHERE outcome = 'measured'";
+    assert_eq!(row(&mut client, of_device), "t|t");
+    execute(&mut client, "SELECT fsbench.drop_study('deckelmann-2009')");
+    drop(serving);
+    bench.server.nothing_is_left("a question about fio");
 }

@@ -37,6 +37,8 @@ pub struct BudgetRequest {
     pub pilot_cycle: bool,
     /// The number of blocks, where it was given.
     pub blocks: Option<u32>,
+    /// Power cuts of each target before the first block.
+    pub power_cuts: Option<u32>,
 }
 
 /// Length and blocks that fit.
@@ -65,6 +67,7 @@ impl BudgetRequest {
     /// Runs before the first block.
     pub fn before(&self) -> RunsBefore {
         RunsBefore::planned(self.burn_in, self.has_share, self.pilot_cycle, self.targets)
+            .with_power_cuts(self.power_cuts, self.targets)
     }
 
     /// A run with a cycle, and a window of this many cycles.

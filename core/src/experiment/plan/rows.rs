@@ -70,6 +70,15 @@ pub fn rows(plan: &Plan, trouble: Vec<Line>) -> Vec<Line> {
         plan.budget
             .map(|(seconds, fit)| line("plan", "budget", text::budget(seconds, &fit.says()))),
     );
+    if plan.before.power_cut_runs > 0 {
+        let before = plan.before;
+        let says = text::power_cuts(
+            before.power_cuts,
+            before.power_cut_runs,
+            before.power_cut_seconds(),
+        );
+        rows.push(line("plan", "power cuts", says));
+    }
     rows.extend(trouble);
     if plan.too_short {
         rows.push(line("trouble", "the verdict", text::TOO_SHORT));

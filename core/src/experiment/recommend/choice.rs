@@ -67,7 +67,7 @@ fn reason_against(facts: &[Facts], number: usize) -> Option<Objection> {
     if is_for_comparison_only(facts, number) {
         return Some(Objection::ComparisonOnly);
     }
-    if durability_of(facts, number).is_some_and(Durability::has_failed_power_cuts) {
+    if (facts.iter()).any(|f| f.number == number && f.has_failed_power_cuts()) {
         return Some(Objection::FailedPowerCuts);
     }
     less_durable(facts, number).map(Objection::LessDurable)

@@ -272,3 +272,24 @@ fn no_text_of_another_host_looks_like_a_line() {
     );
     assert!(shown[1].says.contains("measured on db1"));
 }
+
+#[test]
+fn power_cuts_of_the_experiment_are_told_beside_the_speed() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let of = |power_cuts: Value| facts(serde_json::json!({"number": 1, "power_cuts": power_cuts}));
+    let says = |power_cuts: Value| of_power_cuts(&state, &of(power_cuts)).map(|row| row.says);
+    assert_eq!(
+        says(serde_json::json!({"cuts": 320, "failed": 0})).as_deref(),
+        Some("btrfs: 0 of 320 power cuts lost or damaged data: less than 1 % at 95 %")
+    );
+    let failed = serde_json::json!({"cuts": 320, "failed": 7});
+    assert_eq!(
+        says(failed.clone()).as_deref(),
+        Some("btrfs: 7 of 320 power cuts lost or damaged data")
+    );
+    // A void batch has none.
+    let void = serde_json::json!({"cuts": null, "failed": null});
+    assert_eq!(says(void.clone()), None);
+    assert!(is_tried(&of(failed.clone())) && !is_tried(&of(void)));
+    assert!(of(failed).has_failed_power_cuts());
+}

@@ -1,15 +1,17 @@
 //! Before the first block: runs that do not count. One burns the disk in; one of each target tells what it does without a rate, or, in a
-//! checkpoint cycle, how much WAL that takes.
+//! checkpoint cycle, how much WAL that takes. Then the power of each target is cut, if the experiment asks for that.
 
 use serde_json::Value;
 
-use super::{End, Next, Place, start};
+use super::{End, Next, Place, excluded, start};
 use crate::{
     experiment::{
+        arguments,
         state::{Experiment, ExperimentRun, Outcome, State},
         wal,
     },
     texts::steps as text,
+    workload::power_cut_seconds,
 };
 
 /// A run from which the rate or the WAL of the others follows is tried again once.
@@ -20,11 +22,15 @@ pub fn next(state: &State) -> Option<Next> {
     burn_in(state)
         .or_else(|| pilots(state))
         .or_else(|| pilot_cycles(state))
+        .or_else(|| power_cuts(state))
 }
 
 /// The parameters of the run of a place. One that is to tell how much WAL a checkpoint cycle takes is that long, without a warm-up.
 pub fn parameters(state: &State, place: Place, of_all: &Value) -> Value {
     let e = &state.experiment;
+    if let Some(cuts) = cuts_at(state, place) {
+        return arguments::of_power_cuts(of_all, cuts);
+    }
     let is_burn_in = e.burn_in && state.runs.iter().all(|made| made.outcome.is_none());
     let mut parameters = of_all.clone();
     if let Some(members) = parameters.as_object_mut()
@@ -41,6 +47,53 @@ pub fn parameters(state: &State, place: Place, of_all: &Value) -> Value {
     parameters
 }
 
+/// The parameters that the run of a place has of its own, of those for all runs of its target.
+pub fn own_parameters(state: &State, place: Place, own: &Value) -> Value {
+    match (cuts_at(state, place), own) {
+        (Some(_), Value::Object(own)) => Value::Object(arguments::own_of_power_cuts(own)),
+        _ => own.clone(),
+    }
+}
+
+/// The power cuts of the run of a place; None for other runs.
+fn cuts_at(state: &State, place: Place) -> Option<u32> {
+    let is_power_cut = state.is_power_cut(place.block, place.position);
+    state.experiment.power_cuts.filter(|_| is_power_cut)
+}
+
+/// Before the first block a run of each target that cuts its power: later runs know then what it has shown. One that has failed is tried again once. Without
+/// the time for it the experiment goes on.
+fn power_cuts(state: &State) -> Option<Next> {
+    let e = &state.experiment;
+    let seconds = power_cut_seconds(e.power_cuts?);
+    if e.max_seconds
+        .is_some_and(|most| e.elapsed_seconds + seconds > most)
+    {
+        return None;
+    }
+    let gone = excluded(state);
+    let is_open = |number: &usize| {
+        e.control != Some(*number) && !gone.iter().any(|excluded| excluded.number == *number)
+    };
+    (0..state.targets.len()).filter(is_open).find_map(|number| {
+        let position = state.position_of_power_cut(number);
+        let before = (state.runs.iter()).filter(|m| m.block == 0 && m.number == number);
+        let tries = (before.clone())
+            .filter(|made| made.position == position && made.outcome != Some(Outcome::Interrupted));
+        let is_done = (tries.clone()).any(|made| made.outcome == Some(Outcome::PowerCut));
+        if is_done || tries.count() >= TRIES_OF_PILOT {
+            return None;
+        }
+        let last = before.map(|made| made.attempt).max();
+        Some(Next::Start(Place {
+            block: 0,
+            position,
+            attempt: last.unwrap_or(0) + 1,
+            number,
+        }))
+    })
+}
+
 /// The outcome of a run before the first block.
 pub fn outcome(
     state: &State,
@@ -50,6 +103,13 @@ pub fn outcome(
 ) -> (Outcome, Option<String>) {
     let made = &state.runs[index];
     let e = &state.experiment;
+    // A power cut that loses commits is a result, and no failure of the run.
+    if state.is_power_cut(made.block, made.position) {
+        return match made.status.as_deref() {
+            Some("done") => (Outcome::PowerCut, None),
+            _ => (outcome, why),
+        };
+    }
     if e.burn_in && state.runs[..index].iter().all(|m| m.outcome.is_none()) {
         return (Outcome::BurnIn, why);
     }

@@ -100,7 +100,8 @@ pub fn excluded(state: &State) -> Vec<ExcludedTarget> {
                     | Outcome::Behind
                     | Outcome::Disturbed
                     | Outcome::Pilot
-                    | Outcome::BurnIn,
+                    | Outcome::BurnIn
+                    | Outcome::PowerCut,
                 ) => in_a_row = 0,
                 Some(Outcome::Interrupted | Outcome::Repeated) | None => {}
             }

@@ -71,6 +71,14 @@ fn wrong_arguments_are_refused_with_detail_and_hint() {
         (json!({"rate_share": 1.5}), "out of range"),
         (json!({"rate_share": -0.5}), "out of range"),
         (json!({"run": {"stage": "load_only"}}), "whole run"),
+        (
+            json!({"run": {"options": {"power_cut": 901}}}),
+            "invalid value of option \"power_cut\"",
+        ),
+        (
+            json!({"run": {"workload": "power-cut", "options": {"power_cut": 5}}}),
+            "means nothing",
+        ),
         (json!({"targets": null}), "needs targets"),
         (json!({"targets": []}), "needs targets"),
         (json!({"targets": ["a"]}), "one target alone"),
@@ -292,6 +300,10 @@ fn it_is_announced() {
     assert_eq!(within(1800.0, before), 11);
     assert_eq!(within(180.0, before), 0);
     assert_eq!(within(100.0, before), 0, "it does not come to a block");
+    // 300 power cuts and 20 of each other part take about 7 minutes on each target.
+    let cut = plan::RunsBefore::default().with_power_cuts(Some(300), 2);
+    assert_eq!((cut.runs(), cut.power_cut_seconds()), (2, 880.0));
+    assert_eq!(within(1800.0, cut), 6);
     assert_eq!(within(1e9, before), 24);
     // Runs before the first block are announced, too.
     let told = |burn_in, has_share, pilot_cycle| {
@@ -330,6 +342,25 @@ fn one_scale_for_all_numbers_of_clients() {
     let commit = run(json!({"clients": 4, "workload": "commit"}));
     assert_eq!(arguments::one_scale(&[clients(4), commit]), None);
     assert_eq!(arguments::one_scale(&[]), None);
+}
+
+#[test]
+fn power_cuts_are_an_option_of_the_experiment_and_not_of_its_runs() {
+    let given = json!({"power_cut": 300, "data": "copied"});
+    let arguments: arguments::ExperimentArguments = serde_json::from_value(json!({
+        "experiment": "e", "targets": ["a", "b"], "run": {"options": given}
+    }))
+    .unwrap();
+    let checked = arguments::check(&arguments, &[]).unwrap();
+    assert_eq!(checked.power_cuts, Some(300));
+    let of_runs = arguments::options_of_runs(arguments.run.options);
+    assert_eq!(of_runs, Some(json!({"data": "copied"})));
+    assert_eq!(
+        arguments::options_of_runs(Some(json!({"power_cut": 1}))),
+        None
+    );
+    let other = Some(json!([1]));
+    assert_eq!(arguments::options_of_runs(other.clone()), other);
 }
 
 #[test]

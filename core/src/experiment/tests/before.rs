@@ -222,3 +222,92 @@ fn a_control_has_no_cycle_of_its_own() {
     let (_, made) = until_wal_is_fixed(&mut state, 1e8);
     assert_eq!(made.len(), 2);
 }
+
+/// Makes everything before the first block; gives number and parameters of each run. Runs of these numbers fail that often.
+fn until_the_first_block(state: &mut State, fails: &[(usize, usize)]) -> Vec<(usize, Value)> {
+    let mut made: Vec<(usize, Value)> = Vec::new();
+    let all = json!({"workload": "tpcb", "clients": 4, "options": {"data": "copied"}, "settings": {"fsync": "on"}});
+    loop {
+        match steps::next(state, "boot", "v").next {
+            Next::Start(place) if place.block > 0 => return made,
+            Next::Start(place) => {
+                let tries = made.iter().filter(|(number, _)| *number == place.number);
+                let is_failed = fails.contains(&(place.number, tries.count() + 1));
+                made.push((place.number, steps::parameters(state, place, &all)));
+                let id = Some(made.len() as i64);
+                state.runs.push(ExperimentRun {
+                    run_id: id,
+                    // A run that lost commits is called invalid.
+                    invalid: vec!["power_cut_failed".into()],
+                    seconds: Some(5000.0),
+                    ..match is_failed {
+                        true => failed(place, "55000"),
+                        false => measured(place, 5.0),
+                    }
+                });
+            }
+            Next::Judge(index, outcome, why) => {
+                state.runs[index].outcome = Some(outcome);
+                state.runs[index].why = why;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_power_of_each_target_is_cut_once_before_the_first_block() {
+    let mut state = state(3, Goal::Best);
+    state.experiment.control = Some(2);
+    state.experiment.power_cuts = Some(40);
+    let made = until_the_first_block(&mut state, &[(1, 1)]);
+    let numbers: Vec<usize> = made.iter().map(|(number, _)| *number).collect();
+    assert_eq!(
+        numbers,
+        [0, 1, 1],
+        "not of the control, and once more after a failure"
+    );
+    let of_cuts =
+        json!({"workload": "power-cut", "options": {"cuts": 40}, "settings": {"fsync": "on"}});
+    assert!(
+        made.iter().all(|(_, parameters)| *parameters == of_cuts),
+        "{made:?}"
+    );
+    let outcomes: Vec<_> = state
+        .runs
+        .iter()
+        .map(|made| made.outcome.unwrap())
+        .collect();
+    assert_eq!(
+        outcomes,
+        [Outcome::PowerCut, Outcome::Failed, Outcome::PowerCut]
+    );
+    // These runs tell nothing about the length of others.
+    state.experiment.max_seconds = Some(71.0);
+    assert!(matches!(
+        steps::next(&state, "boot", "v").next,
+        Next::Start(_)
+    ));
+    // Factors of a target count as far as they are settings.
+    let Next::Start(place) = steps::next(&state, "boot", "v").next else {
+        panic!()
+    };
+    let own = json!({"clients": 8, "settings": {"wal_sync_method": "fsync"}});
+    assert_eq!(steps::own_parameters(&state, place, &own), own);
+    let cut = steps::Place::of(&state.runs[0]);
+    assert_eq!(
+        steps::own_parameters(&state, cut, &own),
+        json!({"settings": {"wal_sync_method": "fsync"}})
+    );
+}
+
+#[test]
+fn power_cuts_that_fail_twice_or_take_too_long_are_left_out() {
+    let mut state = state(2, Goal::Best);
+    state.experiment.power_cuts = Some(40);
+    let made = until_the_first_block(&mut state.clone(), &[(0, 1), (0, 2)]);
+    let numbers: Vec<usize> = made.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [0, 0, 1]);
+    state.experiment.max_seconds = Some(71.0);
+    assert!(until_the_first_block(&mut state, &[]).is_empty());
+}

@@ -20,6 +20,8 @@ struct Filesystem<'a> {
     options: &'a str,
     /// The layers below it.
     below: &'a [Layer],
+    /// Whether layers below it stand below an earlier layer.
+    shares_devices: bool,
     zfs_sync: Option<&'a str>,
 }
 
@@ -34,6 +36,7 @@ pub fn of_storage(storage: &StorageFacts) -> Vec<Code> {
         name,
         options: storage.mount_options.as_deref().unwrap_or_default(),
         below: layers,
+        shares_devices: false,
         zfs_sync: storage.zfs_sync.as_deref(),
     };
     let mut codes = of_filesystem(&uppermost, storage.write_cache.as_deref());
@@ -89,7 +92,7 @@ fn of_filesystem(of: &Filesystem, write_cache: Option<&str>) -> Vec<Code> {
         // Observations with a replayed write log: it lost everything (LAB.md).
         codes.push(Code::JfsDoesNotFlush);
     }
-    if of.below.is_empty() {
+    if of.below.is_empty() && !of.shares_devices {
         codes.push(Code::UnknownDevices {
             filesystem: filesystem(),
         });
@@ -190,6 +193,7 @@ fn of_kind(layer: &Layer, below: &[Layer]) -> Vec<Code> {
                 name: layer.filesystem.as_deref().unwrap_or("a filesystem"),
                 options: layer.mount_options.as_deref().unwrap_or_default(),
                 below,
+                shares_devices: layer.shares_devices,
                 zfs_sync: None,
             };
             return of_filesystem(&filesystem, uppermost);
@@ -203,7 +207,7 @@ fn of_kind(layer: &Layer, below: &[Layer]) -> Vec<Code> {
         | LayerKind::Multipath
         | LayerKind::Cache
         | LayerKind::Loop => {
-            if !below.is_empty() {
+            if !below.is_empty() || layer.shares_devices {
                 return Vec::new();
             }
             let layer = UNKNOWN_LOWER_LAYER.into();

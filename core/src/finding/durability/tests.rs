@@ -146,6 +146,43 @@ fn a_write_hole_counts_where_a_member_is_missing() {
     );
 }
 
+/// As seen on Linux 6.1: a volume of RAID has two volumes on each disk. Two images may lie on one disk, too.
+#[test]
+fn a_disk_below_two_layers_is_seen_below_both() {
+    let of = |changes: &str, devices: &str| {
+        let text = format!("{MACHINE}{changes}below:/top\tbtrfs /top {devices} rw\n");
+        top(&Recorded::of(&text))
+    };
+    let volume = |number: u8, name: &str, slaves: &[(&str, &str)]| {
+        let lines = slaves.iter().map(|(slave, device)| {
+            format!("/sys/dev/block/253:{number}/slaves/{slave}/dev\t{device}\n")
+        });
+        format!(
+            "/sys/dev/block/253:{number}/dm/uuid\tLVM-1\n/sys/dev/block/253:{number}/dm/name\t{name}\n"
+        ) + &lines.collect::<String>()
+    };
+    let raid = volume(20, "data", &[("dm-1", "253:21"), ("dm-2", "253:22")])
+        + &volume(21, "data_rimage_0", &[("sda", "8:0")])
+        + &volume(22, "data_rmeta_0", &[("sda", "8:0")]);
+    let storage = of(&raid, "253:20");
+    let layers = storage.layers.as_ref().unwrap();
+    let shared = layers.iter().filter(|layer| layer.shares_devices);
+    let shared: Vec<_> = shared.map(|layer| layer.name.as_deref()).collect();
+    assert_eq!(shared, [Some("data_rmeta_0")]);
+    assert_eq!(said(&run(storage)), BY_SETTINGS);
+    let images = "/sys/dev/block/7:8/uevent\tDEVNAME=loop8\n/sys/dev/block/7:8/loop/backing_file\t/images/1\n\
+        /sys/dev/block/7:9/uevent\tDEVNAME=loop9\n/sys/dev/block/7:9/loop/backing_file\t/images/2\n\
+        /sys/fs/btrfs/5678/devices/loop8/dev\t7:8\n/sys/fs/btrfs/5678/devices/loop9/dev\t7:9\n\
+        below:/images/1\text4 /images 8:0 rw\nbelow:/images/2\text4 /images 8:0 rw\n";
+    assert_eq!(said(&run(of(images, "7:8"))), BY_SETTINGS);
+    // A layer of which nothing is seen is not known, beside others that are seen.
+    let unseen = volume(20, "data", &[("dm-1", "253:21"), ("dm-2", "253:22")])
+        + &volume(21, "data_rimage_0", &[("sda", "8:0")])
+        + &volume(22, "data_rmeta_0", &[]);
+    let says = said(&run(of(&unseen, "253:20")));
+    assert_eq!(says, "not known: what a layer lies on cannot be seen");
+}
+
 #[test]
 fn every_layer_is_looked_at() {
     for (filesystem, devices, options, says) in [

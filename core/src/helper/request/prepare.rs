@@ -363,7 +363,7 @@ impl Prepare {
         check_image_size(record.log_bytes, SMALLEST_RECORD, "a record")
     }
 
-    /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image, whose filesystem mounts after a power cut by itself.
+    /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image, whose filesystem mounts after a power cut by itself or after e2fsck.
     pub fn check_can_be_recorded(&self) -> Result<(), Refusal> {
         let why_not = match (&self.storage, &self.log, self.filesystem) {
             (Storage::Device(_) | Storage::Devices(_), ..) => {
@@ -375,27 +375,11 @@ impl Prepare {
             (.., Filesystem::Jfs) => {
                 "A machine runs fsck on jfs after a power cut, and the helper runs none."
             }
-            _ if self.lacks_journal() => {
-                "A machine runs fsck on a filesystem without a journal after a power cut, and the helper runs none."
-            }
             _ => return Ok(()),
         };
         Err(Refusal::argument("this target cannot be recorded")
             .detail(why_not)
-            .hint("Give image_size, no log elsewhere, and ext3 or ext4 with a journal, xfs, btrfs, f2fs or reiserfs."))
-    }
-
-    /// Whether it is of the family of ext2, and is made without a journal. The last feature that says so decides.
-    fn lacks_journal(&self) -> bool {
-        if !matches!(self.filesystem, Filesystem::Ext3 | Filesystem::Ext4) {
-            return self.filesystem == Filesystem::Ext2;
-        }
-        let options = self.mkfs_options.as_deref().unwrap_or_default();
-        let given = mkfs_arguments(self.filesystem, options).unwrap_or_default();
-        let mut features = given.iter().flat_map(|argument| argument.split(','));
-        let decides = |feature: &&str| ["has_journal", "^has_journal", "none"].contains(feature);
-        let last = features.rfind(decides);
-        last.is_some_and(|feature| feature != "has_journal")
+            .hint("Give image_size, no log elsewhere, and ext2, ext3, ext4, xfs, btrfs, f2fs or reiserfs."))
     }
 
     /// Discarding gives the blocks of an image back to its filesystem.

@@ -361,6 +361,40 @@ fn what_leaves_nothing_is_refused() {
     assert!(refusal.detail.unwrap().contains("device =>"));
 }
 
+/// Each variant has the checkpoint distance of its name, and the memory of its name.
+#[test]
+fn checkpoint_distance_is_varied_apart_from_memory() {
+    let study = builtin::find("deckelmann-2009").unwrap().unwrap();
+    let arguments = StudyArguments {
+        image_size: Some("200GB".into()),
+        part: Some("checkpoint-distance".into()),
+        ..StudyArguments::default()
+    };
+    let here = StudyContext {
+        study: &study,
+        arguments: &arguments,
+        facts: &facts(),
+    };
+    let plan = plan(&here).unwrap();
+    let setting = |variant: &str, name: &str| {
+        let target = plan.targets.iter().find(|t| t.variant == variant).unwrap();
+        target.arguments["settings"][name].clone()
+    };
+    let wal = |variant| setting(variant, "max_wal_size");
+    let memory = |variant| setting(variant, "shared_buffers");
+    assert_ne!(wal("dbt2-distant"), wal("dbt2-default"));
+    assert_eq!(wal("dbt2-memory"), wal("dbt2-default"));
+    assert_eq!(memory("dbt2-distant"), memory("dbt2-default"));
+    assert_ne!(memory("dbt2-memory"), memory("dbt2-default"));
+    let [distance] = &plan.experiments[..] else {
+        panic!("{:?}", plan.experiments)
+    };
+    let run = &distance.arguments.run;
+    assert_eq!(run.workload.as_deref(), Some("tpcc-like"));
+    assert_eq!(run.clients, Some(32));
+    assert_eq!(distance.arguments.metric.as_deref(), Some("notpm"));
+}
+
 /// The settings that are compared are those of the targets: no run's setting of the time takes their place.
 #[test]
 fn pgtune_is_a_share_of_memory_and_stands_against_the_defaults_of_its_time() {

@@ -9,7 +9,7 @@ use serde::{
 };
 
 use super::{
-    failure,
+    failure::{self, Ended},
     job::{Job, name_in_file},
 };
 use crate::{
@@ -152,8 +152,14 @@ impl<'de> Deserialize<'de> for Bins {
     }
 }
 
+/// The figures of a process of fio that has ended. It may write a whole document without an error, and fail.
+pub fn of_ended(ended: &Ended, document: &[u8], jobs: &[Job]) -> Result<Vec<Measured>, Refusal> {
+    ended.check()?;
+    parse(document, jobs)
+}
+
 /// Reads the document of these jobs. Refuses one that is not complete, that belongs to other jobs, or that reports an error.
-pub fn parse(bytes: &[u8], jobs: &[Job]) -> Result<Vec<Measured>, Refusal> {
+pub(in crate::workload) fn parse(bytes: &[u8], jobs: &[Job]) -> Result<Vec<Measured>, Refusal> {
     let document = document(bytes)?;
     if !document.version.starts_with("fio-3.") {
         return Err(

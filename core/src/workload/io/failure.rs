@@ -65,8 +65,30 @@ pub fn cause(said: &str) -> Option<(Kind, &'static str)> {
         .map(|(_, kind, hint)| (*kind, *hint))
 }
 
+/// How a process of fio has ended.
+#[derive(Clone, Debug, Default)]
+pub struct Ended {
+    pub is_success: bool,
+    /// Whether a signal has ended it.
+    pub is_killed: bool,
+    /// Its exit status in words.
+    pub status: String,
+    /// Its messages, where it has failed.
+    pub output: String,
+}
+
+impl Ended {
+    /// Refuses an end that is no success, whatever it has written.
+    pub fn check(&self) -> Result<(), Refusal> {
+        match self.is_success {
+            true => Ok(()),
+            false => Err(refusal(&self.status, self.is_killed, &self.output)),
+        }
+    }
+}
+
 /// The error of fio that ended as `status` says, after what it wrote. `is_killed`: a signal ended it.
-pub fn refusal(status: &str, is_killed: bool, output: &str) -> Refusal {
+fn refusal(status: &str, is_killed: bool, output: &str) -> Refusal {
     let said = error_excerpt(output);
     let (kind, hint) = cause(&said).unwrap_or((
         Kind::System,

@@ -194,11 +194,20 @@ impl Section {
             }
             _ => {}
         }
-        let is_on = |setting: &Setting| {
+        let is_on = |setting: &&Setting| {
             matches!(setting.name, "fsync" | "fdatasync") && setting.value != Value::Number(0)
         };
+        let syncs = self.settings.iter().filter(is_on).count();
+        if syncs > 1 {
+            return Err(Refusal::argument(format!(
+                "job {} of the job file has both fsync and fdatasync",
+                quoted(&name)
+            ))
+            .detail("One histogram of fio has the times of both.")
+            .hint("Leave one of them out."));
+        }
         Ok(Job {
-            syncs: access.writes() && self.settings.iter().any(is_on),
+            syncs: access.writes() && syncs > 0,
             name,
             access,
             copies: self.copies.unwrap_or(1),

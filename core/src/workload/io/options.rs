@@ -237,6 +237,7 @@ impl IoOptions {
             format!("{} B", units::PAGE)
         });
         choose(&mut self.jobs, &JOBS, facts, names, || CHOSEN_JOBS);
+        self.check_rate()?;
         choose(&mut self.io_depth, &IO_DEPTH, facts, names, || 1);
         choose(&mut self.direct, &DIRECT, facts, names, || false);
         let is_deep = self.io_depth > Some(1);
@@ -322,6 +323,40 @@ impl IoOptions {
         })
     }
 
+    /// Refuses a rate that the jobs cannot share: fio limits reads and writes of each job to a whole number.
+    fn check_rate(&self) -> Result<(), Refusal> {
+        let (copies, mix) = (self.jobs.unwrap_or(1), self.mix_percent());
+        let shares = match self.accesses().contains(&Access::Randrw) {
+            true => 100 / greatest_divisor(mix, 100),
+            false => 1,
+        };
+        let step = copies * shares;
+        let Some(rate) = self.rate.filter(|rate| rate % step != 0) else {
+            return Ok(());
+        };
+        let below = rate / step * step;
+        let hint = match below {
+            0 => format!("Give {step}, or fewer jobs."),
+            _ => format!("Give {below} or {}.", below + step),
+        };
+        Err(Refusal::argument(format!(
+            "rate {rate} of the option \"rate\" cannot be shared by {}",
+            units::format_count(copies, "job")
+        ))
+        .detail(match shares {
+            1 => "Each job does a whole number of operations per second.".into(),
+            _ => format!(
+                "Each job does a whole number of reads per second, and of writes: {mix} % are reads."
+            ),
+        })
+        .hint(hint))
+    }
+
+    /// Reads in randrw, in percent.
+    fn mix_percent(&self) -> u64 {
+        self.mix.unwrap_or(50)
+    }
+
     /// A job file says everything.
     fn alone(self) -> Result<Self, Refusal> {
         let only = Self {
@@ -397,7 +432,7 @@ impl IoOptions {
         settings.extend(word("fadvise_hint", "0", &["0"]));
         let engine = self.engine.as_deref().unwrap_or("psync");
         settings.extend(word("ioengine", engine, setting::ENGINES));
-        let mix = self.mix.unwrap_or(50);
+        let mix = self.mix_percent();
         if access == Access::Randrw {
             settings.push(number("rwmixread", mix));
         }
@@ -542,9 +577,16 @@ fn check_length(total_ms: u64) -> Result<(), Refusal> {
         .hint("Use fewer jobs one after the other, or shorter times."))
 }
 
-/// fio limits reads and writes of each job one by one.
+fn greatest_divisor(one: u64, other: u64) -> u64 {
+    match other {
+        0 => one,
+        _ => greatest_divisor(other, one % other),
+    }
+}
+
+/// fio limits reads and writes of each job one by one. The jobs share the rate without a rest: `check_rate` refuses other rates.
 fn rate_of(access: Access, rate: u64, copies: u64, mix: u64) -> setting::Value {
-    let of = |percent: u64| (rate * percent / 100 / copies).max(1);
+    let of = |percent: u64| rate * percent / 100 / copies;
     match (access.reads(), access.writes()) {
         (true, true) => setting::Value::Each(of(mix), of(100 - mix)),
         _ => setting::Value::Number(of(100)),

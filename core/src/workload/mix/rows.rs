@@ -54,6 +54,7 @@ pub struct TransactionResult {
     pub position: usize,
     pub transaction: String,
     pub weight: u32,
+    pub tps: Option<f64>,
     pub committed: u64,
     pub rolled_back: Option<u64>,
     pub failed: u64,
@@ -138,6 +139,14 @@ impl Results {
         results
     }
 
+    /// The rates of the types in a window of that length.
+    pub fn with_rates(mut self, measured_ms: f64) -> Self {
+        for type_ in &mut self.transactions {
+            type_.tps = (measured_ms > 0.0).then(|| type_.committed as f64 * 1000.0 / measured_ms);
+        }
+        self
+    }
+
     /// The counts alone: latencies of a search, which goes through rates of its own choice, say nothing together.
     pub fn without_latencies(mut self) -> Self {
         for type_ in &mut self.transactions {
@@ -166,6 +175,7 @@ impl Results {
             position,
             transaction: type_.name.clone(),
             weight: type_.weight,
+            tps: None,
             committed: latency.count().saturating_sub(rolled_back),
             rolled_back: counts_rollbacks.then_some(rolled_back),
             failed: of_clients.iter().map(|counters| counters.failed()).sum(),

@@ -68,6 +68,8 @@ fn each_type_has_what_all_clients_have_counted() {
         second.types[1].count(Outcome::Committed, 2_000_001, &[1], 0);
         second.types[1].count(Outcome::Committed, 2_000_000, &[1], 0);
     });
+    assert!(found.transactions.iter().all(|type_| type_.tps.is_none()));
+    let found = found.with_rates(4000.0);
     let [order, payment] = &found.transactions[..] else {
         panic!("{:?}", found.transactions)
     };
@@ -75,6 +77,7 @@ fn each_type_has_what_all_clients_have_counted() {
         (order.position, order.transaction.as_str(), order.weight),
         (1, "order", 3)
     );
+    assert_eq!((order.tps, payment.tps), (Some(0.5), Some(0.5)));
     assert_eq!((order.committed, order.rolled_back), (2, Some(1)));
     assert_eq!((order.retried, order.retries, order.failed), (1, 2, 0));
     assert_eq!((order.limit_ms, order.late), (None, None));

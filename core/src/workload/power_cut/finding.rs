@@ -1,4 +1,4 @@
-//! Findings: power cuts that have failed, and batches that show nothing.
+//! Findings: power cuts that have failed, batches that show nothing, and errors of the device that lose data or are not reported.
 
 use serde::Deserialize;
 
@@ -7,12 +7,14 @@ use crate::{
     texts::finding::power_cut as text,
 };
 
-/// A part of a batch, as `facts.sql` reads it from the table of results.
+/// A part of a batch, or an error of the device, as `facts.sql` reads it from the tables of results.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Facts {
     pub part: String,
     pub control: bool,
+    /// Whether it is an error of the device.
+    pub is_error: bool,
     pub outcome: String,
     pub cuts: u64,
     pub failed: u64,
@@ -21,7 +23,17 @@ pub struct Facts {
 
 /// Findings by the parts of a batch.
 pub fn judge(parts: &[Facts]) -> Vec<Finding> {
-    [failed(parts), void(parts)].into_iter().flatten().collect()
+    let (errors, parts): (Vec<Facts>, Vec<Facts>) =
+        parts.iter().cloned().partition(|part| part.is_error);
+    [
+        failed(&parts),
+        void(&parts),
+        error_lost(&errors),
+        error_hidden(&errors),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The tests of a batch with this outcome, each with its sentence; None where there are none.
@@ -43,6 +55,18 @@ fn void(parts: &[Facts]) -> Option<Finding> {
     Some(Finding::new(Severity::Invalid, text::void(&tests)))
 }
 
+fn error_lost(errors: &[Facts]) -> Option<Finding> {
+    let lost = tests_that(errors, "failed")?;
+    Some(Finding::new(Severity::Invalid, text::error_lost(&lost)))
+}
+
+fn error_hidden(errors: &[Facts]) -> Option<Finding> {
+    let hidden = tests_that(errors, "hidden")?;
+    // One finding of a code is enough.
+    let is_alone = tests_that(errors, "failed").is_none();
+    is_alone.then(|| Finding::new(Severity::Warning, text::error_hidden(&hidden)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +75,7 @@ mod tests {
         Facts {
             part: part.into(),
             control: part.ends_with("off"),
+            is_error: part.ends_with("error"),
             outcome: outcome.into(),
             cuts: 20,
             failed: 0,
@@ -69,6 +94,31 @@ mod tests {
     fn controls_that_fail_are_no_finding() {
         assert!(codes(&[part("commits", "passed"), part("fsync_off", "failed")]).is_empty());
         assert!(codes(&[]).is_empty());
+    }
+
+    #[test]
+    fn an_error_that_loses_or_is_hidden_is_a_finding() {
+        for calm in ["passed", "not_tried"] {
+            assert!(codes(&[part("flush_error", calm), part("commits", "passed")]).is_empty());
+        }
+        let severities = |parts: &[Facts]| -> Vec<Severity> {
+            let found = judge(parts).into_iter();
+            found
+                .inspect(|finding| assert_eq!(finding.code, "fsync_error"))
+                .map(|finding| finding.severity)
+                .collect()
+        };
+        let hidden = part("write_error", "hidden");
+        assert_eq!(
+            severities(std::slice::from_ref(&hidden)),
+            [Severity::Warning]
+        );
+        let both = [part("flush_error", "failed"), hidden];
+        assert_eq!(severities(&both), [Severity::Invalid]);
+        assert_eq!(
+            judge(&both)[0].message,
+            "an error of the device has lost data: flush_error: says"
+        );
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub enum Outcome {
     Hole,
     /// A page was written in part.
     Torn,
+    /// amcheck has found a damaged index or table.
+    Corrupt,
     /// The filesystem did not mount, or the server did not start.
     Unbootable,
 }
@@ -39,6 +41,7 @@ impl Outcome {
             Self::Lost => "lost",
             Self::Hole => "hole",
             Self::Torn => "torn",
+            Self::Corrupt => "corrupt",
             Self::Unbootable => "unbootable",
         }
     }

@@ -8,7 +8,7 @@ pub const PAGES: u64 = 512;
 pub const CONTROL_COMMITS: u64 = 500;
 /// Cuts of a control, and of the test of pages, at most.
 const MOST_OF_OTHERS: u32 = 20;
-/// After each cut of this many, pg_checksums reads all pages.
+/// After each cut of this many, amcheck and pg_checksums read everything.
 const SAMPLE: u32 = 10;
 
 /// A part of a batch.
@@ -22,6 +22,8 @@ pub enum Part {
     FsyncOff,
     /// Control: a checkpoint writes pages with full_page_writes off.
     FullPageWritesOff,
+    /// Control: a client commits on a filesystem that is mounted without barriers, where it has such an option.
+    BarriersOff,
 }
 
 /// The filesystem whose power is cut.
@@ -39,17 +41,21 @@ impl Filesystem {
             .mount_options
             .split(',')
             .any(|option| option == "data=journal");
-        ["ext3", "ext4", "xfs"].contains(&self.name.as_str()) && !journals_data
+        ["ext2", "ext3", "ext4", "xfs"].contains(&self.name.as_str()) && !journals_data
     }
 }
 
+/// Filesystems that send no flush when they are mounted with nobarrier. xfs has no such option since Linux 4.19.
+const WITHOUT_BARRIERS: [&str; 5] = ["ext3", "ext4", "btrfs", "f2fs", "nilfs2"];
+
 impl Part {
     /// All of them, in the order of the record.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Commits,
         Self::Pages,
         Self::FsyncOff,
         Self::FullPageWritesOff,
+        Self::BarriersOff,
     ];
 
     /// Name in the tables of results.
@@ -59,13 +65,14 @@ impl Part {
             Self::Pages => "pages",
             Self::FsyncOff => "fsync_off",
             Self::FullPageWritesOff => "full_page_writes_off",
+            Self::BarriersOff => "barriers_off",
         }
     }
 
-    /// The setting that the part switches off.
+    /// The setting of the server that the part switches off.
     pub fn switches_off(self) -> Option<&'static str> {
         match self {
-            Self::Commits | Self::Pages => None,
+            Self::Commits | Self::Pages | Self::BarriersOff => None,
             Self::FsyncOff => Some("fsync"),
             Self::FullPageWritesOff => Some("full_page_writes"),
         }
@@ -73,7 +80,22 @@ impl Part {
 
     /// Whether the part is a control, which has to fail.
     pub fn is_control(self) -> bool {
-        self.switches_off().is_some()
+        !matches!(self, Self::Commits | Self::Pages)
+    }
+
+    /// Whether the part can be made on this filesystem.
+    pub fn is_made_on(self, filesystem: &Filesystem) -> bool {
+        self != Self::BarriersOff || WITHOUT_BARRIERS.contains(&filesystem.name.as_str())
+    }
+
+    /// The table of the part, in schema public.
+    pub fn table(self) -> &'static str {
+        match self {
+            Self::Commits => "fsbench_commit",
+            Self::Pages | Self::FullPageWritesOff => "fsbench_pages",
+            Self::FsyncOff => "fsbench_control",
+            Self::BarriersOff => "fsbench_barriers",
+        }
     }
 
     /// Whether the part writes pages at checkpoints.
@@ -87,6 +109,7 @@ impl Part {
             Self::Commits | Self::Pages => false,
             Self::FsyncOff => true,
             Self::FullPageWritesOff => filesystem.overwrites_in_place(),
+            Self::BarriersOff => self.is_made_on(filesystem),
         }
     }
 
@@ -106,7 +129,7 @@ impl Part {
         }
     }
 
-    /// Whether pg_checksums reads all pages after a cut that a test has survived.
+    /// Whether amcheck and pg_checksums read everything after a cut that a test has survived.
     pub fn is_sampled(self, number: u32) -> bool {
         !self.is_control() && number % SAMPLE == 1
     }

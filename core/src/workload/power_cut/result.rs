@@ -26,6 +26,7 @@ pub struct Point {
     pub outcome: &'static str,
     pub problem: Option<String>,
     pub pages_checked: bool,
+    pub relations_checked: Option<u64>,
     pub ms: f64,
 }
 
@@ -59,6 +60,7 @@ pub struct Summary {
     pub lost: u64,
     pub holes: u64,
     pub torn: u64,
+    pub corrupt: u64,
     pub unbootable: u64,
     pub first_failed: Option<u32>,
     pub loss_below: Option<f64>,
@@ -132,6 +134,8 @@ impl Batch {
                 Part::FullPageWritesOff => {
                     point.outcome == Outcome::Torn.as_str() || (has_hole && !has_lost)
                 }
+                // The filesystem itself depends on barriers.
+                Part::BarriersOff => point.outcome != Outcome::Survived.as_str(),
                 _ => has_lost || has_hole,
             }
         })
@@ -154,6 +158,7 @@ impl Batch {
             lost: count(&|point| point.lost.is_some_and(|lost| lost > 0)),
             holes: count(&|point| point.holes.is_some_and(|holes| holes > 0)),
             torn: of(Outcome::Torn),
+            corrupt: of(Outcome::Corrupt),
             unbootable: of(Outcome::Unbootable),
             first_failed: first.map(|point| point.number),
             loss_below: loss_below(points.len() as u64).filter(|_| failed == 0),
@@ -194,6 +199,7 @@ fn says(
             (summary.lost, Failure::LostCommits),
             (summary.holes, Failure::Hole),
             (summary.torn, Failure::TornPage),
+            (summary.corrupt, Failure::Corrupt),
             (summary.unbootable, Failure::Unbootable),
         ],
         first: (
@@ -221,10 +227,13 @@ mod tests {
             outcome: "",
             problem: None,
             pages_checked: false,
+            relations_checked: None,
             ms: 1.0,
         };
         match outcome {
-            Outcome::Torn | Outcome::Unbootable => point.fail(outcome, "the server said so".into()),
+            Outcome::Torn | Outcome::Corrupt | Outcome::Unbootable => {
+                point.fail(outcome, "the server said so".into())
+            }
             _ => point.take(Losses {
                 acknowledged: 10,
                 lost: u64::from(outcome == Outcome::Lost),
@@ -259,6 +268,7 @@ mod tests {
             (Part::Pages, 20, Outcome::Survived),
             (Part::FsyncOff, 20, fsync),
             (Part::FullPageWritesOff, 20, pages),
+            (Part::BarriersOff, 20, Outcome::Unbootable),
         ])
     }
 
@@ -304,7 +314,7 @@ mod tests {
     #[test]
     fn a_batch_whose_controls_fail_has_its_bound() {
         let rows = with_controls(Outcome::Lost, Outcome::Torn).summaries(&on("ext4"));
-        assert_eq!(rows.len(), 4);
+        assert_eq!(rows.len(), 5);
         assert_eq!(rows[0].says, "0 of 300 lost: less than 1 % at 95 %");
         assert_eq!(rows[1].says, "0 of 20 torn: less than 14 % at 95 %");
         assert!(
@@ -318,6 +328,7 @@ mod tests {
             [
                 ("passed", false),
                 ("passed", false),
+                ("failed", true),
                 ("failed", true),
                 ("failed", true)
             ]
@@ -340,16 +351,19 @@ mod tests {
             "void: nothing is shown by the control fsync_off"
         );
         assert_eq!(rows[0].loss_below, None);
-        assert_eq!(outcomes(calm, "ext4"), ["void", "void", "passed", "failed"]);
+        assert_eq!(
+            outcomes(calm, "ext4"),
+            ["void", "void", "passed", "failed", "failed"]
+        );
         let whole = || with_controls(Outcome::Lost, Outcome::Survived);
         assert_eq!(
             outcomes(whole(), "ext4"),
-            ["void", "void", "failed", "passed"]
+            ["void", "void", "failed", "passed", "failed"]
         );
         // A filesystem that copies on write tears nothing.
         assert_eq!(
             outcomes(whole(), "btrfs"),
-            ["passed", "passed", "failed", "passed"]
+            ["passed", "passed", "failed", "passed", "failed"]
         );
         assert_eq!(outcomes(whole(), "xfs")[0], "void");
         assert_eq!(
@@ -363,10 +377,21 @@ mod tests {
         assert_eq!(whole().summaries(&journaled)[0].outcome, "passed");
         // A control that loses its commits has torn no page.
         let lost = with_controls(Outcome::Lost, Outcome::Lost);
-        assert_eq!(outcomes(lost, "ext4"), ["void", "void", "failed", "failed"]);
+        assert_eq!(outcomes(lost, "ext4")[..2], ["void", "void"]);
         // Without checksums a torn page shows as rows of two transactions.
         let hole = with_controls(Outcome::Lost, Outcome::Hole);
         assert_eq!(outcomes(hole, "ext4")[0], "passed");
+        // Barriers must matter where the filesystem can do without them.
+        let mut idle = with_controls(Outcome::Lost, Outcome::Torn);
+        idle.points.retain(|point| point.part != "barriers_off");
+        let kept = (1..=20).map(|number| point(Part::BarriersOff, number, Outcome::Survived));
+        idle.points.extend(kept);
+        let rows = idle.summaries(&on("ext4"));
+        assert_eq!(
+            rows[0].says,
+            "void: nothing is shown by the control barriers_off"
+        );
+        assert_eq!(idle.summaries(&on("xfs"))[0].outcome, "passed");
         // A server that does not start has lost no commit.
         let unbootable = with_controls(Outcome::Unbootable, Outcome::Torn);
         assert_eq!(outcomes(unbootable, "ext4")[0], "void");

@@ -107,6 +107,38 @@ fn options_become_settings_of_fio() {
     assert_eq!(file_of(&again), text);
 }
 
+/// The rates of all jobs together are the one that was given.
+#[test]
+fn jobs_share_a_rate_without_a_rest() {
+    for (options, line) in [
+        (
+            json!({"pattern": "read", "jobs": 8, "rate": 104}),
+            "rate_iops=13",
+        ),
+        (
+            json!({"pattern": "write", "jobs": 1, "rate": 1}),
+            "rate_iops=1",
+        ),
+        (
+            json!({"pattern": "randrw", "jobs": 8, "rate": 16}),
+            "rate_iops=1,1",
+        ),
+        (
+            json!({"pattern": "randrw", "jobs": 3, "rate": 300, "mix": 1}),
+            "rate_iops=1,99",
+        ),
+    ] {
+        let text = file_of(&resolved(arguments(options)));
+        assert!(text.lines().any(|known| known == line), "{line} in\n{text}");
+    }
+    let hint = |rate: u64| {
+        let options = json!({"pattern": "read", "jobs": 8, "rate": rate});
+        refused(arguments(options)).hint.unwrap()
+    };
+    assert_eq!(hint(4), "Give 8, or fewer jobs.");
+    assert_eq!(hint(100), "Give 96 or 104.");
+}
+
 #[test]
 fn another_machine_knows_its_own_ram() {
     let far = Facts {
@@ -186,6 +218,26 @@ fn options_that_say_nothing_are_refused() {
         (
             json!({"jobs": 256, "io_depth": 1024, "block_size": "16MB", "size": "8TB"}),
             "take too much memory",
+        ),
+        (
+            json!({"pattern": "read", "jobs": 8, "rate": 4}),
+            "rate 4 of the option \"rate\" cannot be shared by 8 jobs",
+        ),
+        (
+            json!({"pattern": "read", "jobs": 8, "rate": 100}),
+            "cannot be shared",
+        ),
+        (
+            json!({"pattern": "randrw", "jobs": 1, "rate": 99}),
+            "cannot be shared",
+        ),
+        (
+            json!({"jobs": 2, "mix": 1, "rate": 100}),
+            "cannot be shared",
+        ),
+        (
+            json!({"job_file": "[a]\nrw=write\nsize=1m\nfsync=1\nfdatasync=1"}),
+            "has both fsync and fdatasync",
         ),
         (
             json!({"job_file": 7}),

@@ -46,8 +46,7 @@ const CONDITIONS: [(&str, &str); 12] = [
 /// The check of the orders of each client.
 const ORDERS: &str = "orders of clients";
 /// Why an expensive condition has no result.
-const NOT_MADE: &str =
-    "not made: it reads every customer or order; the option \"conditions\": \"all\" asks for it";
+const NOT_MADE: &str = "not made: the option \"conditions\" of the run is \"cheap\"";
 
 /// Contents of the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

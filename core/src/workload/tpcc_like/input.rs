@@ -5,7 +5,7 @@ use super::{
     mix::Kind,
     random::{Constants, push_last_name},
 };
-use crate::random::Stream;
+use crate::{random::Stream, workload::mix::Outcome};
 
 /// The warehouses of a run, and how inputs are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +51,13 @@ pub enum Customer {
     LastName(String),
 }
 
+impl Customer {
+    /// The place, from 0, of the customer that is taken of so many with one last name, by their first names: the one in the middle, rounded up.
+    pub fn middle(count: usize) -> usize {
+        count.div_ceil(2).saturating_sub(1)
+    }
+}
+
 /// A line of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -70,6 +77,17 @@ pub struct NewOrder {
     pub lines: Vec<Line>,
     /// Whether its last line names an item that does not exist, so that it rolls back.
     pub is_wrong: bool,
+}
+
+impl NewOrder {
+    /// The outcome of an order whose transaction found item and stock of that many lines. None: the tables hold other items or stock than were loaded.
+    pub fn outcome(&self, found: usize) -> Option<Outcome> {
+        match (self.is_wrong, found < self.lines.len()) {
+            (false, false) => Some(Outcome::Committed),
+            (true, true) => Some(Outcome::RolledBack),
+            _ => None,
+        }
+    }
 }
 
 /// Number of an item that does not exist.
@@ -356,6 +374,27 @@ mod tests {
                     .iter()
                     .all(|line| (1..=4).contains(&line.supplier))
             );
+        }
+    }
+
+    #[test]
+    fn the_customer_in_the_middle_is_taken() {
+        let middle = [1, 2, 3, 4, 5, 8].map(Customer::middle);
+        assert_eq!(middle, [0, 0, 1, 1, 2, 3]);
+    }
+
+    #[test]
+    fn only_an_order_that_is_meant_to_be_wrong_rolls_back() {
+        for order in draw_all(inputs(1), Kind::NewOrder, 1000) {
+            let Input::NewOrder(order) = order else {
+                panic!("{order:?}")
+            };
+            let (all, missing) = match order.is_wrong {
+                false => (Some(Outcome::Committed), None),
+                true => (None, Some(Outcome::RolledBack)),
+            };
+            assert_eq!(order.outcome(order.lines.len()), all);
+            assert_eq!(order.outcome(order.lines.len() - 1), missing);
         }
     }
 

@@ -40,10 +40,10 @@ const FOREIGN_KEYS: OwnOption = OwnOption {
 };
 const CONDITIONS: OwnOption = OwnOption {
     name: "conditions",
-    help: "which consistency conditions are checked: cheap, or all",
+    help: "which consistency conditions are checked: all, or cheap",
     depends_on_machine: false,
     check: |name, value| {
-        values::word::<String>(name, value, &["cheap", "all"]).map(|word| json!(word))
+        values::word::<String>(name, value, &["all", "cheap"]).map(|word| json!(word))
     },
 };
 
@@ -73,7 +73,7 @@ pub struct TpccLikeOptions {
     /// Whether lines and payments may be of another warehouse.
     pub remote: bool,
     pub foreign_keys: bool,
-    /// `cheap` or `all`.
+    /// `all` or `cheap`.
     pub conditions: String,
     /// Processes that load at the same time. The loaded tables do not depend on their number.
     pub loaders: u32,
@@ -87,7 +87,7 @@ impl Default for TpccLikeOptions {
             mix: Weights::default(),
             remote: true,
             foreign_keys: true,
-            conditions: "cheap".into(),
+            conditions: "all".into(),
             loaders: 1,
             grace_ms: GRACE_MS,
         }

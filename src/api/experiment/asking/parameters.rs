@@ -127,6 +127,7 @@ fn has_window(arguments: &ExperimentArguments) -> bool {
 pub fn parameters(arguments: &ExperimentArguments, checked: &Checked, cycle: f64) -> Value {
     let mut run = arguments.run.clone();
     (run.target, run.seed, run.label) = (None, None, None);
+    run.options = arguments::options_of_runs(run.options);
     let us = |seconds: f64| (seconds * 1e6) as i64;
     let has_window = has_window(arguments);
     if run.duration_us.is_none() && run.transactions.is_none() && has_window {

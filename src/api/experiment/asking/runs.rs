@@ -2,7 +2,7 @@
 
 use pgfsbench_core::{
     experiment::{
-        arguments::{Candidate, Checked, ExperimentArguments},
+        arguments::{self, Candidate, Checked, ExperimentArguments},
         plan::{Length, budget::BudgetRequest},
     },
     spec::Spec,
@@ -103,8 +103,25 @@ impl Runs {
                 && has_whole
                 && parameters::has_pilot_cycle(arguments, &self.specs),
             blocks: arguments.max_blocks.map(|_| checked.max_blocks),
+            power_cuts: checked.power_cuts,
         }
     }
+}
+
+/// Refuses power cuts of targets that have no image, as the runs would.
+pub fn check_power_cuts(ready: &Ready, checked: &Checked, parameters: &Value) -> Result<(), Fault> {
+    let Some(cuts) = checked.power_cuts else {
+        return Ok(());
+    };
+    let of_all = arguments::of_power_cuts(parameters, cuts);
+    for candidate in &checked.candidates {
+        let own = Candidate {
+            own: arguments::own_of_power_cuts(&candidate.own),
+            ..candidate.clone()
+        };
+        specified(ready, &of_all, &own)?;
+    }
+    Ok(())
 }
 
 /// Whether something is missing here, and no argument is wrong.

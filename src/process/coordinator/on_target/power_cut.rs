@@ -4,11 +4,11 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use pgfsbench_core::{
-    helper::record::{self, CutEnded, CutMounted, CutStop, Recorded, Window},
+    helper::record::{self, CutEnded, CutMounted, CutStop, FaultOn, Recorded, Tear, Window},
     spec::Spec,
     workload::power_cut::{
-        Batch, CONTROL_COMMITS, Filesystem, History, Losses, Outcome, PAGES, Part, Point,
-        PowerCutOptions, is_of_the_machine, judge, judge_pages, torn_page,
+        Batch, CONTROL_COMMITS, Course, Filesystem, History, Losses, Outcome, PAGES, Part, Point,
+        PowerCutOptions, StorageError, is_of_the_machine, judge, judge_pages, torn_page,
     },
 };
 use serde::Deserialize;
@@ -33,6 +33,10 @@ use crate::{
 const RECORD_BYTES: u64 = 1 << 30;
 /// Transactions that write all pages, each with a checkpoint after it.
 const CHECKPOINTS: u64 = 3;
+/// Commits of a client before an operation of the disk fails.
+const COMMITS_BEFORE_ERROR: u64 = 20;
+/// Commits that are tried from then on, until one fails.
+const COMMITS_AFTER_ERROR: u64 = 50;
 /// The pause until a setting is looked at again.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -46,8 +50,14 @@ struct RemoteRunRow {
 const BEFORE: &str = "SELECT jsonb_build_object('committed', transactions_total + transactions_outside, 'work_database', work_database) \
     FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb->'run')";
 const SURVIVORS: &str = include_str!("queries/survivors.sql");
+const HAS_AMCHECK: &str =
+    "SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck')";
+const AMCHECK: &str = include_str!("queries/amcheck.sql");
 const PAGES_FOUND: &str = "SELECT jsonb_build_object('rows', count(*), 'lowest', coalesce(min(number), 0), 'highest', coalesce(max(number), 0)) \
     FROM public.fsbench_pages";
+
+/// The table of commits while an operation of the disk fails.
+const ERROR_TABLE: &str = "fsbench_disk_error";
 
 /// A part of the batch that was recorded.
 struct RecordedPart {
@@ -57,17 +67,32 @@ struct RecordedPart {
     to_ns: u64,
 }
 
+/// Relations that amcheck has read.
+#[derive(Deserialize)]
+struct Amchecked {
+    relations: u64,
+    damage: Option<String>,
+}
+
+/// The rows after a power cut.
+struct Found {
+    judged: Losses,
+    amchecked: Option<Amchecked>,
+}
+
 /// The batch of a run.
 pub(super) struct PowerCuts {
     batch: Batch,
     filesystem: Filesystem,
+    errors: Vec<StorageError>,
 }
 
 impl PowerCuts {
     /// In a transaction, after the run itself.
     pub fn store(&self, run_id: i64) -> Result<(), Fault> {
         store::insert(run_id, &self.batch.summaries(&self.filesystem))?;
-        store::insert(run_id, &self.batch.points)
+        store::insert(run_id, &self.batch.points)?;
+        store::insert(run_id, &self.errors)
     }
 }
 
@@ -96,7 +121,7 @@ impl Run {
             ServerPlace::Directory(_) | ServerPlace::Connection(_) => Filesystem::default(),
         };
         drop(server.connection.take());
-        let parts = self.make_parts(server, &before)?;
+        let parts = self.make_parts(server, &before, &filesystem)?;
         server.server()?.crash(&mut || self.check_interrupts())?;
         let own: PowerCutOptions = self.spec.options.own();
         let windows = parts.iter().map(|made| Window {
@@ -113,13 +138,18 @@ impl Run {
         check_record(&recorded)?;
         self.enter(Phase::Recovery, recorded.points.len() as u64);
         let mut batch = Batch::default();
+        let mut errors = Vec::new();
         let mut points = recorded.points.into_iter();
         for (made, window) in parts.iter().zip(&stop.windows) {
             for (number, point) in (1..=window.cuts).zip(&mut points) {
                 match self.cut_once(server, &before, made, number, point) {
                     Ok(point) => batch.points.push(point),
                     Err(fault) => {
-                        self.keep_failure(&PowerCuts { batch, filesystem });
+                        self.keep_failure(&PowerCuts {
+                            batch,
+                            filesystem,
+                            errors,
+                        });
                         return Err(fault);
                     }
                 }
@@ -129,7 +159,32 @@ impl Run {
                     .store(batch.points.len() as u64, Relaxed);
             }
         }
-        Ok(PowerCuts { batch, filesystem })
+        if own.fsync_error {
+            let of_commits = Part::Commits.as_str();
+            let of_commits = batch.points.iter().rfind(|point| point.part == of_commits);
+            for on in FaultOn::ALL {
+                let began_ns = clock::now_ns();
+                let cut = record::Cut {
+                    number: of_commits.map_or(1, |point| point.number),
+                    seed: self.cut_seed(Part::Commits),
+                    entry: of_commits.map_or(0, |point| point.entry),
+                    tear: Tear::None,
+                };
+                let course = self.fail_disk(server, &before, &cut, on)?;
+                let ms = clock::ms(began_ns, clock::now_ns());
+                errors.push(StorageError::of(on, course, ms));
+            }
+        }
+        Ok(PowerCuts {
+            batch,
+            filesystem,
+            errors,
+        })
+    }
+
+    /// The seed that decides, with the number of a cut, which unflushed writes survive.
+    fn cut_seed(&self, part: Part) -> u64 {
+        self.spec.seed.cast_unsigned().wrapping_add(part as u64)
     }
 
     /// Stores the cuts of a run that fails, if a cut of a test has shown a loss before.
@@ -172,6 +227,7 @@ impl Run {
         &mut self,
         server: &ServerSetup,
         before: &RemoteRunRow,
+        filesystem: &Filesystem,
     ) -> Result<Vec<RecordedPart>, Fault> {
         let there = server.server()?;
         let history = History::read(&there.acknowledgments(self.spec.clients)?);
@@ -218,6 +274,12 @@ impl Run {
                 there.sync_after_control(&mut || self.check_interrupts())?;
             }
         }
+        if Part::BarriersOff.is_made_on(filesystem) {
+            self.make_tables(&mut connection, Part::BarriersOff)?;
+            // Until its release the filesystem stays so.
+            let _: Value = self.ask_for_cut(&server.target.name, "barriers_off", &json!({}))?;
+            made.push(self.make_commits(&mut connection, Part::BarriersOff)?);
+        }
         Ok(made)
     }
 
@@ -227,6 +289,7 @@ impl Run {
         let rows = format!(
             "INSERT INTO public.fsbench_pages SELECT 0, repeat('x', 3000) FROM generate_series(1, {PAGES})"
         );
+        let commits = commits_table(part.table());
         let statements: &[&str] = match part {
             Part::Commits => &[],
             Part::Pages => &[
@@ -235,9 +298,7 @@ impl Run {
                 "ALTER TABLE public.fsbench_pages ALTER filler SET STORAGE PLAIN",
                 &rows,
             ],
-            Part::FsyncOff => &[
-                "CREATE TABLE public.fsbench_control (client int NOT NULL, number bigint NOT NULL)",
-            ],
+            Part::FsyncOff | Part::BarriersOff => &[&commits],
             Part::FullPageWritesOff => &["UPDATE public.fsbench_pages SET number = 0"],
         };
         for statement in statements {
@@ -277,18 +338,16 @@ impl Run {
             self.ask(connection, "CHECKPOINT", &[])?;
         }
         let from_ns = clock::now_ns();
+        let table = part.table();
         let (commits, statement) = match part.writes_pages() {
             true => (
                 CHECKPOINTS,
-                "UPDATE public.fsbench_pages SET number = $1::bigint",
+                format!("UPDATE public.{table} SET number = $1::bigint"),
             ),
-            false => (
-                CONTROL_COMMITS,
-                "INSERT INTO public.fsbench_control VALUES (0, $1::bigint)",
-            ),
+            false => (CONTROL_COMMITS, insert_commit(table)),
         };
         for number in 1..=commits {
-            self.ask(connection, statement, &[Some(&number.to_string())])?;
+            self.ask(connection, &statement, &[Some(&number.to_string())])?;
             times.push(clock::now_ns());
             if part.writes_pages() {
                 self.ask(connection, "CHECKPOINT", &[])?;
@@ -320,11 +379,7 @@ impl Run {
         let tear = made.part.tear(number);
         let cut = record::Cut {
             number,
-            seed: self
-                .spec
-                .seed
-                .cast_unsigned()
-                .wrapping_add(made.part as u64),
+            seed: self.cut_seed(made.part),
             entry: at.entry,
             tear,
         };
@@ -339,11 +394,12 @@ impl Run {
             ..Point::default()
         };
         if mounted.mounted {
-            let judged = self.judge_cut(server, before, made, at.ns);
-            let judged = judged.and_then(|judged| {
-                let survived = judged.outcome() == Outcome::Survived;
+            let is_sampled = made.part.is_sampled(number);
+            let found = self.judge_cut(server, before, made, (at.ns, is_sampled));
+            let found = found.and_then(|found| {
+                let survived = found.judged.outcome() == Outcome::Survived;
                 let has_checksums = server.target.cluster.data_checksums;
-                if survived && has_checksums && made.part.is_sampled(number) {
+                if survived && has_checksums && is_sampled {
                     let bindir = &server.programs.bindir;
                     let mut check_interrupts = || self.check_interrupts();
                     server
@@ -351,10 +407,18 @@ impl Run {
                         .check_pages(bindir, &mut check_interrupts)?;
                     point.pages_checked = true;
                 }
-                Ok(judged)
+                Ok(found)
             });
-            match judged {
-                Ok(judged) => point.take(judged),
+            match found {
+                Ok(Found { judged, amchecked }) => {
+                    point.take(judged);
+                    if let Some(Amchecked { relations, damage }) = amchecked {
+                        point.relations_checked = Some(relations);
+                        damage
+                            .into_iter()
+                            .for_each(|damage| point.fail(Outcome::Corrupt, damage));
+                    }
+                }
                 Err(fault) => self.note_failure(server, &mut point, fault)?,
             }
             if point.outcome == Outcome::Survived.as_str()
@@ -380,17 +444,13 @@ impl Run {
         point: &mut Point,
         fault: Fault,
     ) -> Result<(), Fault> {
-        let is_no_outcome = fault.is_cancel() || is_of_the_machine(&fault.sqlstate);
-        if is_no_outcome || cancellation::is_cancelled(self.request) {
-            return Err(fault);
-        }
+        let sqlstate = fault.sqlstate.clone();
+        let problem = self.in_words(fault)?;
         let log = server.server()?.whole_recovery_log();
-        let problem = match fault.detail {
-            Some(detail) => format!("{}: {detail}", fault.message),
-            None => fault.message,
-        };
-        let outcome = match torn_page(&problem).or(torn_page(&log)).is_some() {
+        let is_torn = torn_page(&problem).or(torn_page(&log)).is_some();
+        let outcome = match is_torn {
             true => Outcome::Torn,
+            false if sqlstate::says_corrupted(&sqlstate) => Outcome::Corrupt,
             false => Outcome::Unbootable,
         };
         point.fail(outcome, problem);
@@ -403,8 +463,8 @@ impl Run {
         server: &mut ServerSetup,
         before: &RemoteRunRow,
         made: &RecordedPart,
-        at_ns: u64,
-    ) -> Result<Losses, Fault> {
+        (at_ns, is_sampled): (u64, bool),
+    ) -> Result<Found, Fault> {
         // The file of settings was not synced, and a control has changed it.
         self.write_settings(server)?;
         let there = server.server()?;
@@ -420,24 +480,182 @@ impl Run {
         let mut connection = recovered.connection?;
         if made.part.writes_pages() {
             let found = self.ask_within(&mut connection, PAGES_FOUND, &[], None)?;
-            return Ok(judge_pages(&made.history, at_ns, read(&found)?));
+            let judged = judge_pages(&made.history, at_ns, read(&found)?);
+            return self.with_amcheck(&mut connection, judged, is_sampled);
         }
-        let table = match made.part {
-            Part::Commits => "fsbench_commit",
-            _ => "fsbench_control",
-        };
-        let question = SURVIVORS.replace("TABLE", table);
-        let acknowledged: Vec<String> = made
-            .history
-            .before(at_ns)
-            .iter()
-            .map(u64::to_string)
-            .collect();
-        let acknowledged = format!("{{{}}}", acknowledged.join(","));
-        let found = self.ask_within(&mut connection, &question, &[Some(&acknowledged)], None)?;
-        let survivors: Vec<_> = read(&found)?;
-        Ok(judge(&made.history, at_ns, &survivors))
+        let judged = self.survivors(&mut connection, made.part.table(), &made.history, at_ns)?;
+        self.with_amcheck(&mut connection, judged, is_sampled)
     }
+
+    /// Compares the rows of a table with the commits that were acknowledged before a moment.
+    fn survivors(
+        &mut self,
+        connection: &mut Connection,
+        table: &str,
+        history: &History,
+        at_ns: u64,
+    ) -> Result<Losses, Fault> {
+        let question = SURVIVORS.replace("TABLE", table);
+        let acknowledged = history.before(at_ns);
+        let acknowledged: Vec<String> = acknowledged.iter().map(u64::to_string).collect();
+        let acknowledged = format!("{{{}}}", acknowledged.join(","));
+        let found = self.ask_within(connection, &question, &[Some(&acknowledged)], None)?;
+        let survivors: Vec<_> = read(&found)?;
+        Ok(judge(history, at_ns, &survivors))
+    }
+
+    /// Has amcheck read all relations after a cut that was survived and is in the sample, if the server has that extension.
+    fn with_amcheck(
+        &mut self,
+        connection: &mut Connection,
+        judged: Losses,
+        is_sampled: bool,
+    ) -> Result<Found, Fault> {
+        let is_checked = is_sampled
+            && judged.outcome() == Outcome::Survived
+            && self.ask(connection, HAS_AMCHECK, &[])? == "t";
+        let mut amchecked = None;
+        if is_checked {
+            self.ask(
+                connection,
+                "CREATE EXTENSION IF NOT EXISTS amcheck SCHEMA public",
+                &[],
+            )?;
+            amchecked = Some(read(&self.ask_within(connection, AMCHECK, &[], None)?)?);
+        }
+        Ok(Found { judged, amchecked })
+    }
+
+    /// Lets one operation of the disk fail under a server that commits, and starts the server again.
+    fn fail_disk(
+        &mut self,
+        server: &mut ServerSetup,
+        before: &RemoteRunRow,
+        cut: &record::Cut,
+        on: FaultOn,
+    ) -> Result<Course, Fault> {
+        let target = server.target.name.clone();
+        let mounted: CutMounted = self.ask_for_cut(&target, "cut", &json!(cut))?;
+        if !mounted.mounted {
+            return Ok(Course {
+                not_begun: Some(mounted.why_not.unwrap_or_default()),
+                ..Course::default()
+            });
+        }
+        let mut course = Course::default();
+        let mut times = Vec::new();
+        match self.commit_until_error(server, before, on, &mut times) {
+            Ok(error) => {
+                course.error = error;
+                course.log = server.server()?.log_until_error(on)?;
+            }
+            Err(fault) => course.not_begun = Some(self.in_words(fault)?),
+        }
+        course.acknowledged = times.len() as u64;
+        server.server()?.stop()?;
+        if course.not_begun.is_none() {
+            let again: CutMounted = self.ask_for_cut(&target, "cut_again", &json!({}))?;
+            course.after = Some(match again.mounted {
+                true => {
+                    let history = History::of(vec![times]);
+                    let judged = self.judge_after_error(server, before, &history);
+                    match judged {
+                        Ok(judged) => Ok(judged),
+                        Err(fault) => Err(self.in_words(fault)?),
+                    }
+                }
+                false => Err(again.why_not.unwrap_or_default()),
+            });
+            server.server()?.stop()?;
+        }
+        let ended: CutEnded = self.ask_for_cut(&target, "cut_end", &json!({}))?;
+        check_recorder(&ended)?;
+        course.errors = ended.faults;
+        Ok(course)
+    }
+
+    /// Starts the server on the cut, and commits until a statement fails. Returns the error of that statement; None without one. `times` has when
+    /// each commit was acknowledged.
+    fn commit_until_error(
+        &mut self,
+        server: &mut ServerSetup,
+        before: &RemoteRunRow,
+        on: FaultOn,
+        times: &mut Vec<u64>,
+    ) -> Result<Option<String>, Fault> {
+        self.write_settings(server)?;
+        let there = server.server()?;
+        there.forget_postmaster()?;
+        let programs = server.programs;
+        let session = (&programs.user[..], &before.work_database[..]);
+        let started = there.start_to_fail(&programs.bindir, session, on, &mut || {
+            self.check_interrupts()
+        })?;
+        let mut connection = started.connection?;
+        self.ask(&mut connection, &commits_table(ERROR_TABLE), &[])?;
+        let insert = insert_commit(ERROR_TABLE);
+        for number in 1..=COMMITS_BEFORE_ERROR {
+            self.ask(&mut connection, &insert, &[Some(&number.to_string())])?;
+            times.push(clock::now_ns());
+        }
+        there.sync_before_error(&mut || self.check_interrupts())?;
+        let fault = record::Fault { on, lasting: false };
+        let _: Value = self.ask_for_cut(&server.target.name, "fault", &json!(fault))?;
+        for number in COMMITS_BEFORE_ERROR + 1..=COMMITS_BEFORE_ERROR + COMMITS_AFTER_ERROR {
+            match self.ask(&mut connection, &insert, &[Some(&number.to_string())]) {
+                Ok(_) => times.push(clock::now_ns()),
+                Err(fault) => return self.in_words(fault).map(Some),
+            }
+        }
+        // A page of a table may be what was not written.
+        match self.ask(&mut connection, "CHECKPOINT", &[]) {
+            Ok(_) => Ok(None),
+            Err(fault) => self.in_words(fault).map(Some),
+        }
+    }
+
+    /// Starts the server on the disk as the error has left it, and compares its rows with the acknowledged commits.
+    fn judge_after_error(
+        &mut self,
+        server: &mut ServerSetup,
+        before: &RemoteRunRow,
+        history: &History,
+    ) -> Result<Losses, Fault> {
+        self.write_settings(server)?;
+        let there = server.server()?;
+        there.forget_postmaster()?;
+        let programs = server.programs;
+        let recovered = there.recover(
+            &programs.bindir,
+            &programs.user,
+            &before.work_database,
+            &mut || self.check_interrupts(),
+        )?;
+        let mut connection = recovered.connection?;
+        self.survivors(&mut connection, ERROR_TABLE, history, clock::now_ns())
+    }
+
+    /// An error after a fault of the disk in words. An error of the machine, and a cancelled run, are none.
+    fn in_words(&self, fault: Fault) -> Result<String, Fault> {
+        let is_no_outcome = fault.is_cancel() || is_of_the_machine(&fault.sqlstate);
+        if is_no_outcome || cancellation::is_cancelled(self.request) {
+            return Err(fault);
+        }
+        Ok(match fault.detail {
+            Some(detail) => format!("{}: {detail}", fault.message),
+            None => fault.message,
+        })
+    }
+}
+
+/// The statement that makes a table for numbered commits.
+fn commits_table(table: &str) -> String {
+    format!("CREATE TABLE public.{table} (client int NOT NULL, number bigint NOT NULL)")
+}
+
+/// The statement that commits one number, of client 0.
+fn insert_commit(table: &str) -> String {
+    format!("INSERT INTO public.{table} VALUES (0, $1::bigint)")
 }
 
 /// A failure of the recorder while a cut was judged is none of the filesystem.

@@ -6,6 +6,7 @@ use crate::{
     workload::io::{
         Total,
         document::{self, Direction, Measured},
+        failure::Ended,
         series::Seconds,
     },
 };
@@ -69,6 +70,26 @@ fn parsed(text: &str) -> Result<Vec<Measured>, Refusal> {
 fn detail(text: &str) -> String {
     let refusal = parsed(text).expect_err("refused");
     refusal.detail.unwrap_or(refusal.message)
+}
+
+/// fio may fail with an exit code alone: its document is whole, and has no error.
+#[test]
+fn an_exit_code_refuses_a_whole_document() {
+    let document = good();
+    let measured = |is_success: bool, document: &str| {
+        let ended = Ended {
+            is_success,
+            status: "exit status: 1".into(),
+            ..Ended::default()
+        };
+        document::of_ended(&ended, document.as_bytes(), &jobs())
+    };
+    assert_eq!(measured(true, &document), parsed(&document));
+    let refusal = measured(false, &document).unwrap_err();
+    check::style(&refusal);
+    assert_eq!(refusal.message, "fio has failed: exit status: 1");
+    // Neither does an exit code without an error make up for a document.
+    assert!(measured(true, &document[..document.len() / 2]).is_err());
 }
 
 /// Trap 1: a job that only writes and calls fdatasync has short reads, and no reads. Trap 2: `total_ios` of syncs is 0.
