@@ -451,9 +451,8 @@ mod tests {
     fn each_table_has_its_rows() {
         for table in Table::ALL {
             let rows = all(table, 1).len() as u64;
-            match table {
-                Table::OrderLine => assert!((295_000..305_000).contains(&rows), "{rows}"),
-                _ => {}
+            if table == Table::OrderLine {
+                assert!((295_000..305_000).contains(&rows), "{rows}");
             }
             // The progress of a load ends with this number.
             assert_eq!(rows, table.rows(1), "{}", table.name());
