@@ -1,14 +1,14 @@
 //! A base backup of this server becomes prepared data with a name. The copy recovers once, so that each run copies a server that was
 //! shut down.
 
-use std::fs::File;
+use std::fs::{self, File};
 
 use pgfsbench_core::{
     quoting,
     refusal::quoted,
     target::{
         cluster::Cluster,
-        original::{self, Facts, Original, SETTINGS},
+        original::{self, FILES, Facts, Original, SETTINGS},
         prepared_data::DataKey,
     },
     units::format_bytes,
@@ -19,12 +19,13 @@ use super::{
     prepared_data::{self, Loaded, Place},
     server::{
         TargetServer,
+        copy::check_tablespaces,
         programs::{self, Programs},
         settings::{self, Settings},
     },
 };
 use crate::{
-    errors::{Fault, read_json, sqlstate},
+    errors::{Fault, of_file, read_json, sqlstate},
     pg::{libpq::Connection, process, report, session, sql, xact},
     random,
 };
@@ -42,12 +43,18 @@ const FOR_RECOVERY: [(&str, &str); 8] = [
     ("wal_level", "minimal"),
 ];
 
+/// Until the transaction ends, no tablespace is made: a copy that replays that would make a link to the directory of the original, and write there.
+const NO_NEW_TABLESPACE: &str = "LOCK TABLE pg_catalog.pg_tablespace IN SHARE MODE";
+
 /// Prepared transactions of the original would hold their locks in each copy.
 const PREPARED: &str =
     "SELECT coalesce(jsonb_agg(jsonb_build_array(database, gid)), '[]') FROM pg_prepared_xacts";
 /// Event triggers of the original would fire when a run makes its extension.
 const EVENT_TRIGGERS: &str =
     "SELECT coalesce(jsonb_agg(evtname), '[]') FROM pg_event_trigger WHERE evtenabled <> 'D'";
+/// Subscriptions of the original, in databases that can be connected to.
+const SUBSCRIPTIONS: &str = "SELECT coalesce(jsonb_agg(jsonb_build_array(d.datname, s.subname)), '[]') \
+    FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE s.subenabled AND d.datallowconn";
 
 /// Copies this server. In a transaction that has written nothing; `owner` is that of the extension. Gives the bytes of the copy.
 pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fault> {
@@ -57,7 +64,10 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fa
         bindir: session::with_rights_of(owner, programs::server_bindir)?,
         user: programs::operating_system_user()?,
     };
-    let facts = session::with_rights_of(owner, || facts(&programs.user))?;
+    let facts = session::with_rights_of(owner, || {
+        sql::write(NO_NEW_TABLESPACE, &[])?;
+        facts(&programs.user)
+    })?;
     facts.check(&programs.user)?;
     let place = Place::open(&mut interrupts)?;
     if !place.with_name(name)?.is_empty() {
@@ -77,7 +87,7 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fa
         );
     }
     let (loaded, left_out) = facts.libraries();
-    tell(needed, &left_out);
+    tell(needed, &loaded, &left_out);
     let (server, lock) = place.receive(&random::mark())?;
     // Runs may use the place meanwhile.
     drop(place);
@@ -100,20 +110,22 @@ fn interrupts() -> Result<(), Fault> {
     xact::catch(process::check_interrupts)
 }
 
-fn tell(needed: u64, left_out: &[String]) {
+fn tell(needed: u64, loaded: &[String], left_out: &[String]) {
     let mut left_out = left_out.to_vec();
     left_out.retain(|library| library != "pgfsbench");
-    let not_loaded = match &left_out[..] {
+    let list = |words: &str, names: &[String]| match names {
         [] => String::new(),
-        names => format!(
-            " Not loaded in copies, since they start jobs or reach other servers: {}.",
-            names.join(", ")
-        ),
+        names => format!(" {words}: {}.", names.join(", ")),
     };
+    let loaded = list("Copies load these libraries of this server", loaded);
+    let not_loaded = list(
+        "Copies do not load these, which start jobs or reach other servers",
+        &left_out,
+    );
     report::notice(
         format!("this server is copied: up to {}", format_bytes(needed)),
         Some(format!(
-            "The view pg_stat_progress_basebackup shows how far it is.{not_loaded}"
+            "The view pg_stat_progress_basebackup shows how far it is.{loaded}{not_loaded}"
         )),
     );
 }
@@ -122,7 +134,9 @@ fn tell(needed: u64, left_out: &[String]) {
 fn facts(user: &str) -> Result<Facts, Fault> {
     let names = SETTINGS.join(",");
     let query = include_str!("queries/original.sql");
-    let text = sql::read(query, &[Some(user), Some(&names)])?;
+    let files = FILES.join(",");
+    // The lock may have waited for a tablespace.
+    let text = sql::read_latest(query, &[Some(user), Some(&names), Some(&files)])?;
     read_json("facts of this server", &text.unwrap_or_default())
 }
 
@@ -136,14 +150,17 @@ fn make(
 ) -> Result<(), Fault> {
     let Programs { bindir, user } = programs;
     let argv = facts.base_backup(bindir, user, &server.directory, max_rate);
-    server.back_up(&argv, &mut interrupts)?;
+    server.back_up(&argv, user, &mut interrupts)?;
     server.take_in(&facts.tablespaces)?;
-    server.cut_off(user)?;
+    let data = session::data_directory();
+    let resolved = fs::canonicalize(&data).map_err(|e| of_file("look at", &data, &e))?;
+    server.cut_off(&facts.removed(&[data, resolved]), user)?;
     server.configure(&session::with_rights_of(owner, || of_recovery(facts))?)?;
     let mut connection = server.start_copy(bindir, user, &mut interrupts)?;
     tidy(server, user, &mut connection)?;
     drop(connection);
     server.shut_down(bindir, &mut interrupts)?;
+    check_tablespaces(&server.data())?;
     server.sync(&mut interrupts)
 }
 
@@ -155,11 +172,9 @@ fn of_recovery(facts: &Facts) -> Result<Settings, Fault> {
         libraries: Vec::new(),
         settings: facts.settings.clone(),
     };
-    let own = original.settings("pgfsbench", pg_sys::PG_VERSION_NUM);
-    copied.extend(own);
-    let mut needed: Vec<_> = FOR_RECOVERY
-        .map(|(name, value)| (name, value.to_owned()))
-        .into();
+    let mut needed = original.needed("pgfsbench", pg_sys::PG_VERSION_NUM);
+    copied.extend(original.settings);
+    needed.extend(FOR_RECOVERY.map(|(name, value)| (name, value.to_owned())));
     // The least that the server takes.
     needed.push((
         "min_wal_size",
@@ -177,19 +192,28 @@ fn tidy(server: &TargetServer, user: &str, connection: &mut Connection) -> Resul
     let mut ask = |sql: &str| connection.query(sql, &[], &mut interrupts);
     let prepared: Vec<(String, String)> =
         read_json("prepared transactions", &ask(PREPARED)?.unwrap_or_default())?;
+    let subscriptions: Vec<(String, String)> =
+        read_json("subscriptions", &ask(SUBSCRIPTIONS)?.unwrap_or_default())?;
     let triggers: Vec<String> =
         read_json("event triggers", &ask(EVENT_TRIGGERS)?.unwrap_or_default())?;
+    let ask_in = |database: &str, statement: &str| {
+        let mut there = server.connect_to(user, database, &mut interrupts)?;
+        there.query(statement, &[], &mut interrupts).map(drop)
+    };
+    // First of all: the other statements would wait for their locks.
+    for (database, gid) in prepared {
+        let gid = quoting::sql_literal(&gid);
+        ask_in(&database, &format!("ROLLBACK PREPARED {gid}"))?;
+    }
+    for (database, subscription) in subscriptions {
+        let name = quoting::sql_identifier(&subscription);
+        ask_in(&database, &format!("ALTER SUBSCRIPTION {name} DISABLE"))?;
+    }
     for trigger in triggers {
         let name = quoting::sql_identifier(&trigger);
         ask(&format!("ALTER EVENT TRIGGER {name} DISABLE"))?;
     }
-    ask("DROP EXTENSION IF EXISTS pgfsbench CASCADE")?;
-    for (database, gid) in prepared {
-        let mut there = server.connect_to(user, &database, &mut interrupts)?;
-        let statement = format!("ROLLBACK PREPARED {}", quoting::sql_literal(&gid));
-        there.query(&statement, &[], &mut interrupts)?;
-    }
-    Ok(())
+    ask("DROP EXTENSION IF EXISTS pgfsbench CASCADE").map(drop)
 }
 
 /// Makes data with a name of the copy.

@@ -1,7 +1,7 @@
 //! A server of its own on a target: made, started, stopped and removed. It lives in a directory whose name is random and in
 //! the journal before it is there, and nothing outside that directory is touched.
 
-mod copy;
+pub mod copy;
 mod crash;
 pub mod power_cut;
 mod program;

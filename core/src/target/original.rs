@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
@@ -16,16 +16,19 @@ const CLUSTER_AND_WAL_BYTES: u64 = 512 << 20;
 const LONGEST_NAME: usize = 63;
 
 /// Libraries that a copy does not load: they start jobs, or reach other servers.
-const NOT_LOADED: [&str; 16] = [
+const NOT_LOADED: [&str; 21] = [
     "basebackup_to_shell",
     "bdr",
+    "bgw_replstatus",
     "citus",
     "pg_background",
     "pg_cron",
+    "pg_dbms_job",
     "pg_failover_slots",
     "pg_net",
     "pg_partman_bgw",
     "pg_squeeze",
+    "pg_task",
     "pgactive",
     "pgautofailover",
     "pgfsbench",
@@ -33,6 +36,8 @@ const NOT_LOADED: [&str; 16] = [
     "powa",
     "repmgr",
     "spock",
+    "timescaledb",
+    "worker_spi",
 ];
 
 /// Settings that a copy has as the original, in addition to those of each target's server: recovery and queries depend on them.
@@ -74,6 +79,40 @@ pub const REMOVED: [&str; 16] = [
     "tablespace_map",
 ];
 
+/// Settings that name keys and logs. A copy does not have these files and directories either, where they are in the data directory.
+pub const FILES: [&str; 8] = [
+    "krb_server_keyfile",
+    "log_directory",
+    "ssl_ca_file",
+    "ssl_cert_file",
+    "ssl_crl_dir",
+    "ssl_crl_file",
+    "ssl_dh_params_file",
+    "ssl_key_file",
+];
+
+/// Files and directories of PostgreSQL itself, which stay whatever a setting says.
+const OF_POSTGRES: [&str; 18] = [
+    "PG_VERSION",
+    "base",
+    "global",
+    "pg_commit_ts",
+    "pg_dynshmem",
+    "pg_logical",
+    "pg_multixact",
+    "pg_notify",
+    "pg_replslot",
+    "pg_serial",
+    "pg_snapshots",
+    "pg_stat",
+    "pg_stat_tmp",
+    "pg_subtrans",
+    "pg_tblspc",
+    "pg_twophase",
+    "pg_wal",
+    "pg_xact",
+];
+
 /// The directory whose entries a copy does not have: each is a replication slot.
 pub const SLOTS: &str = "pg_replslot";
 
@@ -95,6 +134,8 @@ pub struct Facts {
     /// The setting unix_socket_directories.
     pub sockets: String,
     pub port: String,
+    /// Values of [`FILES`].
+    pub files: Vec<String>,
     /// Values of [`SETTINGS`] that the configuration gives.
     pub settings: BTreeMap<String, String>,
 }
@@ -171,6 +212,13 @@ impl Facts {
         first_of(&self.sockets)
     }
 
+    /// Paths below the data directory of keys and logs that settings name. `data` are paths of the data directory.
+    pub fn removed(&self, data: &[PathBuf]) -> Vec<PathBuf> {
+        let files = self.files.iter();
+        let paths = files.map(|file| Path::new(file.strip_prefix("FILE:").unwrap_or(file)));
+        paths.filter_map(|path| below(path, data)).collect()
+    }
+
     /// Libraries that a copy loads, and those that it does not.
     pub fn libraries(&self) -> (Vec<String>, Vec<String>) {
         let base = |library: &str| {
@@ -183,10 +231,27 @@ impl Facts {
     }
 }
 
+/// A path relative to the data directory, if it is in there and is none of PostgreSQL itself.
+fn below(path: &Path, data: &[PathBuf]) -> Option<PathBuf> {
+    let relative = match path.is_absolute() {
+        true => data
+            .iter()
+            .find_map(|directory| path.strip_prefix(directory).ok())?,
+        false => path,
+    };
+    let relative: PathBuf = relative
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .collect();
+    let is_plain = |part: Component| matches!(part, Component::Normal(_));
+    let is_of_postgres = OF_POSTGRES.iter().any(|name| relative == Path::new(name));
+    let is_below = relative.components().next().is_some() && relative.components().all(is_plain);
+    (is_below && !is_of_postgres).then_some(relative)
+}
+
 impl Original {
-    /// Settings of a server on a copy, in addition to those of a target's server. `libraries` is the value of shared_preload_libraries there, and
-    /// `version_num` the version of its programs.
-    pub fn settings(&self, libraries: &str, version_num: u32) -> Vec<(String, String)> {
+    /// The value of shared_preload_libraries of a server on a copy. `libraries` are those that the server needs in addition.
+    pub fn preloaded(&self, libraries: &str) -> String {
         let mut all = list(libraries);
         for library in &self.libraries {
             if !all.contains(library) {
@@ -194,27 +259,26 @@ impl Original {
             }
         }
         let quoted = all.iter().map(|library| format!("\"{library}\""));
-        let mut settings: Vec<(String, String)> = self
-            .settings
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        let mut add = |name: &str, value: &str| settings.push((name.into(), value.into()));
-        add(
-            "shared_preload_libraries",
-            &quoted.collect::<Vec<_>>().join(", "),
-        );
-        // Subscriptions of the original would write to the copy what was published for the original.
-        add("max_logical_replication_workers", "0");
-        add("archive_mode", "off");
-        // Tablespaces of the original are directories of the copy.
-        add("allow_in_place_tablespaces", "on");
-        add("ssl", "off");
+        quoted.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Settings that a server on a copy needs, whatever a target or a run says. `libraries` are those of [`Self::preloaded`], and `version_num` is
+    /// the version of its programs.
+    pub fn needed(&self, libraries: &str, version_num: u32) -> Vec<(&'static str, String)> {
+        let mut needed = vec![
+            ("shared_preload_libraries", self.preloaded(libraries)),
+            // Subscriptions of the original would write to the copy what was published for the original.
+            ("max_logical_replication_workers", "0".into()),
+            ("archive_mode", "off".into()),
+            // Tablespaces of the original are directories of the copy.
+            ("allow_in_place_tablespaces", "on".into()),
+            ("ssl", "off".into()),
+        ];
         if version_num >= 170_000 {
             // Before, no event trigger fires when a session begins.
-            add("event_triggers", "off");
+            needed.push(("event_triggers", "off".into()));
         }
-        settings
+        needed
     }
 }
 
@@ -334,8 +398,44 @@ mod tests {
             libraries: "pg_stat_statements, pg_cron,\"pgfsbench\", auto_explain".into(),
             sockets: "/run/postgresql, /tmp".into(),
             port: "5432".into(),
+            files: Vec::new(),
             settings: BTreeMap::new(),
         }
+    }
+
+    #[test]
+    fn keys_and_logs_in_the_data_directory_are_removed_and_nothing_of_postgres() {
+        let files = [
+            "log",
+            "./keys/server.key",
+            "/data/own/logs",
+            "/real/data/ca.crt",
+            "FILE:/data/krb5.keytab",
+            "",
+            ".",
+            "/data",
+            "/data/./",
+            "..",
+            "keys/../../x",
+            "/etc/ssl/server.key",
+            "/data2/x",
+            "base",
+            "/data/pg_wal/",
+        ];
+        let facts = Facts {
+            files: files.map(Into::into).into(),
+            ..facts()
+        };
+        let removed = facts.removed(&["/data".into(), "/real/data".into()]);
+        let expected = [
+            "log",
+            "keys/server.key",
+            "own/logs",
+            "ca.crt",
+            "krb5.keytab",
+        ];
+        assert_eq!(removed, expected.map(PathBuf::from));
+        assert!(FILES.is_sorted() && OF_POSTGRES.is_sorted());
     }
 
     #[test]
@@ -380,15 +480,16 @@ mod tests {
             libraries: vec!["auto_explain".into(), "pg_stat_statements".into()],
             settings: [("max_prepared_transactions".to_owned(), "5".to_owned())].into(),
         };
-        let settings = |version| -> BTreeMap<String, String> {
-            let settings = original.settings("pg_stat_statements, pgfsbench", version);
-            settings.into_iter().collect()
+        let settings = |version| -> BTreeMap<&str, String> {
+            let needed = original.needed("pg_stat_statements, pgfsbench", version);
+            needed.into_iter().collect()
         };
         let of_16 = settings(160_000);
         let libraries = "\"pg_stat_statements\", \"pgfsbench\", \"auto_explain\"";
         assert_eq!(of_16["shared_preload_libraries"], libraries);
         assert_eq!(of_16["max_logical_replication_workers"], "0");
-        assert_eq!(of_16["max_prepared_transactions"], "5");
+        let alone = "\"auto_explain\", \"pg_stat_statements\"";
+        assert_eq!(original.preloaded(""), alone);
         assert!(!of_16.contains_key("event_triggers"));
         assert_eq!(settings(170_000)["event_triggers"], "off");
         for name in ["postgresql.conf", "postgresql.auto.conf", "standby.signal"] {

@@ -1,4 +1,5 @@
--- Facts of this server for a copy of it: $1 is the name of the operating system user, $2 the settings that a copy takes over.
+-- Facts of this server for a copy of it: $1 is the name of the operating system user, $2 the settings that a copy takes over, $3 those that name
+-- keys and logs.
 SELECT jsonb_build_object(
     'bytes', (SELECT coalesce(sum(pg_database_size(oid)), 0) FROM pg_database WHERE datconnlimit <> -2),
     'data_checksums', current_setting('data_checksums')::boolean,
@@ -10,5 +11,6 @@ SELECT jsonb_build_object(
     'libraries', current_setting('shared_preload_libraries'),
     'sockets', current_setting('unix_socket_directories'),
     'port', current_setting('port'),
+    'files', (SELECT coalesce(jsonb_agg(setting), '[]') FROM pg_settings WHERE name = ANY (string_to_array($3, ',')) AND setting <> ''),
     'settings', (SELECT coalesce(jsonb_object_agg(name, current_setting(name)), '{}') FROM pg_settings
                  WHERE name = ANY (string_to_array($2, ',')) AND source IN ('configuration file', 'command line', 'environment variable')))

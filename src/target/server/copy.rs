@@ -24,10 +24,15 @@ impl TargetServer {
         self
     }
 
-    /// Has pg_basebackup make the data directory, by this command.
-    pub fn back_up(&self, argv: &[String], check_interrupts: CheckInterrupts) -> Result<(), Fault> {
+    /// Has pg_basebackup make the data directory, by this command, from a server of this operating system user.
+    pub fn back_up(
+        &self,
+        argv: &[String],
+        user: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<(), Fault> {
         let mut command = self.command(Path::new(&argv[0]), "pg_basebackup")?;
-        command.args(&argv[1..]);
+        command.args(&argv[1..]).env("PGREQUIREPEER", user);
         let done = self.run(command, "pg_basebackup", check_interrupts);
         done.map_err(|fault| match fault.sqlstate == sqlstate::SYSTEM {
             true => Fault {
@@ -39,7 +44,7 @@ impl TargetServer {
         })
     }
 
-    /// Puts the tablespaces of a copy into its data directory. No link leads out of there.
+    /// Puts the tablespaces of a copy into its data directory.
     pub fn take_in(&self, tablespaces: &[Tablespace]) -> Result<(), Fault> {
         let all = self.data().join(TABLESPACES);
         for tablespace in tablespaces {
@@ -50,26 +55,16 @@ impl TargetServer {
             remove_any(&to)?;
             fs::rename(&from, &to).map_err(|e| of_file("rename", &from, &e))?;
         }
-        let is_outside = |path: &PathBuf| !path.is_dir() || path.is_symlink();
-        match entries(&all)?.into_iter().find(is_outside) {
-            None => Ok(()),
-            Some(path) => Err(Fault::new(
-                sqlstate::NOT_IN_THIS_STATE,
-                "a tablespace is outside of the copy",
-            )
-            .detail(format!(
-                "It is \"{}\", and was made while the server was copied.",
-                path.display()
-            ))
-            .hint("Copy the server again.")),
-        }
+        check_tablespaces(&self.data())
     }
 
-    /// Takes from a copy what is the original's own, and lets in nothing but the operating system user.
-    pub fn cut_off(&self, user: &str) -> Result<(), Fault> {
+    /// Takes from a copy what is the original's own, and lets in nothing but the operating system user. `removed` are further paths below the data
+    /// directory.
+    pub fn cut_off(&self, removed: &[PathBuf], user: &str) -> Result<(), Fault> {
         let data = self.data();
-        for name in REMOVED {
-            remove_any(&data.join(name))?;
+        let named = removed.iter().map(PathBuf::as_path);
+        for path in REMOVED.map(Path::new).into_iter().chain(named) {
+            remove_any(&data.join(path))?;
         }
         let slots = data.join(SLOTS);
         for slot in entries(&slots)? {
@@ -95,6 +90,24 @@ impl TargetServer {
         check_interrupts: CheckInterrupts,
     ) -> Result<Connection, Fault> {
         self.start_within(FIRST_START, bindir, user, check_interrupts)
+    }
+}
+
+/// Refuses the data directory of a copy if a link leads from its tablespaces out of it: a server there would write the original's files.
+pub fn check_tablespaces(data: &Path) -> Result<(), Fault> {
+    let is_outside = |path: &PathBuf| path.is_symlink() || !path.is_dir();
+    let tablespaces = entries(&data.join(TABLESPACES))?;
+    match tablespaces.into_iter().find(is_outside) {
+        None => Ok(()),
+        Some(path) => Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            "a tablespace is outside of the copy",
+        )
+        .detail(format!(
+            "\"{}\" is no directory: its files may be those of the server that was copied.",
+            path.display()
+        ))
+        .hint("Drop the data with fsbench.drop_data(), and copy the server again.")),
     }
 }
 

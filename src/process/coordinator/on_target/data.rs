@@ -25,7 +25,7 @@ use crate::{
     target::{
         Target,
         prepared_data::{self, DataKey, Loaded, Original, Place},
-        server::programs::Programs,
+        server::{copy::check_tablespaces, programs::Programs},
     },
     watch::statements,
 };
@@ -252,6 +252,9 @@ impl Run {
         let prepared = supply.prepared()?;
         at.server.script.clone_from(&prepared.script);
         at.server.original.clone_from(&prepared.original);
+        if prepared.original.is_some() {
+            check_tablespaces(&prepared.data)?;
+        }
         let server = at.server.server()?;
         let before = free(&server.directory);
         let is_clone = self.spec.options.data == Data::Cloned;

@@ -202,9 +202,9 @@ impl Run {
         if let Some(original) = &setup.original {
             let preloaded = needed.iter().find(|(name, _)| *name == PRELOADED);
             let libraries = preloaded.map_or("", |(_, value)| value);
-            let own = original.settings(libraries, pg_sys::PG_VERSION_NUM);
-            needed.retain(|(name, _)| *name != PRELOADED);
-            copied.extend(own);
+            let own = original.needed(libraries, pg_sys::PG_VERSION_NUM);
+            needed.extend(own);
+            copied.extend(original.settings.clone());
         }
         let settings = Settings {
             copied,
