@@ -3,7 +3,7 @@
 use std::{
     io,
     path::Path,
-    sync::atomic::{AtomicI32, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
 };
 
 pub use pgfsbench_core::sqlstate::{self, pack, unpack};
@@ -32,6 +32,9 @@ pub struct Fault {
     pub detail: Option<String>,
     /// Full sentences that say what to do.
     pub hint: Option<String>,
+    /// Whether PostgreSQL gave a CONTEXT, as far as this process looks for it: [`remember_reported`].
+    #[serde(skip)]
+    pub has_context: bool,
 }
 
 impl Fault {
@@ -42,6 +45,7 @@ impl Fault {
             message: message.into(),
             detail: None,
             hint: None,
+            has_context: false,
         }
     }
 
@@ -81,6 +85,7 @@ impl Fault {
             message,
             detail: self.detail.map(|text| in_short(text, &['\n'])),
             hint: self.hint.map(|text| in_short(text, &['\n'])),
+            has_context: self.has_context,
         }
     }
 
@@ -113,6 +118,7 @@ impl Fault {
                 .hint
                 .as_deref()
                 .map(|text| truncate_for_json(text, quarter)),
+            has_context: self.has_context,
         }
     }
 
@@ -208,21 +214,26 @@ impl From<Refusal> for Fault {
             message: refusal.message,
             detail: refusal.detail,
             hint: refusal.hint,
+            has_context: false,
         }
     }
 }
 
 /// The SQLSTATE of the last report of this process, as PostgreSQL packs it; 0 where none was seen. Written by this process.
 static LAST_REPORTED: AtomicI32 = AtomicI32::new(0);
+/// Whether it had a CONTEXT. Written by this process.
+static LAST_HAD_CONTEXT: AtomicBool = AtomicBool::new(false);
 
 /// Forgets the report before a try: its SQLSTATE is none of an error in the try.
 pub fn forget_reported() {
     LAST_REPORTED.store(0, Relaxed);
+    LAST_HAD_CONTEXT.store(false, Relaxed);
 }
 
-/// Remembers the SQLSTATE of a report that this process makes.
-pub fn remember_reported(packed: i32) {
+/// Remembers the SQLSTATE of a report that this process makes, and whether it has a CONTEXT.
+pub fn remember_reported(packed: i32, has_context: bool) {
     LAST_REPORTED.store(packed, Relaxed);
+    LAST_HAD_CONTEXT.store(has_context, Relaxed);
 }
 
 /// The SQLSTATE of an error that PostgreSQL has raised. pgrx turns those that PostgreSQL itself does not raise, such as those of RAISE, into XX000.
@@ -237,6 +248,7 @@ fn raised_code(caught: i32) -> String {
 
 impl From<CaughtError> for Fault {
     fn from(caught: CaughtError) -> Self {
+        let has_context = LAST_HAD_CONTEXT.swap(false, Relaxed);
         let code = match &caught {
             CaughtError::PostgresError(report) => raised_code(report.sql_error_code() as i32),
             CaughtError::ErrorReport(report)
@@ -254,6 +266,7 @@ impl From<CaughtError> for Fault {
                 message: report.message().to_owned(),
                 detail: report.detail().map(str::to_owned),
                 hint: report.hint().map(str::to_owned),
+                has_context,
             },
         }
     }

@@ -87,7 +87,7 @@ pub enum Stage {
     /// All of it, in this database of a copy of a user's server. Scripts run as this role of the copy; None: as a role that is made for them.
     OnOwn {
         database: String,
-        role: Option<String>,
+        role: Option<RoleOfOriginal>,
     },
 }
 
@@ -109,6 +109,13 @@ impl Stage {
     pub fn is_on_own(&self) -> bool {
         matches!(self, Self::OnOwn { .. })
     }
+}
+
+/// A role that has asked for a run: in a copy of its server it has this number and this name. Another role may have been given the name since.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleOfOriginal {
+    pub oid: u32,
+    pub name: String,
 }
 
 /// A database of a user's own, in a copy of the user's server.

@@ -394,6 +394,7 @@ impl Answer {
             message: field(b'M')?,
             detail: field(b'D'),
             hint: field(b'H'),
+            has_context: field(b'W').is_some(),
         };
         Some(fault.made_harmless())
     }

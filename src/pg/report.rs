@@ -86,7 +86,8 @@ pub fn or_unknown<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
     }
 }
 
-/// Has each report of this process leave its SQLSTATE where a caught error finds it. Once, in a process that needs all SQLSTATEs.
+/// Has each report of this process leave its SQLSTATE where a caught error finds it, and whether it has a CONTEXT. In a process that runs statements
+/// of users.
 pub fn remember_codes() {
     let callback = Box::leak(Box::new(pg_sys::ErrorContextCallback {
         previous: std::ptr::null_mut(),
@@ -102,6 +103,13 @@ pub fn remember_codes() {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn remember_code(_argument: *mut std::ffi::c_void) {
-    // SAFETY: called while a report is made.
-    errors::remember_reported(unsafe { pg_sys::geterrcode() });
+    // SAFETY: called while a report is made, after the functions that add to its CONTEXT; the copy is freed in the memory context that it is made in.
+    unsafe {
+        let before = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
+        let report = pg_sys::CopyErrorData();
+        let has_context = !(*report).context.is_null();
+        pg_sys::FreeErrorData(report);
+        pg_sys::MemoryContextSwitchTo(before);
+        errors::remember_reported(pg_sys::geterrcode(), has_context);
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use pgfsbench_core::{
     quoting,
-    spec::{Spec, Stage},
+    spec::{RoleOfOriginal, Spec, Stage},
     verification::Check,
     workload::{
         mix::Mix,
@@ -27,7 +27,7 @@ use crate::{
     board::Board,
     errors::{Fault, read_json, sqlstate},
     pg::{
-        process,
+        process, report,
         script_session::{Keep, ScriptSession},
         segment::{self, Segment},
         sql, xact,
@@ -205,8 +205,8 @@ impl Transactions for Script {
         "SELECT pg_catalog.pg_logical_emit_message(true, 'pgfsbench', '')"
     }
 
-    fn role_of_checks(&self, spec: &Spec) -> Option<&'static str> {
-        Settings::of(spec).has_checks.then_some(ROLE_ON_TARGETS)
+    fn has_checks(&self, spec: &Spec) -> bool {
+        Settings::of(spec).has_checks
     }
 
     fn check_again(&self, spec: &Spec, ask: Ask) -> Result<OwnChecks, Fault> {
@@ -218,9 +218,9 @@ impl Transactions for Script {
                 break;
             }
             match ask(&check.sql) {
-                Ok((found, rows)) => answers.add(check, found, rows),
+                Ok((found, rows)) => answers.add(check, shown(spec, check, found), rows),
                 Err(error) => {
-                    fault = Some((error, check));
+                    fault = Some((told(spec, error), check));
                     break;
                 }
             }
@@ -266,7 +266,7 @@ const NAME: &str = "SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $1::oid"
 fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
     if let Stage::OnOwn { role, .. } = &context.spec.stage {
         let role = xact::transaction(|| match role {
-            Some(name) => asking_role(name),
+            Some(role) => asking_role(role),
             None => reader_and_writer(),
         })?;
         context.report(&json!({ "role": role.parse::<u32>().ok() }).to_string());
@@ -307,17 +307,18 @@ fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
 }
 
 /// The role that asked, in a copy of its server: with the rights that it had when the server was copied.
-fn asking_role(name: &str) -> Result<String, Fault> {
+fn asking_role(role: &RoleOfOriginal) -> Result<String, Fault> {
+    let RoleOfOriginal { oid, name } = role;
     let found = sql::read(
-        "SELECT oid FROM pg_catalog.pg_roles WHERE rolname = $1 AND rolcanlogin AND NOT rolsuper",
-        &[Some(name)],
+        "SELECT oid FROM pg_catalog.pg_roles WHERE oid = $1::oid AND rolname = $2 AND rolcanlogin AND NOT rolsuper",
+        &[Some(&oid.to_string()), Some(name)],
     )?;
     found.ok_or_else(|| {
         Fault::new(
             sqlstate::NOT_ALLOWED,
             format!("role \"{name}\" cannot run scripts in the copied server"),
         )
-        .detail("When the server was copied, the role was missing, was not permitted to log in, or was a superuser.")
+        .detail("When the server was copied, the role was missing, had another name, was not permitted to log in, or was a superuser.")
         .hint("Copy the server again, or start the run as another role.")
     })
 }
@@ -362,6 +363,7 @@ fn role_is_gone() -> Fault {
 
 /// In a session of the role.
 fn init(context: &WorkerContext) -> Result<(), Fault> {
+    report::remember_codes();
     let document = document(context.board)?;
     process::keep_places()?;
     let Some(program) = document.init()? else {
@@ -383,8 +385,19 @@ fn shown(spec: &Spec, check: &OwnCheck, found: Option<String>) -> Option<String>
     }
 }
 
+/// The error of a check as it is kept: without the values of a user's own data.
+fn told(spec: &Spec, fault: Fault) -> Fault {
+    match spec.is_on_own() {
+        true => with_texts(fault, |texts, sqlstate| {
+            texts.without_values(sqlstate, false)
+        }),
+        false => fault,
+    }
+}
+
 /// In a session of the role. The answers are reported whether or not an error ends the session.
 fn check(context: &WorkerContext) -> Result<(), Fault> {
+    report::remember_codes();
     let document = document(context.board)?;
     let mut session = ScriptSession::new();
     let mut answers = Answers::default();
@@ -403,12 +416,7 @@ fn check(context: &WorkerContext) -> Result<(), Fault> {
         });
         if let Err(fault) = asked.and_then(|result| result) {
             context.report(&json!(answers).to_string());
-            let hides_values = context.spec.is_on_own();
-            return Err(with_texts(fault, |texts, sqlstate| {
-                let texts = match hides_values {
-                    true => texts.without_values(sqlstate, false),
-                    false => texts,
-                };
+            return Err(with_texts(told(context.spec, fault), |texts, _| {
                 texts.of_check(&check.name, &check.sql)
             }));
         }

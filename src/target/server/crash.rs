@@ -23,9 +23,8 @@ use crate::{
 /// By what the second start of a server is called in its directory.
 pub const RECOVERY: &str = "recovery";
 
-/// For the second start: a log that can be read, and connections for the verification only. The library of pgfsbench would look after its runs.
-const FOR_RECOVERY: &str = "shared_preload_libraries = ''\n\
-    log_line_prefix = '%n '\n\
+/// For the second start: a log that can be read, and connections for the verification only.
+const FOR_RECOVERY: &str = "log_line_prefix = '%n '\n\
     log_min_messages = 'warning'\n\
     lc_messages = 'C'\n";
 
@@ -55,14 +54,23 @@ impl TargetServer {
 
     /// Before it is started again: lets its operating system user connect as a role without a password, which else only the role of that name may.
     pub fn let_in(&self, role: &str, user: &str) -> Result<(), Fault> {
+        if role.chars().any(char::is_control) {
+            return Err(Fault::new(
+                sqlstate::NOT_SUPPORTED,
+                "the name of the role contains a control character",
+            )
+            .detail("After a crash checks are made in a session of the role, whose name has to be a word of pg_hba.conf.")
+            .hint("Rename the role, or leave out the checks."));
+        }
+        let [role, user] = [role, user].map(|name| name.replace('"', "\"\""));
         let rules = self.data().join("pg_hba.conf");
         let names = self.data().join("pg_ident.conf");
         let text = fs::read_to_string(&rules).map_err(|e| of_file("read", &rules, &e))?;
         // The first rule that fits decides.
-        let text = format!("local all \"{role}\" peer map=\"{role}\"\n{text}");
+        let text = format!("local all \"{role}\" peer map=pgfsbench\n{text}");
         for (path, text) in [
             (&rules, text),
-            (&names, format!("\"{role}\" \"{user}\" \"{role}\"\n")),
+            (&names, format!("pgfsbench \"{user}\" \"{role}\"\n")),
         ] {
             fs::write(path, text).map_err(|e| of_file("write", path, &e))?;
         }
@@ -80,16 +88,17 @@ impl TargetServer {
         self.connect_as(role, user, database, OF_ROLE, check_interrupts)
     }
 
-    /// Starts it again, and waits until it has recovered, however long that takes.
+    /// Starts it again, and waits until it has recovered, however long that takes. `preloaded` is its shared_preload_libraries.
     pub fn recover(
         &self,
         bindir: &Path,
         user: &str,
         database: &str,
+        preloaded: &str,
         check_interrupts: CheckInterrupts,
     ) -> Result<Recovered, Fault> {
         let log = self.directory.join(RECOVERY);
-        self.recover_with_log(bindir, (user, database), &log, check_interrupts)
+        self.recover_with_log(bindir, (user, database), preloaded, &log, check_interrupts)
     }
 
     /// Starts it again, with its log in a file of this path.
@@ -97,14 +106,17 @@ impl TargetServer {
         &self,
         bindir: &Path,
         (user, database): (&str, &str),
+        preloaded: &str,
         log: &Path,
         check_interrupts: CheckInterrupts,
     ) -> Result<Recovered, Fault> {
         let file = self.settings_file();
+        let preloaded = preloaded.replace('\\', "\\\\").replace('\'', "''");
+        let settings = format!("shared_preload_libraries = '{preloaded}'\n{FOR_RECOVERY}");
         OpenOptions::new()
             .append(true)
             .open(&file)
-            .and_then(|mut file| file.write_all(FOR_RECOVERY.as_bytes()))
+            .and_then(|mut file| file.write_all(settings.as_bytes()))
             .map_err(|e| of_file("write", &file, &e))?;
         let argv = self.postgres(bindir);
         let program = PathBuf::from(&argv[0]);

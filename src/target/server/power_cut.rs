@@ -43,7 +43,7 @@ impl TargetServer {
             .open(&file)
             .and_then(|mut file| file.write_all(FOR_ERRORS.as_bytes()))
             .map_err(|e| of_file("write", &file, &e))?;
-        self.recover_with_log(bindir, session, &self.error_log(on), check_interrupts)
+        self.recover_with_log(bindir, session, "", &self.error_log(on), check_interrupts)
     }
 
     /// The log of that server.

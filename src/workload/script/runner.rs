@@ -265,6 +265,7 @@ pub fn with_texts(fault: Fault, make: impl FnOnce(Texts, &str) -> Texts) -> Faul
         message: fault.message,
         detail: fault.detail,
         hint: fault.hint,
+        has_context: fault.has_context,
     };
     let texts = make(texts, &fault.sqlstate);
     Fault {
@@ -272,6 +273,7 @@ pub fn with_texts(fault: Fault, make: impl FnOnce(Texts, &str) -> Texts) -> Faul
         message: texts.message,
         detail: texts.detail,
         hint: texts.hint,
+        has_context: texts.has_context,
     }
 }
 

@@ -18,17 +18,19 @@ pub struct Texts {
     pub message: String,
     pub detail: Option<String>,
     pub hint: Option<String>,
+    /// Whether the server has given a CONTEXT: the error arose within a function, or not in the statement alone.
+    pub has_context: bool,
 }
 
 impl Texts {
     /// The error without what the server said of it, which may have values of the data. Messages about names and types have none, but a statement
-    /// that is sent as text (`is_text`) has values itself.
+    /// that is sent as text (`is_text`) has values itself, and a function can raise any SQLSTATE with any words.
     pub fn without_values(self, sqlstate: &str, is_text: bool) -> Self {
         let has_names_only = sqlstate.starts_with("42") && !is_text;
         let is_of_server = ["25", "40", "53", "57"]
             .iter()
             .any(|class| sqlstate.starts_with(class));
-        if has_names_only || is_of_server {
+        if !self.has_context && (has_names_only || is_of_server) {
             return Self {
                 detail: None,
                 ..self
@@ -40,6 +42,7 @@ impl Texts {
                 "The words of the server may have values of the data, and are not stored.".into(),
             ),
             hint: None,
+            has_context: self.has_context,
         }
     }
 
@@ -57,6 +60,7 @@ impl Texts {
             message: located(script, line, &self.message),
             detail: joined(command, self.detail),
             hint: self.hint.or_else(|| Some(hint(sqlstate, origin).into())),
+            has_context: self.has_context,
         }
     }
 
@@ -67,6 +71,7 @@ impl Texts {
             message: format!("check {}: {}", quoted(name), self.message),
             detail: joined(Some(format!("The query is {}.", quoted(sql))), self.detail),
             hint: self.hint.or_else(|| Some(hint.into())),
+            has_context: self.has_context,
         }
     }
 }
@@ -183,6 +188,15 @@ mod tests {
         ] {
             let texts = of_server().without_values(state, is_text);
             let texts = of(state, Origin::Transaction, texts, Some("SELECT 1;"));
+            assert!(!format!("{texts:?}").contains("4711"), "{texts:?}");
+            assert!(texts.message.ends_with(state), "{texts:?}");
+        }
+        for state in ["42P01", "57014", "40001", "53100", "25006"] {
+            let raised = Texts {
+                has_context: true,
+                ..of_server()
+            };
+            let texts = raised.without_values(state, false);
             assert!(!format!("{texts:?}").contains("4711"), "{texts:?}");
             assert!(texts.message.ends_with(state), "{texts:?}");
         }

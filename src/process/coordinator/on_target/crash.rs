@@ -137,13 +137,14 @@ impl Run {
         let recovery = &mut crashed.recovery;
         let programs = server.programs;
         let made = server.server()?;
-        if let Some(role) = workload.role_of_checks(&self.spec) {
-            made.let_in(role, &programs.user)?;
+        if workload.has_checks(&self.spec) {
+            made.let_in(&server.role_of_scripts, &programs.user)?;
         }
         let recovered = made.recover(
             &programs.bindir,
             &programs.user,
             &crashed.before.work_database,
+            &server.preloaded_after_crash(),
             &mut || self.check_interrupts(),
         );
         let log = made.recovery_log();
@@ -180,8 +181,8 @@ impl Run {
         crashed: &mut Crashed,
     ) -> Result<(), Fault> {
         let workload = workload::of(&self.spec)?;
-        if let Some(role) = workload.role_of_checks(&self.spec) {
-            return self.check_again(server, crashed, role);
+        if workload.has_checks(&self.spec) {
+            return self.check_again(server, crashed);
         }
         let found = self.ask_data(server.connected()?, workload.question(&self.spec))?;
         let recovery = &mut crashed.recovery;
@@ -212,13 +213,9 @@ impl Run {
     }
 
     /// Makes the checks of the caller again, as the role that has run the scripts.
-    fn check_again(
-        &mut self,
-        server: &ServerSetup,
-        crashed: &mut Crashed,
-        role: &str,
-    ) -> Result<(), Fault> {
+    fn check_again(&mut self, server: &ServerSetup, crashed: &mut Crashed) -> Result<(), Fault> {
         let user = &server.programs.user;
+        let role = &server.role_of_scripts;
         let database = &crashed.before.work_database;
         let spec = self.spec.clone();
         let workload = workload::of(&spec)?;

@@ -11,7 +11,7 @@ use pgfsbench_core::{
         plan::{self, Source, source},
         remote_request::Executor,
     },
-    spec::{Cache, Data, OwnDatabase, Stage},
+    spec::{Cache, Data, OwnDatabase, RoleOfOriginal, Stage},
 };
 
 use super::TargetRunProgress;
@@ -82,7 +82,7 @@ impl DataSource {
     fn find_own(
         place: Place,
         own: &OwnDatabase,
-        role: Option<String>,
+        role: Option<RoleOfOriginal>,
         request: &Request,
     ) -> Result<Self, Fault> {
         let experiment = request.of_experiment.load(Acquire);
@@ -160,11 +160,11 @@ impl Run {
         Ok((Source::LoadedOnce, Some(supply)))
     }
 
-    /// Name of the role that has asked for the run; None if it is a superuser, which no session of the run is. In a transaction.
-    fn asking_role(&self) -> Result<Option<String>, Fault> {
-        let role = self.request.role.load(Acquire).to_string();
+    /// The role that has asked for the run; None if it is a superuser, which no session of the run is. In a transaction.
+    fn asking_role(&self) -> Result<Option<RoleOfOriginal>, Fault> {
+        let oid = self.request.role.load(Acquire);
         let known = "SELECT jsonb_build_array(rolname, rolsuper) FROM pg_catalog.pg_roles WHERE oid = $1::oid";
-        let found = sql::read(known, &[Some(&role)])?.ok_or_else(|| {
+        let found = sql::read(known, &[Some(&oid.to_string())])?.ok_or_else(|| {
             Fault::new(
                 sqlstate::NO_SUCH_OBJECT,
                 "the role that asked for the run was dropped",
@@ -173,7 +173,7 @@ impl Run {
             .hint("Start the run again as another role.")
         })?;
         let (name, is_superuser): (String, bool) = read_json("role", &found)?;
-        Ok((!is_superuser).then_some(name))
+        Ok((!is_superuser).then_some(RoleOfOriginal { oid, name }))
     }
 
     /// The target loads the data itself, unless the cache is to be cold; where the workload sees to that, it is, however the data came
@@ -252,6 +252,12 @@ impl Run {
         let prepared = supply.prepared()?;
         at.server.script.clone_from(&prepared.script);
         at.server.original.clone_from(&prepared.original);
+        if let Stage::OnOwn {
+            role: Some(role), ..
+        } = &prepared.stage
+        {
+            at.server.role_of_scripts.clone_from(&role.name);
+        }
         if prepared.original.is_some() {
             check_tablespaces(&prepared.data)?;
         }

@@ -475,6 +475,7 @@ impl Run {
             &programs.bindir,
             &programs.user,
             &before.work_database,
+            &server.preloaded_after_crash(),
             &mut check_interrupts,
         )?;
         let mut connection = recovered.connection?;
@@ -629,6 +630,7 @@ impl Run {
             &programs.bindir,
             &programs.user,
             &before.work_database,
+            &server.preloaded_after_crash(),
             &mut || self.check_interrupts(),
         )?;
         let mut connection = recovered.connection?;

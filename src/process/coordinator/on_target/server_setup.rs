@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use pgfsbench_core::{io_rings::Rings, spec::Act};
+use pgfsbench_core::{io_rings::Rings, spec::Act, workload::script::ROLE_ON_TARGETS};
 use pgrx::pg_sys;
 
 use crate::{
@@ -47,6 +47,8 @@ pub(super) struct ServerSetup<'a> {
     pub script: String,
     /// The user's server that its data are a copy of.
     pub original: Option<Original>,
+    /// The role whose sessions carry out scripts there.
+    pub role_of_scripts: String,
     server: Option<TargetServer>,
     /// Which settings its programs know, where they are not those of this server.
     known: Option<Vec<String>>,
@@ -73,6 +75,7 @@ impl<'a> ServerSetup<'a> {
             is_for_loading: false,
             script: String::new(),
             original: None,
+            role_of_scripts: ROLE_ON_TARGETS.into(),
             server: None,
             known: None,
             records_statements: false,
@@ -101,6 +104,14 @@ impl<'a> ServerSetup<'a> {
     pub fn connected(&mut self) -> Result<&mut Connection, Fault> {
         let none = || Fault::new(sqlstate::INTERNAL, "no server was started");
         self.connection.as_mut().ok_or_else(none)
+    }
+
+    /// The value of shared_preload_libraries after a crash. The library of pgfsbench would look after its runs; those of a user's server may be
+    /// needed for recovery, and by its queries.
+    pub fn preloaded_after_crash(&self) -> String {
+        self.original
+            .as_ref()
+            .map_or_else(String::new, |original| original.preloaded(""))
     }
 
     /// A fault of a step, with why the server does not answer where that is it.
