@@ -22,6 +22,9 @@ NUMBER = re.compile(r'\d+[kKmMgGtT]?')
 PRIVATE_OPTIONS = set('addr clientaddr mountaddr username user domain unc credentials password pass name source uuid fsuuid port mountport uid gid user_id group_id'.split())
 # Options that are texts of the caller: comments and names stand in them.
 OWN_TEXTS = {'job_file'}
+# Arguments of calls that name a user's own data, and the parameters of runs that hold them.
+OWN_DATA = {'data', 'database'}
+OWN_DATABASE = {'own_database.data', 'own_database.database'}
 # Arguments of calls, and parts of definitions, that tell where.
 PLACES = re.compile('device|directory|connection|host|label|bindir|mount_point|path|identity')
 
@@ -125,7 +128,7 @@ def is_told(row):
         if is_setting and not before:
             kinds = kinds_of_settings()
             return all(is_told_setting(setting, value, kinds) for value in values)
-        return not PLACES.search(name) and name.split('.')[-1] not in OWN_TEXTS
+        return not PLACES.search(name) and name.split('.')[-1] not in OWN_TEXTS and name not in OWN_DATABASE
     if row['area'] == 'settings' and name != 'data_checksums':
         kinds = kinds_of_settings()
         return all(is_told_setting(name, value, kinds) for value in values)
@@ -140,7 +143,7 @@ def told_marks(before, run):
 
 def told_argument(name, value):
     """The argument in a call that others may repeat."""
-    if PLACES.search(name) or name in TEXTS or name in OWN_TEXTS:
+    if PLACES.search(name) or name in TEXTS or name in OWN_TEXTS or name in OWN_DATA:
         return '[removed]'
     if name == 'options' and isinstance(value, dict):
         return {key: '[removed]' if key in OWN_TEXTS else item for key, item in value.items()}

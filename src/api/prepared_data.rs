@@ -154,6 +154,11 @@ fn fsbench_drop_data(data: Text) -> Result<i64, ErrorReport> {
         .hint("Give one of these names.")
         .into());
     }
+    // Its first run may not have copied them yet.
+    let experiment = session::with_rights_of(ready.owner, || store::using_data(&data.0))?;
+    if let Some(experiment) = experiment {
+        return Err(still_needed(&format!("Experiment {}", quoted(&experiment))).into());
+    }
     Ok(remove(&ready, &places, found)?)
 }
 
@@ -179,9 +184,14 @@ fn check_not_needed(ready: &Ready, mark: &Path) -> Result<(), Fault> {
             mark.display()
         ),
     };
-    Err(Fault::new(sqlstate::IN_USE, "prepared data are in use")
+    Err(still_needed(&whose))
+}
+
+/// The error of data that this experiment copies again.
+fn still_needed(whose: &str) -> Fault {
+    Fault::new(sqlstate::IN_USE, "prepared data are in use")
         .detail(format!("{whose} is not over, and all of its runs are to copy the same data."))
-        .hint("Wait for it with CALL fsbench.wait_experiment(), or cancel it with fsbench.cancel_experiment()."))
+        .hint("Wait for it with CALL fsbench.wait_experiment(), or cancel it with fsbench.cancel_experiment().")
 }
 
 fn database_name(oid: u32) -> Result<Option<String>, Fault> {

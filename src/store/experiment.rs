@@ -125,6 +125,15 @@ pub fn using(target: &str) -> Result<Option<String>, Fault> {
     )
 }
 
+/// An experiment that is not over and whose runs copy the data of this name.
+pub fn using_data(name: &str) -> Result<Option<String>, Fault> {
+    sql::read_latest(
+        "SELECT experiment FROM fsbench.experiment WHERE asked -> 'run' ->> 'data' = $1 \
+         AND status IN ('recorded', 'queued', 'running', 'paused') ORDER BY experiment_id LIMIT 1",
+        &[Some(name)],
+    )
+}
+
 /// Inserts the row of an experiment, and those of its targets; gives its number.
 pub fn insert(row: &Recorded, targets: &[OfTarget]) -> Result<i64, Fault> {
     let id = sql::write(

@@ -5,6 +5,8 @@ use crate::directory_target::Place;
 use pgfsbench_tests::{Leaves, OwnedDirectory, TestServer, refusal};
 use std::fs;
 use std::ops::Deref;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 /// A server with what a copy must not have: an archive, a slot, an open prepared transaction, a subscription, settings in files.
 const BUSY: &[(&str, &str)] = &[
@@ -13,6 +15,10 @@ const BUSY: &[(&str, &str)] = &[
     ("wal_level", "logical"),
     ("max_prepared_transactions", "5"),
     ("max_worker_processes", "40"),
+    ("shared_preload_libraries", "pg_stat_statements, pgfsbench"),
+    ("ssl_key_file", "keys/own.key"),
+    // It writes statistics, which count as changes of rows.
+    ("autovacuum", "off"),
 ];
 
 /// A server with a target, and the directory of its tablespace.
@@ -31,6 +37,9 @@ impl Deref for Shop {
 
 fn shop() -> Shop {
     let server = TestServer::with_extension(BUSY);
+    let keys = server.data().join("keys");
+    fs::create_dir(&keys).expect("a directory");
+    fs::write(keys.join("own.key"), "secret").expect("a key");
     let tablespace = owned_directory("pgfsbench-tablespace.");
     let mut client = server.connect("postgres");
     execute(
@@ -54,8 +63,9 @@ fn shop() -> Shop {
     );
     execute(
         &mut shop,
-        "CREATE SUBSCRIPTION news CONNECTION 'host=/nowhere' PUBLICATION all_news WITH (connect = false, slot_name = NONE)",
+        "CREATE SUBSCRIPTION news CONNECTION 'host=/nowhere' PUBLICATION all_news WITH (connect = false, slot_name = 'news')",
     );
+    execute(&mut shop, "ALTER SUBSCRIPTION news ENABLE");
     execute(
         &mut shop,
         "BEGIN; UPDATE item SET stock = 0 WHERE id = 100; PREPARE TRANSACTION 'left open'",
@@ -82,6 +92,7 @@ const ALONE: &str = r#", checks => '[
     {"name": "archive", "sql": "SHOW archive_mode", "expected": "off"},
     {"name": "network", "sql": "SHOW listen_addresses", "expected": ""},
     {"name": "subscriptions", "sql": "SHOW max_logical_replication_workers", "expected": "0"},
+    {"name": "enabled", "sql": "SELECT count(*) FROM pg_subscription WHERE subenabled", "expected": 0},
     {"name": "slots", "sql": "SELECT count(*) FROM pg_replication_slots", "expected": 0},
     {"name": "prepared", "sql": "SELECT count(*) FROM pg_prepared_xacts", "expected": 0},
     {"name": "role", "sql": "SELECT rolsuper FROM pg_roles WHERE rolname = current_user", "expected": "f"},
@@ -111,7 +122,18 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
         "22023",
         &["data \"shop\" do not exist", "prepare_data"],
     );
+    execute(&mut client, "BEGIN");
     assert_eq!(row(&mut client, PREPARE), "t");
+    // A copy that replays CREATE TABLESPACE would write the files of the original.
+    let made_meanwhile = owned_directory("pgfsbench-tablespace.");
+    let mut other = place.server.connect("postgres");
+    execute(&mut other, "SET lock_timeout = '10ms'");
+    let create = format!(
+        "CREATE TABLESPACE late LOCATION '{}'",
+        made_meanwhile.path().display()
+    );
+    assert_eq!(refusal(&mut other, &create).code().code(), "55P03");
+    execute(&mut client, "COMMIT");
     assert_refused(
         &mut client,
         PREPARE,
@@ -121,16 +143,31 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
     let known = "SELECT data, contents FROM fsbench.prepared_data";
     assert_eq!(rows(&mut client, known), ["shop|own"]);
     // A restart of the same run begins with the same rows.
-    for _ in 0..2 {
-        let id = row(&mut client, &run(TAKE, ALONE));
+    for settings in [
+        "",
+        r#", settings => '{"max_logical_replication_workers": 4}'"#,
+    ] {
+        let id = row(&mut client, &run(TAKE, &format!("{ALONE}{settings}")));
         let result = format!(
             "SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = {id}"
         );
         assert_eq!(row(&mut client, &result), "done|40|0");
         let checks =
             format!("SELECT count(*) FROM fsbench.verification WHERE run_id = {id} AND passed");
-        assert_eq!(row(&mut client, &checks), "7");
+        assert_eq!(row(&mut client, &checks), "8");
     }
+    let directory = row(&mut client, "SELECT directory FROM fsbench.prepared_data");
+    let copy = Path::new(&directory).join("data");
+    assert!(copy.join("PG_VERSION").exists() && !copy.join("keys/own.key").exists());
+    let outside = copy.join("pg_tblspc/99999");
+    symlink(made_meanwhile.path(), &outside).expect("a link");
+    assert_refused(
+        &mut client,
+        &run(TAKE, ""),
+        "55000",
+        &["a tablespace is outside of the copy"],
+    );
+    fs::remove_file(outside).expect("it is there");
     assert_refused(
         &mut client,
         &run(TAKE, "").replace("database => 'shop'", "database => 'gone'"),
@@ -160,6 +197,13 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
     let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["lock"]);
 }
+
+/// Checks after a crash, of a role that is no superuser: two of them would show a value of the data.
+const CRASH: &str = r#", options => '{"crash": true}', checks => '[
+    {"name": "role", "sql": "SELECT session_user", "expected": "op"},
+    {"name": "libraries", "sql": "SHOW pg_stat_statements.max", "expected": "5000"},
+    {"name": "value", "sql": "SELECT stock * 4711 FROM item WHERE id = 1", "expected": 1},
+    {"name": "error", "sql": "SELECT (stock * 4711)::text::date FROM item WHERE id = 1", "expected": 1}]'"#;
 
 #[test]
 fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
@@ -206,6 +250,7 @@ fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
         "INSERT INTO secret SELECT card FROM secret;",
         "SELECT card::int FROM secret;",
         "DO $$BEGIN RAISE EXCEPTION '%', (SELECT card FROM secret); END$$;",
+        "DO $$BEGIN RAISE EXCEPTION '%', (SELECT card FROM secret) USING ERRCODE = '53000'; END$$;",
     ] {
         let said = refusal(&mut client, &run(script, ""));
         let said = format!("{said:?}");
@@ -215,7 +260,22 @@ fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
         );
     }
     let stored = "SELECT count(*), count(*) FILTER (WHERE to_jsonb(r)::text LIKE '%4711%') FROM fsbench.run_log r WHERE status = 'failed'";
-    assert_eq!(row(&mut client, stored), "7|0");
+    assert_eq!(row(&mut client, stored), "8|0");
+    let id = row(&mut operator, &run(read, CRASH));
+    let checks = format!(
+        "SELECT string_agg(name || ' ' || coalesce(passed::text, '?'), ', ' ORDER BY position) FROM fsbench.verification WHERE run_id = {id} AND moment = 'crash'"
+    );
+    assert_eq!(
+        row(&mut client, &checks),
+        "role true, libraries true, value false, error ?"
+    );
+    let stored = format!(
+        "SELECT (SELECT count(*) FROM fsbench.verification v WHERE run_id = {id} AND to_jsonb(v)::text LIKE '%4711000%'), \
+           (SELECT count(*) FROM fsbench.recovery r WHERE run_id = {id} AND to_jsonb(r)::text LIKE '%4711000%'), \
+           (SELECT count(*) FROM fsbench.finding f WHERE run_id = {id} AND to_jsonb(f)::text LIKE '%4711000%'), \
+           (SELECT problem LIKE '%another value%' FROM fsbench.recovery WHERE run_id = {id})"
+    );
+    assert_eq!(row(&mut client, &stored), "0|0|0|t");
     execute(&mut client, "SELECT fsbench.drop_data('shop')");
     place.nothing_is_left("failed runs on a copy");
 }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     escape::is_refused,
     refusal::{Refusal, quoted},
-    spec::{self, Spec, Stage, Workload, any_float, check},
+    spec::{self, RunArguments, Spec, Stage, Workload, any_float, check},
     verdict::{
         looks::{DEFAULT_MAX_BLOCKS, FEWEST_BLOCKS, LOOKS},
         table,
@@ -442,10 +442,17 @@ fn check_measured(
             options: &options,
             target: &candidate.target,
             transactions: &transactions,
+            loads_on_own: loads_on_own(workload, &arguments.run),
         })?;
         workload.check_varied(&arguments.run, &varied)?;
     }
     Ok(())
+}
+
+/// Whether a run loads tables into a copy of a user's server. Scripts find tables there, and make some if the caller has a script for that.
+fn loads_on_own(workload: Workload, run: &RunArguments) -> bool {
+    let makes_tables = !workload.takes("init_script") || run.script.init_script.is_some();
+    run.data.is_some() && makes_tables
 }
 
 fn candidates(

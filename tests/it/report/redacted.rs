@@ -19,12 +19,15 @@ const SECRETS: &str = r#"
     WHERE run_id BETWEEN 200 AND 299;
     UPDATE fsbench.run_log SET target_definition = jsonb_build_object('kind', 'connection', 'connection', 'host=db2 user=bob', 'directory', '/srv/my disk',
         'mount_options', 'rw,username=bob', 'mkfs_options', '-L payroll -m uuid=' || run_id, 'settings', '{"cluster_name": "cluster_bob", "work_mem": "8MB"}'::jsonb) WHERE run_id BETWEEN 200 AND 299;
+    UPDATE fsbench.run_log SET used = used || jsonb_build_object('own_database', jsonb_build_object('data', 'copy_of_shop_' || run_id, 'database', 'shop', 'bytes', 1))
+    WHERE run_id BETWEEN 200 AND 299;
     INSERT INTO fsbench.finding (run_id, code, severity, message, hint, weight)
     SELECT run_id, code, 'warning', message, NULL, 0 FROM fsbench.run_log, (VALUES ('old_xmin', 'vacuum is held back by slot slot_bob, session process 7 in database payroll'),
         ('raid_degraded', 'md/acme lacks 1 of its disks'), ('recovery_failed', 'recovery failed after the crash, and what was committed could not be compared: payroll'),
         ('of_another_version', 'payroll')) v (code, message)
     WHERE run_id BETWEEN 200 AND 299"#;
-const WORDS: [&str; 16] = [
+const WORDS: [&str; 17] = [
+    "copy_of_shop",
     "8:7007",
     "bob",
     "payroll",

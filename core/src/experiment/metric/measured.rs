@@ -39,6 +39,8 @@ pub struct PlannedRun<'a> {
     pub target: &'a str,
     /// Names of its kinds of transactions, if it has several.
     pub transactions: &'a [String],
+    /// Whether it loads tables into a copy of a user's server.
+    pub loads_on_own: bool,
 }
 
 impl PlannedRun<'_> {
@@ -53,7 +55,8 @@ impl PlannedRun<'_> {
     /// Whether each of its runs loads data itself: on a target they are copied there unless an option says otherwise.
     fn loads(&self) -> bool {
         let is_here = self.target == DEFAULT_TARGET;
-        is_here || !self.workload.takes_option("data") || self.has("data", &"loaded".into())
+        let is_asked = self.loads_on_own || self.has("data", &"loaded".into());
+        is_here || is_asked || !self.workload.takes_option("data")
     }
 }
 
@@ -155,6 +158,7 @@ mod tests {
                 "script" => &scripts,
                 _ => &[],
             },
+            loads_on_own: false,
         };
         let refusal = find(metric).unwrap().is_measured_by(&arguments).err()?;
         check::style(&refusal);
@@ -305,6 +309,21 @@ mod tests {
         );
     }
 
+    #[test]
+    fn tables_that_are_made_in_a_copy_are_loaded() {
+        let is_refused = |loads_on_own| {
+            let run = PlannedRun {
+                workload: Workload::parse("tpcb").unwrap(),
+                options: &Map::new(),
+                target: "t",
+                transactions: &[],
+                loads_on_own,
+            };
+            find("load_ms").unwrap().is_measured_by(&run).is_err()
+        };
+        assert!(is_refused(false) && !is_refused(true));
+    }
+
     /// The metric that an experiment takes when none is named.
     #[test]
     fn every_workload_has_its_own_metric() {
@@ -315,6 +334,7 @@ mod tests {
                 options: &options,
                 target: "t",
                 transactions: &[],
+                loads_on_own: false,
             };
             let own = find(super::super::of_workload(Some(*workload), false)).unwrap();
             own.is_measured_by(&arguments).unwrap();
