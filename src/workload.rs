@@ -74,9 +74,10 @@ pub trait Workload: Sync {
         "SELECT '{}'"
     }
 
-    /// After a crash: whether the caller has checks. They are made in a session of the role whose scripts were run on the server of the target.
-    fn has_checks(&self, _spec: &Spec) -> bool {
-        false
+    /// After a crash: the role whose scripts were run on the server of the target, unless the copy of a user's server has another, if the caller has
+    /// checks. They are made in a session of that role.
+    fn role_of_checks(&self, _spec: &Spec) -> Option<&'static str> {
+        None
     }
 
     /// After a crash: makes the checks of the caller. `ask` runs a query in a session of that role.

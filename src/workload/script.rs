@@ -205,8 +205,8 @@ impl Transactions for Script {
         "SELECT pg_catalog.pg_logical_emit_message(true, 'pgfsbench', '')"
     }
 
-    fn has_checks(&self, spec: &Spec) -> bool {
-        Settings::of(spec).has_checks
+    fn role_of_checks(&self, spec: &Spec) -> Option<&'static str> {
+        Settings::of(spec).has_checks.then_some(ROLE_ON_TARGETS)
     }
 
     fn check_again(&self, spec: &Spec, ask: Ask) -> Result<OwnChecks, Fault> {

@@ -262,9 +262,9 @@ pub trait Transactions: Sync {
         results: &Value,
     ) -> Result<Found, Fault>;
 
-    /// After a crash: whether the caller has checks.
-    fn has_checks(&self, _spec: &Spec) -> bool {
-        false
+    /// After a crash: the role in whose session the caller's checks are made, if there are any.
+    fn role_of_checks(&self, _spec: &Spec) -> Option<&'static str> {
+        None
     }
 
     /// After a crash: makes the checks of the caller.
@@ -347,8 +347,8 @@ impl<T: Transactions> Workload for T {
         Transactions::question(self, spec)
     }
 
-    fn has_checks(&self, spec: &Spec) -> bool {
-        Transactions::has_checks(self, spec)
+    fn role_of_checks(&self, spec: &Spec) -> Option<&'static str> {
+        Transactions::role_of_checks(self, spec)
     }
 
     fn check_again(&self, spec: &Spec, ask: Ask) -> Result<OwnChecks, Fault> {

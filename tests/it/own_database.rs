@@ -174,6 +174,22 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
         "3D000",
         &["database \"gone\" does not exist in the copied server"],
     );
+    // No run of the experiment has copied the data yet.
+    execute(
+        &mut client,
+        "SELECT fsbench.experiment('planned', targets => '{here}', factors => '{\"clients\": [1, 2]}', workload => 'script', scripts => 'SELECT 1;', \
+         data => 'shop', database => 'shop', duration => '1 s', start => false)",
+    );
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.drop_data('shop')",
+        "55006",
+        &[
+            "prepared data are in use",
+            "Experiment \"planned\" is not over",
+        ],
+    );
+    execute(&mut client, "SELECT fsbench.cancel_experiment('planned')");
     // Data that a run has loaded go, and a copy with a name stays.
     execute(&mut client, "SELECT fsbench.drop_prepared_data()");
     assert_eq!(rows(&mut client, known), ["shop|own"]);

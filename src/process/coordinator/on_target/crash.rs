@@ -137,8 +137,9 @@ impl Run {
         let recovery = &mut crashed.recovery;
         let programs = server.programs;
         let made = server.server()?;
-        if workload.has_checks(&self.spec) {
-            made.let_in(&server.role_of_scripts, &programs.user)?;
+        if let Some(role) = workload.role_of_checks(&self.spec) {
+            let role = server.role_of_scripts.as_deref().unwrap_or(role);
+            made.let_in(role, &programs.user)?;
         }
         let recovered = made.recover(
             &programs.bindir,
@@ -181,8 +182,8 @@ impl Run {
         crashed: &mut Crashed,
     ) -> Result<(), Fault> {
         let workload = workload::of(&self.spec)?;
-        if workload.has_checks(&self.spec) {
-            return self.check_again(server, crashed);
+        if let Some(role) = workload.role_of_checks(&self.spec) {
+            return self.check_again(server, crashed, role);
         }
         let found = self.ask_data(server.connected()?, workload.question(&self.spec))?;
         let recovery = &mut crashed.recovery;
@@ -213,9 +214,14 @@ impl Run {
     }
 
     /// Makes the checks of the caller again, as the role that has run the scripts.
-    fn check_again(&mut self, server: &ServerSetup, crashed: &mut Crashed) -> Result<(), Fault> {
+    fn check_again(
+        &mut self,
+        server: &ServerSetup,
+        crashed: &mut Crashed,
+        role: &str,
+    ) -> Result<(), Fault> {
         let user = &server.programs.user;
-        let role = &server.role_of_scripts;
+        let role = server.role_of_scripts.as_deref().unwrap_or(role);
         let database = &crashed.before.work_database;
         let spec = self.spec.clone();
         let workload = workload::of(&spec)?;

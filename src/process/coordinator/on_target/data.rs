@@ -252,11 +252,8 @@ impl Run {
         let prepared = supply.prepared()?;
         at.server.script.clone_from(&prepared.script);
         at.server.original.clone_from(&prepared.original);
-        if let Stage::OnOwn {
-            role: Some(role), ..
-        } = &prepared.stage
-        {
-            at.server.role_of_scripts.clone_from(&role.name);
+        if let Stage::OnOwn { role, .. } = &prepared.stage {
+            at.server.role_of_scripts = role.as_ref().map(|role| role.name.clone());
         }
         if prepared.original.is_some() {
             check_tablespaces(&prepared.data)?;

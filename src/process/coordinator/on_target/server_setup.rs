@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use pgfsbench_core::{io_rings::Rings, spec::Act, workload::script::ROLE_ON_TARGETS};
+use pgfsbench_core::{io_rings::Rings, spec::Act};
 use pgrx::pg_sys;
 
 use crate::{
@@ -47,8 +47,8 @@ pub(super) struct ServerSetup<'a> {
     pub script: String,
     /// The user's server that its data are a copy of.
     pub original: Option<Original>,
-    /// The role whose sessions carry out scripts there.
-    pub role_of_scripts: String,
+    /// The role of that server whose sessions carry out scripts; None: the workload's own.
+    pub role_of_scripts: Option<String>,
     server: Option<TargetServer>,
     /// Which settings its programs know, where they are not those of this server.
     known: Option<Vec<String>>,
@@ -75,7 +75,7 @@ impl<'a> ServerSetup<'a> {
             is_for_loading: false,
             script: String::new(),
             original: None,
-            role_of_scripts: ROLE_ON_TARGETS.into(),
+            role_of_scripts: None,
             server: None,
             known: None,
             records_statements: false,
