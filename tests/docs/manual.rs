@@ -214,13 +214,21 @@ pub const READERS: &[Reader] = &[
             CREATE TABLE item (id int PRIMARY KEY, stock int);
             INSERT INTO item SELECT n, 100 FROM generate_series(1, 1000) n;",
         instead: &[
+            // The test has one disk.
+            (
+                "ALTER SYSTEM SET pgfsbench.prepared_data_directory = '/mnt/spare';\n",
+                "",
+            ),
             ("/mnt/xfs", "{directory}"),
             ("duration => '10 s'", "duration => '1 s'"),
         ],
-        not_run: &[(
-            "script_from_statements",
-            "its server has no pg_stat_statements",
-        )],
+        not_run: &[
+            (
+                "script_from_statements",
+                "its server has no pg_stat_statements",
+            ),
+            ("'shop fs'", "it erases a disk for hours"),
+        ],
         ..NOTHING
     },
     Reader {
