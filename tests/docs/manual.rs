@@ -221,14 +221,23 @@ pub const READERS: &[Reader] = &[
             ),
             ("/mnt/xfs", "{directory}"),
             ("duration => '10 s'", "duration => '1 s'"),
-        ],
-        not_run: &[
+            // The experiment takes hours: it is planned. It has no answer then.
             (
-                "script_from_statements",
-                "its server has no pg_stat_statements",
+                "fsbench.experiment('shop fs'",
+                "fsbench.plan_experiment('shop fs'",
             ),
-            ("'shop fs'", "it erases a disk for hours"),
+            ("scripts => :'scripts'", "scripts => 'SELECT 1;'"),
+            ("CALL fsbench.wait_experiment('shop fs');", ""),
+            ("fsbench.compare('shop fs')", "fsbench.comparison"),
+            (
+                "SELECT part, says FROM fsbench.recommend('shop fs')",
+                "SELECT * FROM fsbench.help('recommend')",
+            ),
         ],
+        not_run: &[(
+            "script_from_statements",
+            "its server has no pg_stat_statements",
+        )],
         ..NOTHING
     },
     Reader {
