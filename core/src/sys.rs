@@ -21,8 +21,8 @@ pub use huge_pages::{HugePool, huge_pool};
 pub use identity::{identity, physical_disks};
 pub use journal::journal_mode;
 pub use layers::{
-    FilesystemDevices, Layer, LayerKind, action_files, all_work, array_work, layers, layers_below, queue,
-    rotates,
+    FilesystemDevices, Layer, LayerKind, action_files, all_work, array_work, layers, layers_below,
+    queue, rotates,
 };
 pub use machine::{Machine, command_line, machine};
 

@@ -333,7 +333,12 @@ fn walk_file(tree: &dyn Tree, path: &str, what: &str, depth: usize, layers: &mut
 }
 
 /// Adds the devices of a filesystem. The kernel mounts a btrfs by one of its devices, and lists all.
-fn walk_devices(tree: &dyn Tree, filesystem: &FilesystemDevices, depth: usize, layers: &mut Vec<Layer>) {
+fn walk_devices(
+    tree: &dyn Tree,
+    filesystem: &FilesystemDevices,
+    depth: usize,
+    layers: &mut Vec<Layer>,
+) {
     let btrfs = match (filesystem.filesystem.as_str(), &filesystem.devices[..]) {
         ("btrfs", [mounted]) => Btrfs::of(tree, mounted),
         _ => None,

@@ -9,7 +9,7 @@ use crate::journal::{
     Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
     claim_of_member,
 };
-use crate::layer::{self, PlannedLeaf, Part, Step, Tell, check_device, check_identity};
+use crate::layer::{self, Part, PlannedLeaf, Step, Tell, check_device, check_identity};
 use crate::plan::Plan;
 use crate::probe;
 use crate::probe::contents::{self, Contents};

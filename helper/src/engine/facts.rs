@@ -3,7 +3,7 @@
 use crate::config::{Config, Device, Images};
 use crate::exec;
 use crate::journal::{Journal, JournalLeaf};
-use crate::layer::{self, Facts, KnownDevice, Holder, ImagesFacts, Part, ZfsFacts, check_images};
+use crate::layer::{self, Facts, Holder, ImagesFacts, KnownDevice, Part, ZfsFacts, check_images};
 use crate::place::Place;
 use crate::probe::device::{Access, DeviceFacts, Identity};
 use crate::probe::kernel::Support;

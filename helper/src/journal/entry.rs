@@ -186,7 +186,9 @@ impl Entry {
     /// True if it is an image with nothing between the image and the filesystem.
     fn is_one_image(&self) -> bool {
         let is_image = |layer: &Layer| match layer {
-            Layer::Leaf { part, on } => *part != Part::Log && matches!(on, JournalLeaf::Image { .. }),
+            Layer::Leaf { part, on } => {
+                *part != Part::Log && matches!(on, JournalLeaf::Image { .. })
+            }
             Layer::Md { .. } | Layer::Lvm { .. } | Layer::Pool(_) => false,
         };
         self.layers.len() == 1 && self.layers.iter().all(is_image)
