@@ -105,7 +105,8 @@ CREATE TABLE fsbench.power_cut_watch (
     found             bigint,
     missing           bigint,
     first_missing     bigint,
-    says              text
+    says              text,
+    removed_at        timestamptz
 );
 COMMENT ON TABLE fsbench.power_cut_watch IS 'Commits that other servers have acknowledged to this one (fsbench.power_cut_watch()), and how many of them were missing after a power cut (fsbench.power_cut_verify()). A watch is one client: its commits are the numbers from 1 on';
 COMMENT ON COLUMN fsbench.power_cut_watch.watch_id IS 'Number of the watch';
@@ -122,13 +123,14 @@ COMMENT ON COLUMN fsbench.power_cut_watch.found IS 'Acknowledged numbers that we
 COMMENT ON COLUMN fsbench.power_cut_watch.missing IS 'Acknowledged numbers that were missing; NULL before they were counted';
 COMMENT ON COLUMN fsbench.power_cut_watch.first_missing IS 'The lowest of them; NULL when none was';
 COMMENT ON COLUMN fsbench.power_cut_watch.says IS 'The result in words';
+COMMENT ON COLUMN fsbench.power_cut_watch.removed_at IS 'When the counted numbers were removed on the other server; NULL before';
 
 CREATE TABLE fsbench.power_cut_commit (
     mark   text NOT NULL,
     number bigint NOT NULL,
     PRIMARY KEY (mark, number)
 );
-COMMENT ON TABLE fsbench.power_cut_commit IS 'Numbers that this server has committed for a watch of another server; fsbench.power_cut_verify() there removes them';
+COMMENT ON TABLE fsbench.power_cut_commit IS 'Numbers that this server has committed for a watch of another server; the next call of fsbench.power_cut_watch() or power_cut_verify() there that connects to this server removes those that were counted';
 COMMENT ON COLUMN fsbench.power_cut_commit.mark IS 'Watch, as in fsbench.power_cut_watch of the other server';
 COMMENT ON COLUMN fsbench.power_cut_commit.number IS 'Number, from 1';
 

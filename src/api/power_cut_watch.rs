@@ -39,7 +39,7 @@ thread_local! {
 const LONGEST_MARK: usize = 32;
 
 const COMMIT: &str = "SELECT fsbench._witness($1, $2::bigint)";
-const FORGET: &str = "SELECT fsbench._witness($1, NULL)";
+const REMOVE: &str = "SELECT fsbench._witness($1, NULL)";
 const STARTED: &str = "SELECT pg_postmaster_start_time()";
 const FOUND: &str = include_str!("queries/watch_found.sql");
 
@@ -74,6 +74,7 @@ fn fsbench_watch_begin(
     }
     let duration = us.map(|us| Duration::from_micros(u64::try_from(us).unwrap_or(u64::MAX)));
     let mut link = link_to(owner, &name)?;
+    remove_counted(owner, &name, &mut link)?;
     let started = ask(&mut link, STARTED, &[])?;
     let mark = random::mark();
     let id = session::with_rights_of(owner, || {
@@ -105,7 +106,8 @@ fn fsbench_watch_commit(watch_id: i64) -> Result<bool, ErrorReport> {
     let is_over = watch
         .duration
         .is_some_and(|duration| watch.began.elapsed() >= duration);
-    if is_over {
+    // A watch without a number could not be counted.
+    if is_over && watch.number > 0 {
         end(owner, watch_id, "duration")?;
         return Ok(false);
     }
@@ -163,6 +165,7 @@ fn fsbench_watch_verify(watch_id: i64) -> Result<(), ErrorReport> {
     })?;
     let stored: Stored = read_stored("watch", &stored.ok_or_else(guard::unknown_verb)?)?;
     let mut link = link_to(owner, &stored.target)?;
+    remove_counted(owner, &stored.target, &mut link)?;
     let acknowledged = stored.acknowledged.to_string();
     let arguments = [
         Some(&stored.mark[..]),
@@ -198,8 +201,30 @@ fn fsbench_watch_verify(watch_id: i64) -> Result<(), ErrorReport> {
             Some(&numbers[2]),
         ],
     )?;
-    if found.has_restarted {
-        ask(&mut link, FORGET, &[Some(&stored.mark)])?;
+    Ok(())
+}
+
+/// Removes the numbers of watches that an earlier transaction has counted. Numbers that this transaction counts stay: the removal would be committed on
+/// the other server even if the count is rolled back here, and the next count would find none.
+fn remove_counted(owner: u32, target: &str, link: &mut Connection) -> Result<(), Fault> {
+    let marks = session::with_rights_of(owner, || {
+        sql::read(
+            "SELECT jsonb_agg(mark) FROM fsbench.power_cut_watch WHERE target = $1 AND verified_at < transaction_timestamp() AND removed_at IS NULL",
+            &[Some(target)],
+        )
+    })?;
+    let marks: Vec<String> = match marks {
+        Some(marks) => read_stored("marks", &marks)?,
+        None => return Ok(()),
+    };
+    for mark in &marks {
+        ask(link, REMOVE, &[Some(mark)])?;
+        session::with_rights_of(owner, || {
+            sql::write(
+                "UPDATE fsbench.power_cut_watch SET removed_at = clock_timestamp() WHERE mark = $1",
+                &[Some(mark)],
+            )
+        })?;
     }
     Ok(())
 }

@@ -93,8 +93,9 @@ impl Leftovers {
                     // The whole path, however long: a user changes to that directory.
                     escape::one_line(&place.display().to_string())
                 ),
-                "They go at a start of the server when no database has had the extension for a day; \
-                 fsbench.drop_prepared_data() removes them where another database has it.".into(),
+                "Where another database has the extension, fsbench.drop_prepared_data() removes them, and SELECT fsbench.drop_data(data) \
+                 FROM fsbench.prepared_data WHERE data IS NOT NULL removes copies of this server. Otherwise they go at a start of the server \
+                 that still preloads the library, when no database has had the extension for a day.".into(),
             );
         }
     }

@@ -214,8 +214,25 @@ pub const READERS: &[Reader] = &[
             CREATE TABLE item (id int PRIMARY KEY, stock int);
             INSERT INTO item SELECT n, 100 FROM generate_series(1, 1000) n;",
         instead: &[
+            // The test has one disk.
+            (
+                "ALTER SYSTEM SET pgfsbench.prepared_data_directory = '/mnt/spare';\n",
+                "",
+            ),
             ("/mnt/xfs", "{directory}"),
             ("duration => '10 s'", "duration => '1 s'"),
+            // The experiment takes hours: it is planned. It has no answer then.
+            (
+                "fsbench.experiment('shop fs'",
+                "fsbench.plan_experiment('shop fs'",
+            ),
+            ("scripts => :'scripts'", "scripts => 'SELECT 1;'"),
+            ("CALL fsbench.wait_experiment('shop fs');", ""),
+            ("fsbench.compare('shop fs')", "fsbench.comparison"),
+            (
+                "SELECT part, says FROM fsbench.recommend('shop fs')",
+                "SELECT * FROM fsbench.help('recommend')",
+            ),
         ],
         not_run: &[(
             "script_from_statements",

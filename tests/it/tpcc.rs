@@ -5,6 +5,8 @@ use crate::held::Held;
 use pgfsbench_tests::{LONG, Leaves, PRELOADED, TestServer, assert_columns, seconds, wait_until};
 use postgres::{Client, SimpleQueryMessage};
 use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
 const CONDITIONS: &str = include_str!("../../src/workload/tpcc_like/queries/conditions.sql");
 const EXPENSIVE_CONDITIONS: &str =
@@ -407,11 +409,12 @@ fn contents_by(client: &mut Client, table: &str, keys: &str, by_index: bool) -> 
 }
 
 /// Pages that the loaders write past shared buffers are there after a crash of the server: nothing was written back before it by a checkpoint, so that all
-/// comes from WAL, or, with the least WAL, from the files. The kernel keeps what was written: a power cut is not tried here.
+/// comes from WAL, or, with the least WAL, from the files, which the kernel keeps: a power cut is not tried here.
 #[test]
 fn loaded_tables_survive_a_crash() {
+    const REPLICA: &[(&str, &str)] = &[("wal_level", "replica")];
     for wal in [
-        &[("wal_level", "replica")][..],
+        REPLICA,
         &[("wal_level", "minimal"), ("max_wal_senders", "0")],
     ] {
         let settings = [("checkpoint_timeout", "1h"), ("max_wal_size", "4GB")];
@@ -426,13 +429,31 @@ fn loaded_tables_survive_a_crash() {
                 "SELECT fsbench.start(workload => '{workload}', scale => 1, clients => 2, transactions => 1, options => '{options}')"
             ));
             hold.wait_for(1);
+            let database = format!("fsbench_work_{id}");
+            server.value(&format!("ALTER DATABASE {database} ALLOW_CONNECTIONS true"));
+            let files: Vec<PathBuf> = rows(
+                &mut server.connect(&database),
+                "SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indisprimary AND indrelid >= 16384",
+            )
+            .iter()
+            .map(|file| server.data().join(file))
+            .collect();
+            assert!(files.len() >= keys.len(), "{files:?}");
             server.kill();
             drop(hold);
+            if wal == REPLICA {
+                // The kernel has kept the pages that were written: without them, keys come from WAL alone.
+                for file in &files {
+                    let bytes = fs::metadata(file).expect("a key").len();
+                    let zeros = vec![0; usize::try_from(bytes).expect("its size") - 8192];
+                    let key = fs::OpenOptions::new().write(true).open(file);
+                    key.and_then(|key| key.write_all_at(&zeros, 8192))
+                        .expect("zeros after the first page");
+                }
+            }
             // The janitor would drop the database.
             server.configure(&[("shared_preload_libraries", "")]);
             server.start_again();
-            let database = format!("fsbench_work_{id}");
-            server.value(&format!("ALTER DATABASE {database} ALLOW_CONNECTIONS true"));
             let mut there = server.connect(&database);
             for (table, columns) in keys {
                 let by_index = contents_by(&mut there, table, columns, true);
