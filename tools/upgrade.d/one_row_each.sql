@@ -1,4 +1,4 @@
--- A row in each table of runs that has none.
+-- A row in each table of runs and of watches that has none.
 DO $$
 DECLARE
     empty record;
@@ -11,7 +11,7 @@ BEGIN
                 ELSE $x$'{}'$x$ END, ', ') AS row_values
         FROM pg_extension e, unnest(e.extconfig) AS t (oid) JOIN pg_attribute a ON a.attrelid = t.oid JOIN pg_type y ON y.oid = a.atttypid
         WHERE e.extname = 'pgfsbench' AND a.attnum > 0 AND (a.attnotnull OR a.attname = 'run_id')
-          AND EXISTS (SELECT FROM pg_attribute r WHERE r.attrelid = t.oid AND r.attname = 'run_id')
+          AND EXISTS (SELECT FROM pg_attribute r WHERE r.attrelid = t.oid AND r.attname IN ('run_id', 'mark'))
         GROUP BY 1
     LOOP
         EXECUTE format('SELECT EXISTS (SELECT FROM %s)', empty.name) INTO has_rows;

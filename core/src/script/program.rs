@@ -1,9 +1,9 @@
 //! Scripts, compiled: what a client executes, command by command.
 
-use super::command::{Command, Text};
+use super::command::{Action, Command, Text};
 use super::error::ScriptError;
 use super::generator::Generator;
-use super::statement::Protocol;
+use super::statement::{Protocol, Store};
 use super::variables::{DEFAULT_SEED, Names, Slot, is_name};
 use super::{compile, condition};
 use crate::sqlstate;
@@ -65,6 +65,22 @@ impl Program {
         let is_given = self.given.iter().any(|(slot, _)| *slot == DEFAULT_SEED);
         let mut commands = self.scripts.iter().flat_map(|script| &script.commands);
         !is_given && commands.any(|command| command.action.uses(DEFAULT_SEED))
+    }
+
+    /// Whether a variable exists in each run, is given, or is set by a command. `\\gset` and `\\aset` may set each name that begins with their prefix.
+    pub fn may_set(&self, variable: Slot) -> bool {
+        let name = self.names.name(variable);
+        let mut commands = self.scripts.iter().flat_map(|script| &script.commands);
+        Names::is_automatic(variable)
+            || self.given.iter().any(|(slot, _)| *slot == variable)
+            || commands.any(|command| match &command.action {
+                Action::Set(slot, _) => *slot == variable,
+                Action::Statement(statement) => match &statement.store {
+                    Store::One(prefix) | Store::Last(prefix) => name.starts_with(prefix.as_str()),
+                    Store::Nothing => false,
+                },
+                _ => false,
+            })
     }
 
     /// The script of the next transaction. One script needs no draw.

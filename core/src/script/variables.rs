@@ -53,6 +53,11 @@ impl Names {
         found.map(|slot| slot as Slot)
     }
 
+    /// Whether the variable exists in each run.
+    pub fn is_automatic(slot: Slot) -> bool {
+        (slot as usize) < AUTOMATIC.len()
+    }
+
     pub fn name(&self, slot: Slot) -> &str {
         self.0.get(slot as usize).map_or("", |name| name)
     }

@@ -47,7 +47,18 @@ pub fn of(arguments: &ScriptArguments) -> Vec<Remark> {
         ),
         hint: "Two minus signs in a row are a comment of SQL. Write a blank or a parenthesis between the sign and the variable.",
     });
-    pipeline.into_iter().chain(minus).collect()
+    let unset = commands().find_map(|(script, command)| match &command.action {
+        Action::Statement(statement) if !is_simple => {
+            let slot = (statement.parameters.iter()).find(|slot| !program.may_set(**slot))?;
+            Some((script, command.line, program.names.name(*slot)))
+        }
+        _ => None,
+    });
+    let unset = unset.map(|(script, line, name)| Remark {
+        message: located(script, line, &format!("nothing sets the variable :{name}")),
+        hint: "Its value is NULL, as in pgbench -M prepared. Set it by \\set or \\gset, or give it in variables.",
+    });
+    pipeline.into_iter().chain(minus).chain(unset).collect()
 }
 
 /// Refuses to vary the clients of scripts whose rows depend on their number.
@@ -102,6 +113,34 @@ mod tests {
         let expected = "script \"script\", line 2: a negative value of :a begins a comment";
         assert_eq!(remarks[0].message, expected);
         assert_eq!(of(&scripts(text)), []);
+    }
+
+    #[test]
+    fn a_variable_that_nothing_sets_is_remarked() {
+        let remarks = of(&scripts("\\set a 1\nSELECT :a, :client_id;\nSELECT :a, :b;"));
+        assert_eq!(remarks.len(), 1);
+        let expected = "script \"script\", line 3: nothing sets the variable :b";
+        assert_eq!(remarks[0].message, expected);
+        for text in [
+            // A column may have this name.
+            "SELECT b FROM t \\gset\nSELECT :b;",
+            "SELECT b FROM t \\gset x_\nSELECT :x_b;",
+            "SELECT :b;\n\\set b 1",
+        ] {
+            assert_eq!(of(&scripts(text)), [], "{text}");
+        }
+        assert_eq!(of(&scripts("SELECT 1 AS b \\gset x_\nSELECT :b;")).len(), 1);
+        let given = ScriptArguments {
+            variables: Some(json!({"b": 1})),
+            ..scripts("SELECT :b;")
+        };
+        assert_eq!(of(&given), []);
+        // As text it is an error of the server's.
+        let simple = ScriptArguments {
+            protocol: Some("simple".into()),
+            ..scripts("SELECT :b;")
+        };
+        assert_eq!(of(&simple), []);
     }
 
     #[test]
