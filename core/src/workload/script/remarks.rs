@@ -117,7 +117,9 @@ mod tests {
 
     #[test]
     fn a_variable_that_nothing_sets_is_remarked() {
-        let remarks = of(&scripts("\\set a 1\nSELECT :a, :client_id;\nSELECT :a, :b;"));
+        let remarks = of(&scripts(
+            "\\set a 1\nSELECT :a, :client_id;\nSELECT :a, :b;",
+        ));
         assert_eq!(remarks.len(), 1);
         let expected = "script \"script\", line 3: nothing sets the variable :b";
         assert_eq!(remarks[0].message, expected);
