@@ -207,24 +207,20 @@ fn fsbench_watch_verify(watch_id: i64) -> Result<(), ErrorReport> {
 /// Removes the numbers of watches that an earlier transaction has counted. Numbers that this transaction counts stay: the removal would be committed on
 /// the other server even if the count is rolled back here, and the next count would find none.
 fn remove_counted(owner: u32, target: &str, link: &mut Connection) -> Result<(), Fault> {
-    let marks = session::with_rights_of(owner, || {
+    let counted = session::with_rights_of(owner, || {
         sql::read(
-            "SELECT jsonb_agg(mark) FROM fsbench.power_cut_watch WHERE target = $1 AND verified_at < transaction_timestamp() AND removed_at IS NULL",
+            "SELECT jsonb_agg(jsonb_build_array(watch_id, mark)) FROM fsbench.power_cut_watch \
+             WHERE target = $1 AND verified_at < transaction_timestamp() AND removed_at IS NULL",
             &[Some(target)],
         )
     })?;
-    let marks: Vec<String> = match marks {
-        Some(marks) => read_stored("marks", &marks)?,
+    let counted: Vec<(i64, String)> = match counted {
+        Some(counted) => read_stored("watches", &counted)?,
         None => return Ok(()),
     };
-    for mark in &marks {
+    for (watch_id, mark) in &counted {
         ask(link, REMOVE, &[Some(mark)])?;
-        session::with_rights_of(owner, || {
-            sql::write(
-                "UPDATE fsbench.power_cut_watch SET removed_at = clock_timestamp() WHERE mark = $1",
-                &[Some(mark)],
-            )
-        })?;
+        update(owner, *watch_id, "removed_at = clock_timestamp()", &[])?;
     }
     Ok(())
 }

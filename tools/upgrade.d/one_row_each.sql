@@ -1,4 +1,4 @@
--- A row in each table of runs and of watches that has none.
+-- A row in each table that has none.
 DO $$
 DECLARE
     empty record;
@@ -9,9 +9,8 @@ BEGIN
             string_agg(CASE WHEN a.attname = 'run_id' THEN '1' WHEN a.attname = 'purpose' THEN $x$'free'$x$ WHEN a.attname = 'direction' THEN $x$'read'$x$ WHEN a.attname = 'part' THEN $x$'commits'$x$ WHEN a.attname = 'operation' THEN $x$'flush'$x$ WHEN a.attname = 'outcome' THEN $x$'passed'$x$ WHEN y.typcategory = 'N' THEN '1' WHEN y.typcategory = 'S' THEN $x$'x'$x$
                 WHEN y.typcategory = 'B' THEN 'true' WHEN y.typcategory = 'D' THEN 'now()' WHEN y.typcategory = 'T' THEN $x$'1 s'$x$
                 ELSE $x$'{}'$x$ END, ', ') AS row_values
-        FROM pg_extension e, unnest(e.extconfig) AS t (oid) JOIN pg_attribute a ON a.attrelid = t.oid JOIN pg_type y ON y.oid = a.atttypid
+        FROM pg_extension e, unnest(e.extconfig) AS t (oid) JOIN pg_class c ON c.oid = t.oid AND c.relkind = 'r' JOIN pg_attribute a ON a.attrelid = t.oid JOIN pg_type y ON y.oid = a.atttypid
         WHERE e.extname = 'pgfsbench' AND a.attnum > 0 AND (a.attnotnull OR a.attname = 'run_id')
-          AND EXISTS (SELECT FROM pg_attribute r WHERE r.attrelid = t.oid AND r.attname IN ('run_id', 'mark'))
         GROUP BY 1
     LOOP
         EXECUTE format('SELECT EXISTS (SELECT FROM %s)', empty.name) INTO has_rows;

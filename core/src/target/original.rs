@@ -58,8 +58,8 @@ pub const SETTINGS: [&str; 14] = [
     "standard_conforming_strings",
 ];
 
-/// Files and directories of a data directory that a copy does not have. Settings of the original name files, programs and servers; its keys and
-/// logs are nobody's business. `pgfsbench` has the journal and the experiments of the original.
+/// Files and directories of a data directory that a copy does not have. Settings of the original name files, programs and servers; keys and logs are
+/// secrets that a benchmark does not need. `pgfsbench` has the journal and the experiments of the original.
 pub const REMOVED: [&str; 16] = [
     "backup_manifest",
     "conf.d",

@@ -234,7 +234,7 @@ impl Run {
         crashed.checks = made.checks;
         let unreadable = match made.fault {
             Some(fault) if sqlstate::speaks_of_data(&fault.sqlstate) => Some(fault.message),
-            // Nobody knows whether the data or the query is wrong.
+            // The error may come from the query as well as from the data.
             Some(fault) if different.is_none() => return Err(fault),
             _ => None,
         };
