@@ -307,7 +307,7 @@ fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
 }
 
 /// The role that asked, in a copy of its server: with the rights that it had when the server was copied.
-fn asking_role(role: &RoleOfOriginal) -> Result<String, Fault> {
+pub fn asking_role(role: &RoleOfOriginal) -> Result<String, Fault> {
     let RoleOfOriginal { oid, name } = role;
     let found = sql::read(
         "SELECT oid FROM pg_catalog.pg_roles WHERE oid = $1::oid AND rolname = $2 AND rolcanlogin AND NOT rolsuper",
@@ -316,7 +316,7 @@ fn asking_role(role: &RoleOfOriginal) -> Result<String, Fault> {
     found.ok_or_else(|| {
         Fault::new(
             sqlstate::NOT_ALLOWED,
-            format!("role \"{name}\" cannot run scripts in the copied server"),
+            format!("role \"{name}\" cannot be used in the copied server"),
         )
         .detail("When the server was copied, the role was missing, had another name, was not permitted to log in, or was a superuser.")
         .hint("Copy the server again, or start the run as another role.")
