@@ -57,7 +57,7 @@ const SETTINGS: &[Rule] = &[
     rule(
         Much,
         Why::ThroughKernel,
-        "shared_buffers huge_pages huge_pages_status io_method io_workers io_max_concurrency io_combine_limit \
+        "shared_buffers huge_pages huge_pages_status io_method io_workers io_min_workers io_max_workers io_worker_* io_max_concurrency io_combine_limit \
          io_max_combine_limit file_copy_method file_extend_method \
          effective_io_concurrency maintenance_io_concurrency debug_io_direct recovery_prefetch",
     ),
