@@ -56,3 +56,8 @@ pub fn measured_tables() -> Vec<ResultTable> {
 pub fn result_tables() -> Vec<ResultTable> {
     [OF_ALL, &[RECOVERY, INSTANCES], &tables()].concat()
 }
+
+/// The tables of texts to which runs refer by their hashes.
+pub fn document_tables() -> impl Iterator<Item = &'static str> {
+    ALL.iter().filter_map(|workload| workload.document_table())
+}
