@@ -56,7 +56,6 @@ pages! {
     build "docs/build.md"
     commits "docs/commits.md"
     compare_tools "docs/compare-tools.md"
-    copies "docs/copies.md"
     crash "docs/crash.md"
     cron "docs/cron.md"
     experiments "docs/experiments.md"

@@ -112,10 +112,6 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
-        page: "docs/copies.md",
-        ..NOTHING
-    },
-    Reader {
         page: "docs/crash.md",
         requires: &[Requirement::Helper, Requirement::Xfs],
         instead: &[
