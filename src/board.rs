@@ -27,7 +27,7 @@ pub use request::Request;
 pub use request_texts::RequestTexts;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 15;
+pub const LAYOUT: u32 = 16;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;
@@ -36,6 +36,8 @@ const AT_HAND: usize = 16;
 /// All requests: waiting ones, running ones, and finished ones whose caller does not know it yet.
 const REQUESTS: usize = MOST_QUEUED + 6 * AT_HAND;
 
+/// `start_ns` of a run: its coordinator waits for the start.
+pub const AWAITS_START: u64 = 1;
 /// `stop` of a run: its clients end.
 pub const STOP_CLIENTS: u32 = 1;
 /// `stop` of a run: all that it has launched ends.
@@ -112,6 +114,9 @@ pub struct RunArea {
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
     /// coordinator.
     pub go: AtomicU32,
+    /// Start of a run that begins together with those of other servers: 0 before it is ready, [`AWAITS_START`] while it waits, then the monotonic
+    /// clock of its start. Written by the coordinator when it is ready, then by the session of the server that starts all of them.
+    pub start_ns: AtomicU64,
     /// [`STOP_CLIENTS`] when these must end, [`STOP_ALL`] when the sampler must end, too. Written by the coordinator, or by the
     /// janitor when that died.
     pub stop: AtomicU32,
@@ -129,6 +134,10 @@ pub struct RunArea {
     pub probe: AtomicU32,
     /// A number that the worker's task takes. Written by the coordinator, before it launches the worker.
     pub task_number: AtomicU32,
+    /// Rows and pages of the table before the first measurement, and its pages that are visible to all. Written by the worker.
+    pub table_rows: AtomicU64,
+    pub table_blocks: AtomicU64,
+    pub table_unchanged: AtomicU64,
     /// 1 while the worker does what the run measures. Written by the worker.
     pub worker_is_measured: AtomicU32,
     /// Bytes that parallel workers of the worker have asked the kernel for in that time, and had it read from storage. Each of them adds
@@ -221,6 +230,7 @@ impl RunArea {
             word.store(0, Relaxed);
         }
         for word in [
+            &self.start_ns,
             &self.phase_started_ns,
             &self.done,
             &self.total,
@@ -233,6 +243,9 @@ impl RunArea {
             &self.workers_read_bytes,
             &self.read_bytes,
             &self.next_share,
+            &self.table_rows,
+            &self.table_blocks,
+            &self.table_unchanged,
             &self.rate_bits,
         ] {
             word.store(0, Relaxed);
