@@ -126,7 +126,7 @@ fn rings(report: &mut Report, facts: &Facts) {
     };
     let limit = facts.locked_memory_limit;
     let fit = io_rings::fit(own, theirs, limit);
-    let sum = io_rings::arithmetic(own, theirs, limit);
+    let sum = io_rings::arithmetic(own, theirs, 1, limit);
     let state = if fit { OK } else { WARNING };
     report.say("io_uring", state, texts::io_uring(&sum, fit));
 }
