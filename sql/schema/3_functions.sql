@@ -103,6 +103,11 @@ CREATE FUNCTION fsbench._renew_lease(run_id bigint) RETURNS boolean
     AS 'MODULE_PATHNAME', 'fsbench_renew_lease_wrapper';
 COMMENT ON FUNCTION fsbench._renew_lease IS 'Extends the lease of a run (option lease_ms) to its full length from now on; false for a run that is over, unknown or without a lease. Private: other servers call it for runs that they have started here';
 
+CREATE FUNCTION fsbench._start_together(run_id bigint, start_ns bigint DEFAULT NULL) RETURNS boolean
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_start_together_wrapper';
+COMMENT ON FUNCTION fsbench._start_together IS 'Whether a run waits for its start (option instances); with start_ns, the run begins at that time of CLOCK_MONOTONIC. Private: the server that has started the runs of all instances calls it';
+
 CREATE FUNCTION fsbench._check_preloaded() RETURNS void
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_check_preloaded_wrapper';

@@ -151,7 +151,7 @@ fn rings(report: &mut Report, facts: &Facts) {
         if fit { OK } else { WARNING },
         format!(
             "{}{}",
-            io_rings::arithmetic(own, theirs, limit),
+            io_rings::arithmetic(own, theirs, 1, limit),
             if fit {
                 ""
             } else {
