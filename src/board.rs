@@ -134,6 +134,10 @@ pub struct RunArea {
     pub probe: AtomicU32,
     /// Degree of the current scan, for a run of scans. Written by the coordinator, before it launches the worker.
     pub scan_degree: AtomicU32,
+    /// Rows and pages of the table before the first scan, and its pages that are visible to all. Written by the worker.
+    pub table_rows: AtomicU64,
+    pub table_blocks: AtomicU64,
+    pub table_unchanged: AtomicU64,
     /// 1 while the worker scans. Written by the worker.
     pub scanning: AtomicU32,
     /// Bytes that the parallel workers of the run's scans have asked the kernel for, and had it read from storage. Each of them adds
@@ -239,6 +243,9 @@ impl RunArea {
             &self.workers_read_bytes,
             &self.read_bytes,
             &self.next_read,
+            &self.table_rows,
+            &self.table_blocks,
+            &self.table_unchanged,
             &self.rate_bits,
         ] {
             word.store(0, Relaxed);

@@ -218,8 +218,9 @@ impl Row {
         let initial_sync = match self.initial_sync.as_deref() {
             None => None,
             Some("wait") => Some(InitialSync::Wait),
+            Some("check") => Some(InitialSync::Check),
             Some("skip") => Some(InitialSync::Skip),
-            Some(other) => return unknown("initial_sync", other, "'wait' or 'skip'"),
+            Some(other) => return unknown("initial_sync", other, "'wait', 'check' or 'skip'"),
         };
         let options: Option<LayoutOptions> = match &self.layout_options {
             None => None,

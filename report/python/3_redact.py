@@ -21,7 +21,7 @@ NUMBER = re.compile(r'\d+[kKmMgGtT]?')
 # Numbers that tell who.
 PRIVATE_OPTIONS = set('addr clientaddr mountaddr username user domain unc credentials password pass name source uuid fsuuid port mountport uid gid user_id group_id'.split())
 # Options that are texts of the caller: comments and names stand in them.
-OWN_TEXTS = {'job_file'}
+OWN_TEXTS = {'job_file', 'table'}
 # Arguments of calls that name a user's own data, and the parameters of runs that hold them.
 OWN_DATA = {'data', 'database'}
 OWN_DATABASE = {'own_database.data', 'own_database.database'}

@@ -32,7 +32,7 @@ CREATE TABLE fsbench.target (
     image_count          integer CHECK (image_count BETWEEN 1 AND 16),
     layout               text,
     layout_options       jsonb,
-    initial_sync         text CHECK (initial_sync IN ('wait', 'skip'))
+    initial_sync         text CHECK (initial_sync IN ('wait', 'check', 'skip'))
 );
 COMMENT ON TABLE fsbench.target IS 'Targets: places to benchmark. Made and changed by fsbench.create_target, alter_target and drop_target';
 COMMENT ON COLUMN fsbench.target.target IS 'Name';
@@ -64,7 +64,7 @@ COMMENT ON COLUMN fsbench.target.devices IS 'Block devices that the layout joins
 COMMENT ON COLUMN fsbench.target.image_count IS 'Number of files that serve as disks and that the layout joins; NULL: one';
 COMMENT ON COLUMN fsbench.target.layout IS 'How several devices or images become one place for the filesystem: linear, raid0, raid1, raid5, raid6 or raid10 (an array of the kernel''s md), lvm-linear, lvm-stripe, lvm-raid1, lvm-raid5, lvm-raid6 or lvm-raid10 (a volume of LVM), btrfs-single, btrfs-raid0, btrfs-raid1 or btrfs-raid10, zfs-stripe, zfs-mirror or zfs-raidz';
 COMMENT ON COLUMN fsbench.target.layout_options IS 'Options of an array: chunk (where it is not given, 512k of md and 64k of LVM); of md also bitmap (none or internal; none where it is not given), consistency_policy (resync or ppl), copies (raid10: n2, f2, o2, ...)';
-COMMENT ON COLUMN fsbench.target.initial_sync IS 'wait or NULL: a run begins when the array of md or LVM is in sync; skip: md or LVM takes a new array for being in sync';
+COMMENT ON COLUMN fsbench.target.initial_sync IS 'wait or NULL: a run begins when the array of md or LVM is in sync; check: it compares all copies and parity first; skip: md or LVM takes a new array for being in sync';
 COMMENT ON COLUMN fsbench.target.created_by IS 'Role that created it';
 COMMENT ON COLUMN fsbench.target.created_at IS 'Time of its creation';
 

@@ -131,6 +131,12 @@ CREATE FUNCTION fsbench._is_of_all(run_id bigint, transaction text) RETURNS bool
         WHERE t.run_id = $1 AND t.transaction = $2 AND r.workload <> $2);
 COMMENT ON FUNCTION fsbench._is_of_all IS 'Whether a histogram of a run counts its transactions of all types, or of a workload with one type. Private';
 
+-- The histogram of a type has its intended rollbacks, too.
+CREATE FUNCTION fsbench._rolled_back(run_id bigint, transaction text) RETURNS float8
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    RETURN coalesce((SELECT sum(t.rolled_back) FROM fsbench.transaction_result t WHERE t.run_id = $1 AND t.transaction = $2), 0)::float8;
+COMMENT ON FUNCTION fsbench._rolled_back IS 'Transactions of a type in a histogram of a run that were rolled back as intended. Private';
+
 CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], measure text DEFAULT 'latency', transaction text DEFAULT NULL) RETURNS float8
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$

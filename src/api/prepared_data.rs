@@ -159,7 +159,16 @@ fn fsbench_drop_data(data: Text) -> Result<i64, ErrorReport> {
     if let Some(experiment) = experiment {
         return Err(still_needed(&format!("Experiment {}", quoted(&experiment))).into());
     }
+    for database in marker::other_databases_using(&data.0)? {
+        if let Some(name) = database_name(database)? {
+            return Err(still_needed(&of_database(&name)).into());
+        }
+    }
     Ok(remove(&ready, &places, found)?)
+}
+
+fn of_database(name: &str) -> String {
+    format!("An experiment of database {}", quoted(name))
 }
 
 /// Refuses to drop what the experiment of this mark is to copy again, unless that is over.
@@ -176,7 +185,7 @@ fn check_not_needed(ready: &Ready, mark: &Path) -> Result<(), Fault> {
             }
         }
         Some((database, _)) => match database_name(database)? {
-            Some(name) => format!("An experiment of database {}", quoted(&name)),
+            Some(name) => of_database(&name),
             None => return Ok(()),
         },
         None => format!(

@@ -1,16 +1,17 @@
--- In a guest: arrays of md and volumes of LVM that the helper makes over four disks, runs on them, and what is left of them. Lines begin with "fact:".
+-- In a guest: arrays of md and volumes of LVM that the helper makes over at most five disks, runs on them, and what is left of them. Lines begin with "fact:".
 \set QUIET on
 \pset tuples_only on
 \pset format unaligned
 SET client_min_messages = warning;
-SELECT fsbench.create_target(layout, filesystem => CASE layout WHEN 'raid10' THEN 'xfs' ELSE 'ext4' END, devices => :'devices', layout => layout,
+SELECT fsbench.create_target(layout, filesystem => CASE layout WHEN 'raid10' THEN 'xfs' ELSE 'ext4' END, devices => (:'devices'::text[])[1:members], layout => layout,
     layout_options => options::jsonb, initial_sync => sync)
-FROM (VALUES ('raid0', NULL, NULL), ('linear', NULL, NULL), ('raid1', '{"bitmap": "internal"}', NULL), ('raid5', '{"chunk": "64k"}', NULL),
-             ('raid6', NULL, NULL), ('raid10', '{"chunk": "256k"}', 'skip'), ('lvm-stripe', NULL, NULL), ('lvm-raid5', NULL, NULL),
-             ('lvm-raid10', '{"chunk": "128k"}', 'skip')) AS t (layout, options, sync) \g /dev/null
+FROM (VALUES ('raid0', NULL, NULL, 4), ('linear', NULL, NULL, 4), ('raid1', '{"bitmap": "internal"}', NULL, 4), ('raid5', '{"chunk": "64k"}', 'check', 4),
+             ('raid6', NULL, NULL, 4), ('raid10', '{"chunk": "256k"}', 'skip', 4), ('lvm-linear', NULL, NULL, 4), ('lvm-stripe', NULL, NULL, 4),
+             ('lvm-raid1', NULL, 'check', 2), ('lvm-raid5', NULL, NULL, 4), ('lvm-raid6', NULL, NULL, 5),
+             ('lvm-raid10', '{"chunk": "128k"}', 'skip', 4)) AS t (layout, options, sync, members) \g /dev/null
 -- A run begins when what the one before has made is removed.
 SELECT format('SELECT run_id FROM fsbench.run(target => %L, scale => 1, clients => 2, transactions => 50, seed => 1, options => ''{"wait_turn": true}'')', layout)
-FROM unnest('{lvm-stripe,lvm-raid5,lvm-raid10,raid0,linear,raid1,raid5,raid6,raid10}'::text[]) AS layout \gexec
+FROM unnest('{lvm-linear,lvm-stripe,lvm-raid1,lvm-raid5,lvm-raid6,lvm-raid10,raid0,linear,raid1,raid5,raid6,raid10}'::text[]) AS layout \gexec
 -- In a slow guest, what was made is still being removed when the run has returned.
 DO $$ BEGIN WHILE EXISTS (SELECT FROM fsbench.progress) LOOP PERFORM pg_sleep(0.1); END LOOP; END $$;
 SELECT format('fact: %s %s, %s of %s disks, chunk %s, bitmap %s, degraded %s, stripes %s and %s', r.target, r.status, a ->> 'level', a ->> 'raid_disks',
@@ -18,7 +19,8 @@ SELECT format('fact: %s %s, %s of %s disks, chunk %s, bitmap %s, degraded %s, st
     e.geometry ->> 'stripe_width_bytes')
 FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id), LATERAL (SELECT e.storage #> '{result,array}' AS a) AS s
 WHERE r.target NOT LIKE 'lvm%' ORDER BY r.run_id;
-SELECT format('fact: %s %s, %s %s, stripes %s and %s, %s', r.target, r.status, split_part(line, ' ', 3), split_part(line, ' ', 4),
+SELECT format('fact: %s %s, %s %s, stripes %s and %s, %s', r.target, r.status, split_part(line, ' ', 3),
+    CASE split_part(line, ' ', 3) WHEN 'linear' THEN regexp_count(line, ' linear ')::text ELSE split_part(line, ' ', 4) END,
     e.geometry ->> 'stripe_unit_bytes', e.geometry ->> 'stripe_width_bytes', e.durability)
 FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id), LATERAL (SELECT e.storage #>> '{result,array,table}' AS line) AS s
 WHERE r.target LIKE 'lvm%' ORDER BY r.run_id;
@@ -26,6 +28,8 @@ SELECT 'fact: finding ' || code || ' of ' || string_agg(r.target, ', ' ORDER BY 
 WHERE code ~ '^(raid|stripe|misaligned)' GROUP BY code ORDER BY code;
 SELECT 'fact: ' || count(*) || ' waits for a sync' FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
 WHERE action = 'prepare' AND step ->> 'step' = 'await_sync' AND step ->> 'output' = 'in sync';
+SELECT 'fact: checked: ' || string_agg(target, ', ' ORDER BY job_id) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
+WHERE action = 'prepare' AND step ->> 'step' = 'await_sync' AND step ->> 'output' = 'checked';
 SELECT format('fact: %s superblocks removed', count(*)) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
 WHERE action = 'release' AND step ->> 'step' = 'zero_superblock' AND (step ->> 'exit_code')::int = 0;
 SELECT format('fact: %s volumes removed', count(*)) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step

@@ -261,6 +261,8 @@ impl Layout {
 pub enum InitialSync {
     /// The helper waits until it is.
     Wait,
+    /// The helper waits, and then has every copy and all parity compared.
+    Check,
     /// md takes it for being in sync.
     Skip,
 }

@@ -250,7 +250,8 @@ fn of_server(spec: &Spec) -> Vec<Step> {
     }
     for step in spec.workload.steps() {
         let is_done = match step.act {
-            Act::Load | Act::Vacuum => !is_loaded,
+            Act::Load => !is_loaded,
+            Act::Vacuum => !is_loaded || spec.stage.is_on_own() && spec.workload.vacuums_own(),
             Act::FillWal => spec.options.wal_segments > 0 && spec.stage != Stage::LoadOnly,
             Act::WarmUp => spec.warmup_ms > 0,
             // A crash test compares after the crash, not before it.

@@ -156,33 +156,66 @@ impl Work<'_> {
         self.run(step, tell).map(|_| ())
     }
 
-    /// Waits until the array is in sync, and tells each tenth. Other jobs may work meanwhile.
+    /// Waits until the array is in sync, and tells each tenth. Then has the kernel check it, if that is asked for. Other jobs may work meanwhile.
     pub(super) fn await_sync(
         &self,
         step: &Step,
         volume: Option<&(PathBuf, String)>,
+        checks: bool,
         tell: Tell,
     ) -> Result<(), Refusal> {
         let Some(node) = &self.devices.array else {
             return Ok(());
         };
-        let state = || match volume {
-            None => arrays::sync(node),
-            Some((dmsetup, name)) => {
-                let argv = [dmsetup.display().to_string(), "status".into(), name.clone()];
-                volumes::sync(exec::run(&argv, exec::SHORT)?.output.trim())
+        let dmsetup = |words: &[&str]| -> Result<String, Refusal> {
+            let program = volume.map(|(program, _)| program.display().to_string());
+            let words = words.iter().map(|&word| word.to_owned());
+            let argv: Vec<String> = program.into_iter().chain(words).collect();
+            let outcome = exec::run(&argv, exec::SHORT)?;
+            match outcome.succeeded() {
+                true => Ok(outcome.output.trim().to_owned()),
+                false => Err(outcome.refusal()),
             }
+        };
+        let name = volume.map(|(_, name)| name.as_str());
+        let state = || match name {
+            None => arrays::sync(node),
+            Some(name) => volumes::sync(&dmsetup(&["status", name])?),
         };
         let journal = &self.engine.journal;
         journal.lend_lock(self.lock, &self.key(), || {
-            self.await_state(step, state, tell)
+            self.await_state(step, "in sync", &state, tell)?;
+            if !checks {
+                return Ok(());
+            }
+            match name {
+                None => arrays::begin_check(node)?,
+                Some(name) => drop(dmsetup(&["message", name, "0", "check"])?),
+            }
+            self.await_state(step, "checked", &state, tell)?;
+            let mismatches = match name {
+                None => arrays::mismatches(node)?,
+                Some(name) => volumes::mismatches(&dmsetup(&["status", name])?)?,
+            };
+            match mismatches {
+                0 => Ok(()),
+                sectors => {
+                    let message = format!("copies or parity of array {} differ", node.display());
+                    Err(Refusal::new(Kind::System, message)
+                        .detail(format!("A check found {sectors} sectors that differ."))
+                        .hint(
+                            "Test the disks: one of them may return other data than it was given.",
+                        ))
+                }
+            }
         })?
     }
 
     fn await_state(
         &self,
         step: &Step,
-        state: impl Fn() -> Result<Sync, Refusal>,
+        done: &str,
+        state: &dyn Fn() -> Result<Sync, Refusal>,
         tell: Tell,
     ) -> Result<(), Refusal> {
         let node = self.devices.filesystem();
@@ -199,12 +232,12 @@ impl Work<'_> {
             };
             match state {
                 Sync::Done => {
-                    tell(report("in sync".into()));
+                    tell(report(done.into()));
                     return Ok(());
                 }
-                Sync::Running(Some((done, all))) if done * 10 >= (told + 1) * all && all > 0 => {
-                    told = done * 10 / all;
-                    tell(report(format!("{} % in sync", told * 10)));
+                Sync::Running(Some((now, all))) if now * 10 >= (told + 1) * all && all > 0 => {
+                    told = now * 10 / all;
+                    tell(report(format!("{} % {done}", told * 10)));
                 }
                 _ => {}
             }
@@ -223,7 +256,7 @@ impl Work<'_> {
                 _ => None,
             };
             if let Some(why) = why {
-                let message = format!("array {} is not in sync", node.display());
+                let message = format!("array {} is not {done}", node.display());
                 return Err(Refusal::new(Kind::System, message)
                     .detail(why)
                     .hint("The kernel's log (dmesg) may say more."));

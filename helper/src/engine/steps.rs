@@ -85,7 +85,9 @@ impl<'a> Work<'a> {
             Step::MakeGroup { .. } => self.make_group(step, tell),
             Step::CreateVolume { .. } => self.create_volume(step, tell),
             Step::WipeArray { .. } => self.wipe_array(step, tell),
-            Step::AwaitSync { volume } => self.await_sync(step, volume.as_ref(), tell),
+            Step::AwaitSync { volume, checks } => {
+                self.await_sync(step, volume.as_ref(), *checks, tell)
+            }
             Step::CreatePool { pool, .. } => self.create_pool(step, pool, entry, tell),
             Step::LoadModule { .. } | Step::CreateDataset { .. } => {
                 self.run(step, tell).map(|_| ())

@@ -79,6 +79,7 @@ pub fn steps(request: &Prepare, layout: Layout, facts: &Facts) -> Result<Vec<Ste
     };
     let wait = layout.has_sync().then(|| Step::AwaitSync {
         volume: Some((dmsetup, name_of_volume(uuid))),
+        checks: request.initial_sync == Some(InitialSync::Check),
     });
     Ok((parts.chain([group, volume, wipe])).chain(wait).collect())
 }

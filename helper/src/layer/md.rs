@@ -58,9 +58,10 @@ pub fn steps(request: &Prepare, layout: Layout, facts: &Facts) -> Result<Vec<Ste
     let wipe = Step::WipeArray {
         program: facts.wipefs.clone()?,
     };
-    let wait = layout
-        .has_sync()
-        .then_some(Step::AwaitSync { volume: None });
+    let wait = layout.has_sync().then_some(Step::AwaitSync {
+        volume: None,
+        checks: request.initial_sync == Some(InitialSync::Check),
+    });
     Ok([create, wipe].into_iter().chain(wait).collect())
 }
 

@@ -168,6 +168,8 @@ pub enum Step {
     /// Waits until the array is in sync. A volume is asked by dmsetup and its name.
     AwaitSync {
         volume: Option<(PathBuf, String)>,
+        /// Then compares all copies and parity.
+        checks: bool,
     },
     Wipe {
         program: PathBuf,
@@ -472,12 +474,15 @@ impl Step {
             | Step::SetArrayQueue { values }
             | Step::KeepQueue { values }
             | Step::SetKernel { values } => self.words_of_settings(values),
-            Step::AwaitSync {
-                volume: Some((program, name)),
-            } => format!("read {} status {name} until it is in sync", program.display()),
-            Step::AwaitSync { volume: None } => {
-                "read sync_action, sync_completed, degraded and resync_start of the array until it is in sync"
-                    .into()
+            Step::AwaitSync { volume, checks } => {
+                let read = match volume {
+                    Some((program, name)) => format!("{} status {name}", program.display()),
+                    None => {
+                        "sync_action, sync_completed, degraded and resync_start of the array".into()
+                    }
+                };
+                let check = if *checks { "; check it" } else { "" };
+                format!("read {read} until it is in sync{check}")
             }
             Step::MakeMountPoint { path } => {
                 format!("make directory {}, mode 0700", path.display())

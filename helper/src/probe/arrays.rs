@@ -56,8 +56,13 @@ pub enum Sync {
 
 /// The state of an array with copies or parity.
 pub fn sync(array: &Path) -> Result<Sync, Refusal> {
+    sync_in(&directory(array))
+}
+
+/// The directory of md about an array.
+fn directory(array: &Path) -> PathBuf {
     let name = array.file_name().unwrap_or_default();
-    sync_in(&Path::new("/sys/block").join(name).join("md"))
+    Path::new("/sys/block").join(name).join("md")
 }
 
 fn sync_in(directory: &Path) -> Result<Sync, Refusal> {
@@ -88,6 +93,27 @@ fn sync_in(directory: &Path) -> Result<Sync, Refusal> {
     })
 }
 
+/// Has the kernel compare all copies and parity.
+pub fn begin_check(array: &Path) -> Result<(), Refusal> {
+    let file = directory(array).join("sync_action");
+    std::fs::write(&file, "check").map_err(|e| {
+        let message = format!("could not write {}", file.display());
+        Refusal::new(Kind::System, message)
+            .detail(format!("{e}."))
+            .hint("The kernel's log (dmesg) may say more.")
+    })
+}
+
+/// Sectors that differed in the last check.
+pub fn mismatches(array: &Path) -> Result<u64, Refusal> {
+    let file = directory(array).join("mismatch_cnt");
+    line(&file).and_then(|n| n.parse().ok()).ok_or_else(|| {
+        let message = format!("could not read {}", file.display());
+        Refusal::new(Kind::System, message)
+            .hint("The kernel's log (dmesg) may say why the array is not active.")
+    })
+}
+
 /// "1024 / 2048".
 fn progress(text: &str) -> Option<(u64, u64)> {
     let (done, all) = text.split_once('/')?;
@@ -109,8 +135,7 @@ pub fn facts(array: &Path) -> serde_json::Map<String, serde_json::Value> {
         "degraded",
         "mismatch_cnt",
     ];
-    let name = array.file_name().unwrap_or_default();
-    let directory = Path::new("/sys/block").join(name).join("md");
+    let directory = directory(array);
     let fact = |file: &&str| {
         Some((
             (*file).replace('/', "_"),

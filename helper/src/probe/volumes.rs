@@ -98,6 +98,19 @@ pub fn sync(status: &str) -> Result<Sync, Refusal> {
     })
 }
 
+/// Sectors that differed in the last check, by the same line.
+pub fn mismatches(status: &str) -> Result<u64, Refusal> {
+    let count = status.split_whitespace().nth(8);
+    count.and_then(|count| count.parse().ok()).ok_or_else(|| {
+        Refusal::new(
+            Kind::System,
+            "could not read what a check of the volume has found",
+        )
+        .detail(format!("dmsetup printed {status:?}."))
+        .hint("The kernel's log (dmesg) may say why the volume is not active.")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +209,9 @@ mod tests {
             "Device does not exist.",
         ] {
             assert!(sync(status).is_err(), "{status}");
+            assert!(mismatches(status).is_err(), "{status}");
         }
+        let status = "0 8192 raid raid5_ls 3 AAA 4096/4096 idle 16 0 -";
+        assert_eq!(mismatches(status), Ok(16));
     }
 }

@@ -45,7 +45,7 @@ pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
         match act {
             Act::Load => load(run)?,
             Act::Vacuum => {
-                run.enter(Phase::Vacuum, table::VACUUM.len() as u64);
+                run.enter(Phase::Vacuum, 0);
                 run.have_done(VACUUM)?;
             }
             Act::Leave => return run.leave_loaded(),

@@ -168,6 +168,7 @@ fn a_kernel_without_arrays_is_known_before_anything_is_erased() {
 fn a_volume_is_made_of_one_group_over_all_members() {
     let request = Prepare {
         layout_options: serde_json::from_str(r#"{"chunk": "128k"}"#).unwrap(),
+        initial_sync: Some(InitialSync::Check),
         ..over_images(Filesystem::Xfs, Layout::LvmRaid5)
     };
     let lines = lines(&request, &facts());
@@ -193,7 +194,8 @@ fn a_volume_is_made_of_one_group_over_all_members() {
         lines[group + 2..group + 4],
         [
             format!("/usr/sbin/wipefs --all {volume}"),
-            "read /usr/sbin/dmsetup status pgfsbench_00000000-data until it is in sync".into(),
+            "read /usr/sbin/dmsetup status pgfsbench_00000000-data until it is in sync; check it"
+                .into(),
         ]
     );
     assert!(
