@@ -477,13 +477,7 @@ impl Spec {
                 ms => format!("{} warm-up", seconds(ms)),
             });
         }
-<<<<<<< HEAD
         parts.extend(self.options.instances_text());
-=======
-        if self.options.instances > 1 {
-            parts.push(format!("{} instances", self.options.instances));
-        }
->>>>>>> main
         parts.extend(workload.shown(self));
         if let Some(own) = &self.own_database {
             parts.push(format!(

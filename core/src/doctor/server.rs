@@ -126,26 +126,9 @@ fn rings(report: &mut Report, facts: &Facts) {
     };
     let limit = facts.locked_memory_limit;
     let fit = io_rings::fit(own, theirs, limit);
-<<<<<<< HEAD
-    report.say(
-        "io_uring",
-        if fit { OK } else { WARNING },
-        format!(
-            "{}{}",
-            io_rings::arithmetic(own, theirs, 1, limit),
-            if fit {
-                ""
-            } else {
-                ": where the kernel counts rings, no target server starts"
-            }
-        ),
-        Some(io_rings::HINT.into()),
-    );
-=======
     let sum = io_rings::arithmetic(own, theirs, 1, limit);
     let state = if fit { OK } else { WARNING };
     report.say("io_uring", state, texts::io_uring(&sum, fit));
->>>>>>> main
 }
 
 /// The facts by which a run on the target default would be judged, as far as the server reports them beforehand.

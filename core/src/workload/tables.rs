@@ -55,12 +55,9 @@ pub fn measured_tables() -> Vec<ResultTable> {
 /// All tables with rows of a run, beside `run_log`, in the order of exported files.
 pub fn result_tables() -> Vec<ResultTable> {
     [OF_ALL, &[RECOVERY, INSTANCES], &tables()].concat()
-<<<<<<< HEAD
-=======
 }
 
 /// The tables of texts to which runs refer by their hashes.
 pub fn document_tables() -> impl Iterator<Item = &'static str> {
     ALL.iter().filter_map(|workload| workload.document_table())
->>>>>>> main
 }
