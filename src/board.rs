@@ -36,6 +36,8 @@ const AT_HAND: usize = 16;
 /// All requests: waiting ones, running ones, and finished ones whose caller does not know it yet.
 const REQUESTS: usize = MOST_QUEUED + 6 * AT_HAND;
 
+/// `start_ns` of a run: its coordinator waits for the start.
+pub const AWAITS_START: u64 = 1;
 /// `stop` of a run: its clients end.
 pub const STOP_CLIENTS: u32 = 1;
 /// `stop` of a run: all that it has launched ends.
@@ -112,6 +114,9 @@ pub struct RunArea {
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
     /// coordinator.
     pub go: AtomicU32,
+    /// Start of a run that begins together with those of other servers: 0 before it is ready, [`AWAITS_START`] while it waits, then the monotonic
+    /// clock of its start. Written by the coordinator when it is ready, then by the session of the server that starts all of them.
+    pub start_ns: AtomicU64,
     /// [`STOP_CLIENTS`] when these must end, [`STOP_ALL`] when the sampler must end, too. Written by the coordinator, or by the
     /// janitor when that died.
     pub stop: AtomicU32,
@@ -225,6 +230,7 @@ impl RunArea {
             word.store(0, Relaxed);
         }
         for word in [
+            &self.start_ns,
             &self.phase_started_ns,
             &self.done,
             &self.total,

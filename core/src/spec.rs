@@ -164,6 +164,9 @@ pub struct Options {
     /// run on a target hands it on to the server there.
     #[serde(skip_serializing_if = "is_default")]
     pub lease_ms: u64,
+    /// Servers that are measured at the same time, on one filesystem of the target. Scale, clients and rate are those of each.
+    #[serde(skip_serializing_if = "is_one")]
+    pub instances: u32,
     /// Whether `run` waits for its turn when another run is on or waits; `start` always does.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_turn: bool,
@@ -175,6 +178,11 @@ pub struct Options {
 /// Options that concern targets only are not stored with other runs.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// One server is what every run has.
+fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 
 /// The contents of the page cache when the server of a target starts.
@@ -258,6 +266,7 @@ impl Default for Options {
             wal_segments: 0,
             wait_for_helper_ms: 0,
             lease_ms: 0,
+            instances: 1,
             wait_turn: false,
             data: Data::Copied,
             cache: Cache::Warm,
@@ -462,6 +471,9 @@ impl Spec {
                 0 => "no warm-up".into(),
                 ms => format!("{} warm-up", seconds(ms)),
             });
+        }
+        if self.options.instances > 1 {
+            parts.push(format!("{} instances", self.options.instances));
         }
         parts.extend(workload.shown(self));
         if let Some(own) = &self.own_database {

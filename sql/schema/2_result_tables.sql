@@ -30,3 +30,11 @@ CREATE FUNCTION fsbench._result_tables() RETURNS TABLE (place integer, relation 
         (24, 'power_cut_error', 'operation', '{"acknowledged":"0 AND 1e15","errors":"0 AND 1e15","lost":"0 AND 1e15","operation":["flush","write"],"outcome":["passed","failed","hidden","not_tried"],"reported":["panic","error"]}')
     $$;
 COMMENT ON FUNCTION fsbench._result_tables IS 'Tables with rows of a run, beside run_log: the columns that tell the rows of a run apart, and limits of values from elsewhere: a range of numbers, a list of texts, or true for a JSON array or object. Private';
+
+CREATE FUNCTION fsbench._document_tables() RETURNS SETOF name
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 1
+    AS $$
+    VALUES
+        ('script'::name)
+    $$;
+COMMENT ON FUNCTION fsbench._document_tables IS 'Tables of texts, columns sha256 and document: runs refer to a text by its hash. Private';

@@ -14,12 +14,10 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
         -- Figures of one kind of transaction: tps of NAME, latency_p99_ms of NAME.
         ELSE CASE WHEN strpos($2, ' of ') > 0
             THEN (SELECT CASE WHEN starts_with($2, 'tps ')
-                    -- The histogram of a type has its intended rollbacks, too. Where there are no types, all its transactions are committed.
-                    THEN CASE WHEN t.run_id IS NULL THEN 1000 * h.transactions / nullif(r.measured_ms, 0) ELSE t.tps END
+                    THEN 1000 * (h.transactions - fsbench._rolled_back(h.run_id, h.transaction)) / nullif(r.measured_ms, 0)
                     WHEN h.transactions >= 10000 OR $2 !~ '^[a-z]+_p999_ms '
                     THEN fsbench.percentile(('0.' || substring($2 FROM '^[a-z]+_p([0-9]+)_ms '))::float8, h.run_id, h.measure, h.transaction) END
-                FROM fsbench.histogram h LEFT JOIN fsbench.transaction_result t USING (run_id, transaction)
-                WHERE h.run_id = r.run_id AND h.transaction = substr($2, strpos($2, ' of ') + 4)
+                FROM fsbench.histogram h WHERE h.run_id = r.run_id AND h.transaction = substr($2, strpos($2, ' of ') + 4)
                 AND h.measure = CASE WHEN starts_with($2, 'commit_') THEN 'commit' ELSE 'latency' END)
             ELSE coalesce((to_jsonb(r) ->> $2)::float8, fsbench._workload_metric($1, $2)) END END
         FROM fsbench.run_log r WHERE r.run_id = $1);

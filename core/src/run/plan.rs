@@ -262,6 +262,12 @@ fn of_server(spec: &Spec) -> Vec<Step> {
         if is_done {
             steps.push(*step);
         }
+        if step.act == Act::Launch && spec.options.instances > 1 {
+            steps.push(Step::new(
+                Act::AwaitStart,
+                "begin at the same moment as the other servers of the run",
+            ));
+        }
         if step.act == Act::Checkpoint && spec.stage == Stage::LoadOnly {
             break;
         }
