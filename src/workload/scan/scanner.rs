@@ -146,7 +146,7 @@ pub fn prepare(board: &Board, spec: &Spec) -> Result<(), Fault> {
 
 /// Makes the table ready, and scans it at the degree that the coordinator has set; by the worker.
 pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
-    let degree = board.run.scan_degree.load(Acquire);
+    let degree = board.run.task_number.load(Acquire);
     apply_settings(spec, degree)?;
     // A new session is to be as one that has been there for a while. Without need the compiler stays out: each parallel worker
     // would load it, too, because its leader has.
@@ -162,9 +162,9 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
     let before = ReadCounters::read(board)?;
-    board.run.scanning.store(1, Release);
+    board.run.worker_is_measured.store(1, Release);
     let scanned = xact::transaction(|| scan::count(&name));
-    board.run.scanning.store(0, Release);
+    board.run.worker_is_measured.store(0, Release);
     let scanned = scanned?;
     let after = ReadCounters::read(board)?;
     check_rows(&expected, &scanned)?;
@@ -251,7 +251,7 @@ fn apply_settings(spec: &Spec, degree: u32) -> Result<(), Fault> {
 fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {
     let text =
         serde_json::to_string(what).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
-    board.run.scan_report.set(&text);
+    board.run.task_report.set(&text);
     Ok(())
 }
 
@@ -293,18 +293,10 @@ fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
     slot.started_ns.store(clock::now_ns(), Relaxed);
     let mut bytes = 0;
     loop {
-        // The place in all files one after the other.
-        let mut from = run.next_read.fetch_add(REGION, Relaxed);
-        let Some(file) = lengths.iter().position(|&length| {
-            let is_in_it = from < length;
-            if !is_in_it {
-                from -= length;
-            }
-            is_in_it
-        }) else {
+        let Some((file, mut from)) = region_of(run.next_share.fetch_add(REGION, Relaxed), &lengths)
+        else {
             break;
         };
-        // Files but the last are as long as a whole number of regions.
         let to = (from + REGION).min(lengths[file]);
         while from < to {
             let wanted = block.min(to - from) as usize;
@@ -321,6 +313,19 @@ fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
     slot.measured.store(bytes, Relaxed);
     slot.finished_ns.store(clock::now_ns(), Relaxed);
     Ok(())
+}
+
+/// The file and the place in it of a region, by the regions of all files one after the other. The last region of a file may be shorter.
+fn region_of(place: u64, lengths: &[u64]) -> Option<(usize, u64)> {
+    let mut region = place / REGION;
+    for (file, length) in lengths.iter().enumerate() {
+        let regions = length.div_ceil(REGION);
+        if region < regions {
+            return Some((file, region * REGION));
+        }
+        region -= regions;
+    }
+    None
 }
 
 fn unreadable(error: &std::io::Error) -> Fault {
