@@ -102,14 +102,14 @@ pub struct RunArea {
     pub total: AtomicU64,
     /// The work database. Written by the coordinator.
     pub work_database: AtomicU32,
-    /// The segment with the texts of a run of scripts. Written by the coordinator, before it launches the worker.
-    pub script: AtomicU32,
+    /// The segment with the document of the run; 0 without. Written by the coordinator, before it launches the worker.
+    pub document: AtomicU32,
     /// The segment with the counters of clients and transaction types; 0 where all transactions are counted together. Written by the
     /// coordinator, before it launches clients.
     pub counters: AtomicU32,
     /// The segment with further counts of clients. Written by the coordinator, before it launches clients.
     pub words: AtomicU32,
-    /// The role whose sessions run the scripts. Written by the coordinator, before it launches the worker.
+    /// The role whose sessions run statements of the caller. Written by the coordinator, before it launches the worker.
     pub session_role: AtomicU32,
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
     /// coordinator.
@@ -132,28 +132,28 @@ pub struct RunArea {
     pub rate_bits: AtomicU64,
     /// The probe that this window belongs to; 0 for none. Written as the rate.
     pub probe: AtomicU32,
-    /// Degree of the current scan, for a run of scans. Written by the coordinator, before it launches the worker.
-    pub scan_degree: AtomicU32,
-    /// Rows and pages of the table before the first scan, and its pages that are visible to all. Written by the worker.
+    /// A number that the worker's task takes. Written by the coordinator, before it launches the worker.
+    pub task_number: AtomicU32,
+    /// Rows and pages of the table before the first measurement, and its pages that are visible to all. Written by the worker.
     pub table_rows: AtomicU64,
     pub table_blocks: AtomicU64,
     pub table_unchanged: AtomicU64,
-    /// 1 while the worker scans. Written by the worker.
-    pub scanning: AtomicU32,
-    /// Bytes that the parallel workers of the run's scans have asked the kernel for, and had it read from storage. Each of them adds
+    /// 1 while the worker does what the run measures. Written by the worker.
+    pub worker_is_measured: AtomicU32,
+    /// Bytes that parallel workers of the worker have asked the kernel for in that time, and had it read from storage. Each of them adds
     /// its own.
     pub workers_requested_bytes: AtomicU64,
     pub workers_read_bytes: AtomicU64,
     /// How many parallel workers have added theirs.
     pub workers_told: AtomicU32,
-    /// The worker's report on a scan, or on the state of the cache, JSON. Written by the worker.
-    pub scan_report: TextCell<65536>,
-    /// How many clients read the table's files in the window that is on. Written by the coordinator, before `go`.
+    /// A longer report of the worker than its cell holds, JSON. Written by the worker.
+    pub task_report: TextCell<65536>,
+    /// How many clients read files in the window that is on. Written by the coordinator, before `go`.
     pub readers: AtomicU32,
     /// Bytes of each of their reads. Written by the coordinator, before `go`.
     pub read_bytes: AtomicU64,
-    /// The next part of the files that is to be read. Set by the coordinator, before `go`; each reader adds what it takes.
-    pub next_read: AtomicU64,
+    /// The next part of the work that clients share. Set by the coordinator, before `go`; each client adds what it takes.
+    pub next_share: AtomicU64,
     /// The mark of the file beside the WAL that the run writes. Written by the coordinator, before it launches clients.
     pub wal_file: TextCell<64>,
     /// Transactions per second of the last second, f64 bits; not a number while there was no such second. Written by the sampler, or
@@ -214,15 +214,15 @@ impl RunArea {
         for word in [
             &self.phase,
             &self.work_database,
-            &self.script,
+            &self.document,
             &self.counters,
             &self.words,
             &self.session_role,
             &self.go,
             &self.stop,
             &self.remote,
-            &self.scan_degree,
-            &self.scanning,
+            &self.task_number,
+            &self.worker_is_measured,
             &self.workers_told,
             &self.readers,
             &self.probe,
@@ -242,7 +242,7 @@ impl RunArea {
             &self.workers_requested_bytes,
             &self.workers_read_bytes,
             &self.read_bytes,
-            &self.next_read,
+            &self.next_share,
             &self.table_rows,
             &self.table_blocks,
             &self.table_unchanged,
@@ -255,7 +255,7 @@ impl RunArea {
             pid.store(0, Relaxed);
         }
         self.wal_file.clear();
-        self.scan_report.clear();
+        self.task_report.clear();
         self.sampler.reset();
         self.worker.reset();
         self.samples.reset();

@@ -72,7 +72,7 @@ fn run_that_scans() -> Option<&'static RunArea> {
     let run = &shmem::board()?.run;
     // SAFETY: this process's entry in shared memory; a parallel worker has joined its leader's group before it runs anything.
     let leader = unsafe { (*pg_sys::MyProc).lockGroupLeader };
-    if leader.is_null() || run.scanning.load(Acquire) != 1 {
+    if leader.is_null() || run.worker_is_measured.load(Acquire) != 1 {
         return None;
     }
     // SAFETY: an entry in shared memory, which stays.

@@ -51,7 +51,7 @@ pub struct Script;
 fn document(board: &Board) -> Result<Document, Fault> {
     read_json(
         "document of scripts",
-        &segment::read(board.run.script.load(Acquire))?,
+        &segment::read(board.run.document.load(Acquire))?,
     )
 }
 
@@ -74,7 +74,7 @@ impl Transactions for Script {
         let text = xact::transaction(|| store::script::read(&sha256))?;
         let texts = Segment::publish(&text);
         let area = &run.board.run;
-        area.script.store(texts.handle(), Release);
+        area.document.store(texts.handle(), Release);
         let role = match run.spec.stage {
             Stage::Whole => run.request.role.load(Acquire),
             Stage::WholeOfTarget

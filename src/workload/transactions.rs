@@ -224,7 +224,7 @@ pub trait Transactions: Sync {
         Ok(())
     }
 
-    /// Statements that are run after loading, each in a transaction of its own.
+    /// Statements that are run after loading, each in a transaction of its own; the longest first, if several processes load, which take one each.
     fn after_load(&self, spec: &Spec) -> &'static [&'static str];
 
     /// After these statements, in a transaction of its own.
@@ -326,12 +326,14 @@ impl<T: Transactions> Workload for T {
     }
 
     fn take_part(&self, context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
-        if context.board.run.phase() != Phase::Load {
-            return client::run::<T::Transaction<'_>>(context, spec);
+        let loaders = self.loaders(spec);
+        match context.board.run.phase() {
+            Phase::Load => context.load_share(loaders, |progress| {
+                Transactions::load_share(self, spec, context.index, progress)
+            }),
+            Phase::Vacuum if loaders > 1 => context.run_shares(loaders, self.after_load(spec)),
+            _ => client::run::<T::Transaction<'_>>(context, spec),
         }
-        context.load_share(self.loaders(spec), |progress| {
-            Transactions::load_share(self, spec, context.index, progress)
-        })
     }
 
     fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
@@ -343,7 +345,9 @@ impl<T: Transactions> Workload for T {
                 self.load(context.spec, &mut |rows| context.done(rows))
             }),
             VACUUM => {
-                context.run_each(self.after_load(context.spec))?;
+                if self.loaders(context.spec) == 1 {
+                    context.run_each(self.after_load(context.spec))?;
+                }
                 xact::transaction(|| self.complete_load(context.spec))?;
                 context.report(&xact::transaction(|| self.read_loaded())?);
                 Ok(())

@@ -146,7 +146,7 @@ pub fn prepare(board: &Board, spec: &Spec) -> Result<(), Fault> {
 
 /// Makes the table ready, and scans it at the degree that the coordinator has set; by the worker.
 pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
-    let degree = board.run.scan_degree.load(Acquire);
+    let degree = board.run.task_number.load(Acquire);
     apply_settings(spec, degree)?;
     // A new session is to be as one that has been there for a while. Without need the compiler stays out: each parallel worker
     // would load it, too, because its leader has.
@@ -162,9 +162,9 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
     let before = ReadCounters::read(board)?;
-    board.run.scanning.store(1, Release);
+    board.run.worker_is_measured.store(1, Release);
     let scanned = xact::transaction(|| scan::count(&name));
-    board.run.scanning.store(0, Release);
+    board.run.worker_is_measured.store(0, Release);
     let scanned = scanned?;
     let after = ReadCounters::read(board)?;
     check_rows(&expected, &scanned)?;
@@ -251,7 +251,7 @@ fn apply_settings(spec: &Spec, degree: u32) -> Result<(), Fault> {
 fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {
     let text =
         serde_json::to_string(what).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
-    board.run.scan_report.set(&text);
+    board.run.task_report.set(&text);
     Ok(())
 }
 
@@ -292,11 +292,8 @@ fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
     }
     slot.started_ns.store(clock::now_ns(), Relaxed);
     let mut bytes = 0;
-    loop {
-        let Some((file, mut from)) = region_of(run.next_read.fetch_add(REGION, Relaxed), &lengths)
-        else {
-            break;
-        };
+    let next = || region_of(run.next_share.fetch_add(REGION, Relaxed), &lengths);
+    while let Some((file, mut from)) = next() {
         let to = (from + REGION).min(lengths[file]);
         while from < to {
             let wanted = block.min(to - from) as usize;

@@ -133,6 +133,13 @@ fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
 
 fn vacuum(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     run.enter(Phase::Vacuum, workload.after_load(&run.spec).len() as u64);
+    match workload.loaders(&run.spec) {
+        1 => {}
+        loaders => {
+            run.board.run.next_share.store(0, Release);
+            run.have_loaded(loaders)?;
+        }
+    }
     run.have_done(VACUUM)?;
     let checks = workload.checks_of_load(&run.board.run.worker.report.get())?;
     if checks.is_empty() {
