@@ -194,7 +194,8 @@ fn a_volume_is_made_of_one_group_over_all_members() {
         lines[group + 2..group + 4],
         [
             format!("/usr/sbin/wipefs --all {volume}"),
-            "read /usr/sbin/dmsetup status pgfsbench_00000000-data until it is in sync; check it".into(),
+            "read /usr/sbin/dmsetup status pgfsbench_00000000-data until it is in sync; check it"
+                .into(),
         ]
     );
     assert!(
