@@ -66,7 +66,7 @@ demo:                           ## from nothing to a run's results, on the files
 lab:                            ## benchmark a filesystem that this kernel may lack, in a guest: make lab FS=jfs [RAID=0|1|5|6|10] [LVM=1] [PSQL=1]; or a study there: make lab STUDY=heron-2010
 	tools/lab
 
-deb: $(if $(WHICH),$(STAGE)) $(HELPER) ## Debian packages of the helper, and of the extension for each version below /usr/lib/postgresql
+deb: $(if $(WHICH),$(STAGE)) $(HELPER) ## Debian packages of the helper, and of the extension for each version below /usr/lib/postgresql, or for VERSIONS="15 18"
 	tools/deb $(if $(WHICH),,--all)
 
 dist:                           ## a source archive for PGXN, from the last commit; REPOSITORY=https://... says where the source is

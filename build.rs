@@ -1,6 +1,8 @@
 //! The library takes libpq into the server. It has to be the server's own: another one that lies in the system's directories is often
 //! older, and whoever else in that server wants libpq (postgres_fdw, dblink, a standby) gets the one that came first. So the library
 //! looks for it where the server's own lies, unless that is where the system looks by itself.
+//!
+//! `#[cfg(since = "17")]` is code for PostgreSQL 17 and later versions.
 
 use std::{
     env,
@@ -8,12 +10,22 @@ use std::{
     process::Command,
 };
 
+/// Versions after the oldest supported one: each may differ from the one before it.
+const SINCE: [u32; 4] = [16, 17, 18, 19];
+
 /// Where pgrx is told which PostgreSQL it builds for.
 const PG_CONFIG: &str = "PGRX_PG_CONFIG_PATH";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed={PG_CONFIG}");
+    for version in SINCE {
+        println!("cargo:rustc-check-cfg=cfg(since, values(\"{version}\"))");
+        let has = |later: &u32| env::var_os(format!("CARGO_FEATURE_PG{later}")).is_some();
+        if SINCE.iter().filter(|later| **later >= version).any(has) {
+            println!("cargo:rustc-cfg=since=\"{version}\"");
+        }
+    }
     let Some(pg_config) = env::var_os(PG_CONFIG).map(PathBuf::from) else {
         return;
     };

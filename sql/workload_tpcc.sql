@@ -7,6 +7,9 @@ SELECT position, transaction, weight, committed, rolled_back, failed FROM fsbenc
 SELECT sum(remote_lines) > 0 AS remote_lines, sum(remote_payments) > 0 AS remote_payments, sum(orders) = sum(new_orders + wrong_orders) AS orders
 FROM fsbench.tpcc_client WHERE run_id = :run;
 SELECT fsbench._metric(:run, 'notpm') = notpm AS metric FROM fsbench.tpcc WHERE run_id = :run;
+-- tps of a type is of committed transactions.
+SELECT fsbench._metric(:run, 'tps of new-order') * measured_ms / 1000 BETWEEN 89.999 AND 90.001 AS committed, h.transactions
+FROM fsbench.run_log JOIN fsbench.histogram h USING (run_id) WHERE run_id = :run AND h.transaction = 'new-order' AND measure = 'latency';
 SELECT work_database FROM fsbench.result WHERE run_id = :run \gset
 \c :work_database
 SELECT relname, relpersistence FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'i' ORDER BY 1;

@@ -28,6 +28,7 @@ mod request;
 mod run;
 mod script_from_statements;
 mod session_settings;
+mod start_together;
 mod started;
 mod study;
 mod sustainable_rate;

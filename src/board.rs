@@ -27,7 +27,7 @@ pub use request::Request;
 pub use request_texts::RequestTexts;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 15;
+pub const LAYOUT: u32 = 16;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;
@@ -36,6 +36,8 @@ const AT_HAND: usize = 16;
 /// All requests: waiting ones, running ones, and finished ones whose caller does not know it yet.
 const REQUESTS: usize = MOST_QUEUED + 6 * AT_HAND;
 
+/// `start_ns` of a run: its coordinator waits for the start.
+pub const AWAITS_START: u64 = 1;
 /// `stop` of a run: its clients end.
 pub const STOP_CLIENTS: u32 = 1;
 /// `stop` of a run: all that it has launched ends.
@@ -100,18 +102,21 @@ pub struct RunArea {
     pub total: AtomicU64,
     /// The work database. Written by the coordinator.
     pub work_database: AtomicU32,
-    /// The segment with the texts of a run of scripts. Written by the coordinator, before it launches the worker.
-    pub script: AtomicU32,
+    /// The segment with the document of the run; 0 without. Written by the coordinator, before it launches the worker.
+    pub document: AtomicU32,
     /// The segment with the counters of clients and transaction types; 0 where all transactions are counted together. Written by the
     /// coordinator, before it launches clients.
     pub counters: AtomicU32,
     /// The segment with further counts of clients. Written by the coordinator, before it launches clients.
     pub words: AtomicU32,
-    /// The role whose sessions run the scripts. Written by the coordinator, before it launches the worker.
+    /// The role whose sessions run statements of the caller. Written by the coordinator, before it launches the worker.
     pub session_role: AtomicU32,
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
     /// coordinator.
     pub go: AtomicU32,
+    /// Start of a run that begins together with those of other servers: 0 before it is ready, [`AWAITS_START`] while it waits, then the monotonic
+    /// clock of its start. Written by the coordinator when it is ready, then by the session of the server that starts all of them.
+    pub start_ns: AtomicU64,
     /// [`STOP_CLIENTS`] when these must end, [`STOP_ALL`] when the sampler must end, too. Written by the coordinator, or by the
     /// janitor when that died.
     pub stop: AtomicU32,
@@ -127,24 +132,28 @@ pub struct RunArea {
     pub rate_bits: AtomicU64,
     /// The probe that this window belongs to; 0 for none. Written as the rate.
     pub probe: AtomicU32,
-    /// Degree of the current scan, for a run of scans. Written by the coordinator, before it launches the worker.
-    pub scan_degree: AtomicU32,
-    /// 1 while the worker scans. Written by the worker.
-    pub scanning: AtomicU32,
-    /// Bytes that the parallel workers of the run's scans have asked the kernel for, and had it read from storage. Each of them adds
+    /// A number that the worker's task takes. Written by the coordinator, before it launches the worker.
+    pub task_number: AtomicU32,
+    /// Rows and pages of the table before the first measurement, and its pages that are visible to all. Written by the worker.
+    pub table_rows: AtomicU64,
+    pub table_blocks: AtomicU64,
+    pub table_unchanged: AtomicU64,
+    /// 1 while the worker does what the run measures. Written by the worker.
+    pub worker_is_measured: AtomicU32,
+    /// Bytes that parallel workers of the worker have asked the kernel for in that time, and had it read from storage. Each of them adds
     /// its own.
     pub workers_requested_bytes: AtomicU64,
     pub workers_read_bytes: AtomicU64,
     /// How many parallel workers have added theirs.
     pub workers_told: AtomicU32,
-    /// The worker's report on a scan, or on the state of the cache, JSON. Written by the worker.
-    pub scan_report: TextCell<65536>,
-    /// How many clients read the table's files in the window that is on. Written by the coordinator, before `go`.
+    /// A longer report of the worker than its cell holds, JSON. Written by the worker.
+    pub task_report: TextCell<65536>,
+    /// How many clients read files in the window that is on. Written by the coordinator, before `go`.
     pub readers: AtomicU32,
     /// Bytes of each of their reads. Written by the coordinator, before `go`.
     pub read_bytes: AtomicU64,
-    /// The next part of the files that is to be read. Set by the coordinator, before `go`; each reader adds what it takes.
-    pub next_read: AtomicU64,
+    /// The next part of the work that clients share. Set by the coordinator, before `go`; each client adds what it takes.
+    pub next_share: AtomicU64,
     /// The mark of the file beside the WAL that the run writes. Written by the coordinator, before it launches clients.
     pub wal_file: TextCell<64>,
     /// Transactions per second of the last second, f64 bits; not a number while there was no such second. Written by the sampler, or
@@ -205,15 +214,15 @@ impl RunArea {
         for word in [
             &self.phase,
             &self.work_database,
-            &self.script,
+            &self.document,
             &self.counters,
             &self.words,
             &self.session_role,
             &self.go,
             &self.stop,
             &self.remote,
-            &self.scan_degree,
-            &self.scanning,
+            &self.task_number,
+            &self.worker_is_measured,
             &self.workers_told,
             &self.readers,
             &self.probe,
@@ -221,6 +230,7 @@ impl RunArea {
             word.store(0, Relaxed);
         }
         for word in [
+            &self.start_ns,
             &self.phase_started_ns,
             &self.done,
             &self.total,
@@ -232,7 +242,10 @@ impl RunArea {
             &self.workers_requested_bytes,
             &self.workers_read_bytes,
             &self.read_bytes,
-            &self.next_read,
+            &self.next_share,
+            &self.table_rows,
+            &self.table_blocks,
+            &self.table_unchanged,
             &self.rate_bits,
         ] {
             word.store(0, Relaxed);
@@ -242,7 +255,7 @@ impl RunArea {
             pid.store(0, Relaxed);
         }
         self.wal_file.clear();
-        self.scan_report.clear();
+        self.task_report.clear();
         self.sampler.reset();
         self.worker.reset();
         self.samples.reset();

@@ -3,7 +3,7 @@
 
 pub mod arguments;
 pub mod array;
-#[cfg(feature = "pg18")]
+#[cfg(since = "18")]
 mod backend_io;
 pub mod catalog;
 pub mod checkpoint_hook;

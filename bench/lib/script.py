@@ -6,7 +6,7 @@ import subprocess
 
 from .report import Record, ratios, say, verdict
 from .server import NO_FLUSH, ROOT, STABLE_PLANS, Server
-from .tps import SCALE, paired, readable
+from .tps import PIPELINED, SCALE, paired, readable
 
 CLIENTS = 8
 # The least ratio of each comparison: of the script to that side.
@@ -102,6 +102,8 @@ def at_a_flush(record, o):
         file = sides.file("tpcb.sql", tpcb)
         runs = {"script": lambda: sides.script(tpcb), "pgbench": lambda: sides.pgbench(file)}
         compare(record, o, "tpcb as a script at a flush of 1 ms, to pgbench -f", runs, FLUSH_RANGE)
+        runs = {"script": lambda: sides.script(tpcb), "pipelined": lambda: sides.pgbench(PIPELINED)}
+        compare(record, o, "tpcb as a script at a flush of 1 ms, to pgbench with one round trip", runs, FLUSH_RANGE)
 
 
 def functions(record, o, sides):

@@ -1,5 +1,6 @@
 """The workload tpcc-like: against go-tpc, and against a PL/pgSQL procedure for each transaction."""
 
+import json
 import re
 import shutil
 import statistics
@@ -11,6 +12,8 @@ from .server import NO_FLUSH, ROOT, STABLE_PLANS, Server
 from .tps import paired, readable
 
 CLIENTS = 8
+# Numbers of loaders.
+LOADERS = (1, 2)
 # The least ratio of each comparison, and the most seconds that the load of a warehouse may take.
 TARGETS = {"go-tpc": 3.0, "procedures": 1.3, "load": 8.0}
 SECONDS_PER_WAREHOUSE = 1.2
@@ -49,10 +52,11 @@ def ours(server, o):
     return float(server.sql(f"SELECT notpm FROM fsbench.tpcc WHERE run_id = {run['run_id']}"))
 
 
-def loaded(server, o):
+def loaded(server, o, loaders=1):
     """Seconds of a load of ours, with keys and VACUUM, and its database."""
     server.sql("CHECKPOINT")
-    run = server.run(workload="tpcc-like", scale=o.scale, clients=1, transactions=1, warmup="0", keep=True)
+    options = json.dumps({"loaders": loaders})
+    run = server.run(workload="tpcc-like", scale=o.scale, clients=loaders, transactions=1, warmup="0", keep=True, options=options)
     return run["load_ms"] / 1000, run["work_database"]
 
 
@@ -113,6 +117,23 @@ def orders(server, database):
     return int(server.sql("SELECT sum(d_next_o_id) FROM district", database))
 
 
+def load_beside(record, o, server, peer, loaders):
+    """Loads by as many loaders of ours as threads of go-tpc."""
+
+    def load_ours():
+        seconds, database = loaded(server, o, loaders)
+        server.drop(database)
+        return seconds
+
+    def load_theirs():
+        seconds = peer.prepared("by_go_tpc", loaders)
+        server.drop("by_go_tpc")
+        return seconds
+
+    runs = {"fsbench": load_ours, "go-tpc": load_theirs}
+    judged(record, o, f"load by {loaders}, to go-tpc prepare --no-check", runs, "seconds", "go-tpc", "fsbench", TARGETS["load"])
+
+
 class Peer:
     """go-tpc on the same server, by its socket. It prepares a database once for all runs."""
 
@@ -129,12 +150,12 @@ class Peer:
         ]
         return subprocess.run([str(word) for word in command], env=env, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
-    def prepared(self, database):
-        """Seconds of its load by one thread, without its checks."""
+    def prepared(self, database, threads=1):
+        """Seconds of its load by this many threads, without its checks."""
         self.server.sql(f"CREATE DATABASE {database} TEMPLATE template0")
         self.server.sql("CHECKPOINT")
         began = time.monotonic()
-        self.call(database, "prepare", 1, "--no-check")
+        self.call(database, "prepare", threads, "--no-check")
         return time.monotonic() - began
 
     def notpm(self, database):
@@ -146,18 +167,8 @@ class Peer:
 
 
 def go_tpc(record, o, server, peer):
-    def load_ours():
-        seconds, database = loaded(server, o)
-        server.drop(database)
-        return seconds
-
-    def load_theirs():
-        seconds = peer.prepared("by_go_tpc")
-        server.drop("by_go_tpc")
-        return seconds
-
-    runs = {"fsbench": load_ours, "go-tpc": load_theirs}
-    judged(record, o, "load, to go-tpc prepare --no-check", runs, "seconds", "go-tpc", "fsbench", TARGETS["load"])
+    for loaders in LOADERS:
+        load_beside(record, o, server, peer, loaders)
     peer.prepared("go_tpc")
     server.sql("VACUUM (ANALYZE)", "go_tpc")
     runs = {"fsbench": lambda: ours(server, o), "go-tpc": lambda: peer.notpm("go_tpc")}

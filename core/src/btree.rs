@@ -308,13 +308,18 @@ impl Level {
         };
         // It was added last, and so lies lowest.
         let offset = self.upper() + entry.length - bound.length;
+        self.put_bound(&bound, offset, next);
+        self.put_u32(Self::pointer(self.last), 0);
+        self.set_lower(self.lower() - POINTER);
+        (entry, bound)
+    }
+
+    /// Puts the bound of the page at this offset, below all entries, and tells which page is next.
+    fn put_bound(&mut self, bound: &Entry, offset: usize, next: u32) {
         self.page[offset..offset + bound.length].copy_from_slice(bound.bytes());
         self.set_pointer(HIGH_KEY, offset, bound.length);
         self.set_upper(offset);
-        self.put_u32(Self::pointer(self.last), 0);
-        self.set_lower(self.lower() - POINTER);
         self.put_u32(SPECIAL + 4, next);
-        (entry, bound)
     }
 
     /// Moves all line pointers one place forward: the rightmost page of a level has no high key.
@@ -325,12 +330,30 @@ impl Level {
     }
 }
 
+/// Leaves that this many rows take, one behind the other.
+pub fn leaves(columns: &[Column], rows: u64) -> u32 {
+    let length = Layout::new(columns).length(columns.len());
+    let mut page = Level::new(0, 0);
+    let entry = Entry::of(&[0; MOST][..length]);
+    while !page.is_full_for(length) {
+        page.append(&entry);
+    }
+    // A full page gives its last entry to the next page.
+    let kept = (page.last - FIRST) as u64;
+    match rows {
+        0 => 0,
+        _ => (rows - 1).div_ceil(kept).max(1) as u32,
+    }
+}
+
 /// A tree that is being built.
 pub struct Tree {
     layout: Layout,
     levels: Vec<Level>,
     /// The first block that is not used yet. Block 0 is the server's.
     next: u32,
+    /// The first unused block for pages above the leaves; None: they have blocks among the leaves.
+    next_inner: Option<u32>,
     /// The key that was added last.
     key: Vec<i64>,
     rows: u64,
@@ -344,8 +367,19 @@ impl Tree {
             layout: Layout::new(columns),
             levels: Vec::new(),
             next: 1,
+            next_inner: None,
             key: Vec::new(),
             rows: 0,
+        }
+    }
+
+    /// A tree that several processes write, each a part of the leaves, and one the pages above them. This one begins with leaf `first`; behind the last one,
+    /// `leaves`, stand the pages above.
+    pub fn in_parts(columns: &[Column], first: u32, leaves: u32) -> Self {
+        Self {
+            next: first,
+            next_inner: Some(leaves + 1),
+            ..Self::new(columns)
         }
     }
 
@@ -356,7 +390,7 @@ impl Tree {
 
     /// Blocks of the index, with the server's.
     pub fn blocks(&self) -> u32 {
-        self.next
+        self.next_inner.unwrap_or(self.next)
     }
 
     /// Adds the entry of a row; panics when its key is not above the one before, which would make an index that is not sound. `write` gets
@@ -413,6 +447,37 @@ impl Tree {
         Ok(root)
     }
 
+    /// Completes the last leaf of a part. `next` is the first key of the next part, None behind the last one. The tree of all parts ends with
+    /// [`Self::finish`], which completes the leaf of its last part.
+    pub fn finish_part<E>(
+        &mut self,
+        next: Option<&[i64]>,
+        write: &mut impl FnMut(u32, &Page) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(key) = next else {
+            return match self.levels.first_mut() {
+                Some(leaf) => {
+                    leaf.drop_high_key();
+                    write(leaf.block, &leaf.page)
+                }
+                None => Ok(()),
+            };
+        };
+        let first = self.layout.entry(
+            key,
+            Place {
+                block: 0,
+                number: 0,
+            },
+        );
+        let block = self.block(0);
+        let leaf = &mut self.levels[0];
+        let bound = self.layout.bound(leaf.entry(leaf.last), first.bytes());
+        let offset = leaf.upper() - bound.length;
+        leaf.put_bound(&bound, offset, block);
+        self.turn_page(0, bound, block, write)
+    }
+
     fn add<E>(
         &mut self,
         at: usize,
@@ -420,8 +485,13 @@ impl Tree {
         write: &mut impl FnMut(u32, &Page) -> Result<(), E>,
     ) -> Result<(), E> {
         if at == self.levels.len() {
-            let block = self.block();
-            self.levels.push(Level::new(at as u32, block));
+            let block = self.block(at);
+            let mut level = Level::new(at as u32, block);
+            if at == 0 {
+                // The first leaf of a part follows the last one of the part before.
+                level.put_u32(SPECIAL, block - 1);
+            }
+            self.levels.push(level);
         }
         if self.levels[at].is_full_for(entry.length) {
             self.begin_page(at, write)?;
@@ -440,10 +510,23 @@ impl Tree {
         at: usize,
         write: &mut impl FnMut(u32, &Page) -> Result<(), E>,
     ) -> Result<(), E> {
-        let next = self.block();
+        let next = self.block(at);
+        let (first, bound) = self.levels[at].close(&self.layout, next);
+        self.turn_page(at, bound, next, write)?;
+        self.levels[at].append(&first);
+        Ok(())
+    }
+
+    /// Writes the page of a level, which ends with this bound, tells the level above, and has an empty page follow.
+    fn turn_page<E>(
+        &mut self,
+        at: usize,
+        bound: Entry,
+        next: u32,
+        write: &mut impl FnMut(u32, &Page) -> Result<(), E>,
+    ) -> Result<(), E> {
         let level = &mut self.levels[at];
         let before = level.block;
-        let (first, bound) = level.close(&self.layout, next);
         write(before, &level.page)?;
         let low = level.low.replace(bound);
         if let Some(mut low) = low {
@@ -454,12 +537,15 @@ impl Tree {
         level.clear();
         level.block = next;
         level.put_u32(SPECIAL, before);
-        level.append(&first);
         Ok(())
     }
 
-    fn block(&mut self) -> u32 {
-        self.next += 1;
-        self.next - 1
+    fn block(&mut self, at: usize) -> u32 {
+        let next = match (&mut self.next_inner, at) {
+            (Some(inner), 1..) => inner,
+            _ => &mut self.next,
+        };
+        *next += 1;
+        *next - 1
     }
 }

@@ -9,14 +9,14 @@ mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
 use serde_json::Value;
+
+use crate::texts::difference::Why;
 
 pub use rules::{OF_ONE_SERVER, pattern_of_places};
 
 /// How likely it is that a difference changes the figures; ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Matters {
     /// A name, or what has nothing to do with storage.
     Hardly,
@@ -37,8 +37,7 @@ impl Matters {
 }
 
 /// The kinds of differences, in the order of their output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Area {
     Run,
     Parameters,
@@ -80,7 +79,7 @@ impl Area {
 }
 
 /// One thing that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     pub area: Area,
     /// The name of a column, parameter, setting or mount option.
@@ -90,8 +89,7 @@ pub struct Difference {
     /// The value of the second run.
     pub b: Option<String>,
     pub matters: Matters,
-    /// Why: lower case, no period.
-    pub why: &'static str,
+    pub why: Why,
 }
 
 /// The differences of two runs: those first that matter most, then by area and name.
@@ -114,7 +112,7 @@ pub fn between(a: &Value, b: &Value) -> Vec<Difference> {
         }
         let (mut matters, mut why) = rules::weigh(*area, name, was, is);
         if area.has_unknown() && (was.is_none() || is.is_none()) {
-            (matters, why) = (matters.min(Matters::Maybe), "not known of one of the runs");
+            (matters, why) = (matters.min(Matters::Maybe), Why::Unknown);
         }
         let (a, b) = (was.cloned(), is.cloned());
         differences.push(Difference {
@@ -155,20 +153,17 @@ fn of_runs(a: &Value, b: &Value) -> Vec<Difference> {
     let mut rows = Vec::new();
     let [target_a, target_b] = texts("target");
     if target_a != target_b {
-        let why = "a name: what defines the targets is compared beside it";
+        let why = Why::TargetName;
         rows.push(row("target", [target_a, target_b], Matters::Hardly, why));
     }
     let states = texts("status");
     if states.iter().any(|state| state.as_deref() != Some("done")) {
-        let why = "only a run that is done has figures";
-        rows.push(row("status", states, Matters::Much, why));
+        rows.push(row("status", states, Matters::Much, Why::NotDone));
     }
     let stored =
         [a, b].map(|document| (!document["environment"].is_null()).then(|| "stored".to_owned()));
     if stored.contains(&None) {
-        let why =
-            "of a run that is not done nothing is stored of where it was: that is not compared";
-        rows.push(row("environment", stored, Matters::Much, why));
+        rows.push(row("environment", stored, Matters::Much, Why::NotStored));
     }
     rows
 }

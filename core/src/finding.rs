@@ -13,8 +13,8 @@ mod value;
 
 pub use durability::{Class, Code, Device, Durability};
 pub use facts::{
-    CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, PowerCutFacts, RunFacts,
-    ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
+    CheckpointFacts, CrashFacts, FlushFacts, InstanceFacts, MachineFacts, Place, PowerCutFacts,
+    RunFacts, ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, WalSyncFacts, XminHolder,
     XminHolderKind,
 };
 pub use rules::{device_reads, fits_memory, is_saturated, memory_for_data};

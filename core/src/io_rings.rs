@@ -76,23 +76,35 @@ impl Rings {
     }
 }
 
-/// The arithmetic of two servers of one operating system user: a sentence. `limit` is the user's limit of locked memory in bytes, None: there is none.
-pub fn arithmetic(own: Rings, theirs: Rings, limit: Option<u64>) -> String {
+/// Rings of several servers.
+fn of_servers(each: Rings, servers: u64) -> String {
+    match servers {
+        1 => format!("a target server {}", each.count()),
+        _ => format!("each of {servers} target servers {}", each.count()),
+    }
+}
+
+/// The arithmetic of this server and of those of a target, all of one operating system user: a sentence. `limit` is the user's limit of locked memory in bytes, None: there is none.
+pub fn arithmetic(own: Rings, theirs: Rings, servers: u64, limit: Option<u64>) -> String {
     format!(
-        "With io_method = io_uring this server has {} rings and a target server {}: together {} of locked memory, and the limit is {}",
+        "With io_method = io_uring this server has {} rings and {}: together {} of locked memory, and the limit is {}",
         own.count(),
-        theirs.count(),
-        format_bytes(own.bytes() + theirs.bytes()),
+        of_servers(theirs, servers),
+        format_bytes(own.bytes() + servers * theirs.bytes()),
         limit.map_or("none".into(), format_bytes)
     )
 }
 
 /// The arithmetic where this server has no rings.
-pub fn arithmetic_of_target(theirs: Rings, limit: Option<u64>) -> String {
+pub fn arithmetic_of_target(theirs: Rings, servers: u64, limit: Option<u64>) -> String {
+    let who = match servers {
+        1 => "the target server has".into(),
+        _ => format!("each of {servers} target servers has"),
+    };
     format!(
-        "With io_method = io_uring the target server has {} rings: {} of locked memory, and the limit is {}",
+        "With io_method = io_uring {who} {} rings: {} of locked memory, and the limit is {}",
         theirs.count(),
-        format_bytes(theirs.bytes()),
+        format_bytes(servers * theirs.bytes()),
         limit.map_or("none".into(), format_bytes)
     )
 }
@@ -154,7 +166,7 @@ mod tests {
                 && fit(many, theirs, None)
         );
         assert_eq!(
-            arithmetic(many, theirs, limit),
+            arithmetic(many, theirs, 1, limit),
             "With io_method = io_uring this server has 916 rings and a target server 160: together 8608 kB of locked memory, and the limit is 8192 kB"
         );
     }

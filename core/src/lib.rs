@@ -56,14 +56,14 @@
 //! doctor study
 //! experiment
 //! run
-//! environment finding seconds target
+//! difference environment finding seconds target
 //! workload
 //! texts
 //! spec
 //! sys helper
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict verification
-//! allowance btree checkpoint difference file_attributes finding_row hist loading orphaned_data quoting random recorded_statements recovery_log refusal script series statement statistics work_database written
+//! allowance btree checkpoint file_attributes finding_row hist loading orphaned_data quoting random recorded_statements recovery_log refusal script series statement statistics work_database written
 //! escape rows session_settings sqlstate wording
 //! ```
 #![forbid(unsafe_code)]

@@ -2,6 +2,7 @@
 
 pub mod checkpoint_watch;
 pub mod cost;
+pub mod instances;
 pub mod janitor;
 pub mod phase;
 pub mod plan;

@@ -164,6 +164,9 @@ pub struct Options {
     /// run on a target hands it on to the server there.
     #[serde(skip_serializing_if = "is_default")]
     pub lease_ms: u64,
+    /// Servers that are measured at the same time, on one filesystem of the target. Scale, clients and rate are those of each.
+    #[serde(skip_serializing_if = "is_one")]
+    pub instances: u32,
     /// Whether `run` waits for its turn when another run is on or waits; `start` always does.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_turn: bool,
@@ -175,6 +178,11 @@ pub struct Options {
 /// Options that concern targets only are not stored with other runs.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// One server is what every run has.
+fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 
 /// The contents of the page cache when the server of a target starts.
@@ -194,6 +202,11 @@ impl Options {
     /// A workload's own options. They were checked when they were put there.
     pub fn own<T: DeserializeOwned + Default>(&self) -> T {
         serde_json::from_value(Value::Object(self.own.clone())).unwrap_or_default()
+    }
+
+    /// The number of servers, where there are several.
+    fn instances_text(&self) -> Option<String> {
+        (self.instances > 1).then(|| format!("{} instances", self.instances))
     }
 
     /// Puts there what a workload has of its own.
@@ -258,6 +271,7 @@ impl Default for Options {
             wal_segments: 0,
             wait_for_helper_ms: 0,
             lease_ms: 0,
+            instances: 1,
             wait_turn: false,
             data: Data::Copied,
             cache: Cache::Warm,
@@ -463,6 +477,7 @@ impl Spec {
                 ms => format!("{} warm-up", seconds(ms)),
             });
         }
+        parts.extend(self.options.instances_text());
         parts.extend(workload.shown(self));
         if let Some(own) = &self.own_database {
             parts.push(format!(

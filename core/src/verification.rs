@@ -2,7 +2,7 @@
 //!
 //! A workload makes the checks; a run stores all of them before the first failed one ends it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     refusal::{Kind, Refusal},
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// When the data of a run are checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Moment {
     /// After loading, before the clients begin.

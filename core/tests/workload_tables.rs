@@ -59,11 +59,27 @@ fn the_list_in_sql_is_the_list_of_core() {
 }
 
 #[test]
+fn documents_in_sql_are_those_of_core() {
+    let rows: Vec<String> = workload::document_tables()
+        .map(|name| format!("        ('{name}'::name)"))
+        .collect();
+    assert_eq!(rows.len(), 1, "the cast is of the first row");
+    let text = schema("2_result_tables.sql");
+    let rows = rows.join(",\n");
+    assert!(
+        text.contains(&format!("VALUES\n{rows}\n    $$;")),
+        "2_result_tables.sql must have these rows:\n{rows}"
+    );
+}
+
+#[test]
 fn no_list_names_a_table_of_a_workload() {
+    let tables = workload::tables().into_iter().map(|table| table.name);
+    let tables: Vec<&str> = tables.chain(workload::document_tables()).collect();
     for file in ["4_export.sql", "4_import.sql", "5_rights.sql"] {
         let text = schema(file);
-        for table in workload::tables() {
-            let name = format!("'{}'", table.name);
+        for table in &tables {
+            let name = format!("'{table}'");
             assert!(!text.contains(&name), "{file} names {name}");
         }
     }

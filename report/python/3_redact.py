@@ -21,7 +21,7 @@ NUMBER = re.compile(r'\d+[kKmMgGtT]?')
 # Numbers that tell who.
 PRIVATE_OPTIONS = set('addr clientaddr mountaddr username user domain unc credentials password pass name source uuid fsuuid port mountport uid gid user_id group_id'.split())
 # Options that are texts of the caller: comments and names stand in them.
-OWN_TEXTS = {'job_file'}
+OWN_TEXTS = {'job_file', 'table'}
 # Arguments of calls that name a user's own data, and the parameters of runs that hold them.
 OWN_DATA = {'data', 'database'}
 OWN_DATABASE = {'own_database.data', 'own_database.database'}
@@ -34,7 +34,7 @@ TOLD_FINDINGS = set('power_cut_failed power_cuts_void fsync_error server_restart
                     'cache_not_as_asked read_for_others workers_not_launched skipped_transactions behind_schedule stalls drift warming_up autovacuum_off dead_rows dirty_limit '
                     'checkpoints_requested cpu_saturated cpu_bound data_fits_shared_buffers data_fits_ram clients_exceed_branches lock_waits no_complete_checkpoint too_short '
                     'compression btrfs_nodatacow file_attributes fallocate_missing cloned_data almost_full discard_mount_option atime ssd_state_undeclared virtual_disk_without_flush allocated_less allocated_more '
-                    'statistics_reset vacuums statements_not_recorded log_checkpoints_off not_positive commits_unlike_syncs inputs_out_of_range response_time_limit not_paced'.split())
+                    'statistics_reset vacuums statements_not_recorded log_checkpoints_off not_positive commits_unlike_syncs inputs_out_of_range response_time_limit not_paced instances_apart instance_findings'.split())
 # Others name programs, devices, arrays, mount points and hosts, or quote what a program has printed.
 INSTEAD = {
     'old_xmin': 'vacuum is held back by others',

@@ -103,6 +103,11 @@ CREATE FUNCTION fsbench._renew_lease(run_id bigint) RETURNS boolean
     AS 'MODULE_PATHNAME', 'fsbench_renew_lease_wrapper';
 COMMENT ON FUNCTION fsbench._renew_lease IS 'Extends the lease of a run (option lease_ms) to its full length from now on; false for a run that is over, unknown or without a lease. Private: other servers call it for runs that they have started here';
 
+CREATE FUNCTION fsbench._start_together(run_id bigint, start_ns bigint DEFAULT NULL) RETURNS boolean
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_start_together_wrapper';
+COMMENT ON FUNCTION fsbench._start_together IS 'Whether a run waits for its start (option instances); with start_ns, the run begins at that time of CLOCK_MONOTONIC. Private: the server that has started the runs of all instances calls it';
+
 CREATE FUNCTION fsbench._check_preloaded() RETURNS void
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_check_preloaded_wrapper';
@@ -125,6 +130,12 @@ CREATE FUNCTION fsbench._is_of_all(run_id bigint, transaction text) RETURNS bool
     RETURN NOT EXISTS (SELECT FROM fsbench.transaction_result t JOIN fsbench.run_log r USING (run_id)
         WHERE t.run_id = $1 AND t.transaction = $2 AND r.workload <> $2);
 COMMENT ON FUNCTION fsbench._is_of_all IS 'Whether a histogram of a run counts its transactions of all types, or of a workload with one type. Private';
+
+-- The histogram of a type has its intended rollbacks, too.
+CREATE FUNCTION fsbench._rolled_back(run_id bigint, transaction text) RETURNS float8
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    RETURN coalesce((SELECT sum(t.rolled_back) FROM fsbench.transaction_result t WHERE t.run_id = $1 AND t.transaction = $2), 0)::float8;
+COMMENT ON FUNCTION fsbench._rolled_back IS 'Transactions of a type in a histogram of a run that were rolled back as intended. Private';
 
 CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], measure text DEFAULT 'latency', transaction text DEFAULT NULL) RETURNS float8
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -224,10 +235,10 @@ CREATE FUNCTION fsbench.drop_prepared_data() RETURNS bigint
     AS 'MODULE_PATHNAME', 'fsbench_drop_prepared_data_wrapper';
 COMMENT ON FUNCTION fsbench.drop_prepared_data IS 'Removes all data that runs have loaded once to copy them to targets, and returns their bytes; data of fsbench.prepare_data() stay. It is refused while a run uses them, or an experiment that is not over is to copy them again';
 
-CREATE FUNCTION fsbench.prepare_data(data text, from_server boolean DEFAULT false, max_rate text DEFAULT NULL) RETURNS bigint
+CREATE FUNCTION fsbench.prepare_data(data text, from_server boolean DEFAULT false, max_rate text DEFAULT NULL, from_directory text DEFAULT NULL) RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'fsbench_prepare_data_wrapper';
-COMMENT ON FUNCTION fsbench.prepare_data IS 'Copies this whole server (from_server => true) as it runs, by pg_basebackup, and keeps the copy under a name for runs: fsbench.run(data => ''shop'', database => ''shop'', ...). Returns its bytes. max_rate: bytes a second that are read at most, such as 50M. The copy takes room near the data directory, within pgfsbench.prepared_data_limit; the view pg_stat_progress_basebackup shows how far it is. For superusers: a role that may execute this function can have runs on copies of all data of the server';
+COMMENT ON FUNCTION fsbench.prepare_data IS 'Copies this whole server (from_server => true) as it runs, by pg_basebackup, or the base backup in a directory that root has allowed (from_directory), and keeps the copy under a name for runs: fsbench.run(data => ''shop'', database => ''shop'', ...). Returns its bytes. max_rate: bytes a second that are read at most, such as 50M. The copy takes room near the data directory, within pgfsbench.prepared_data_limit; the view pg_stat_progress_basebackup shows how far it is. For superusers: a role that may execute this function can have runs on copies of all data of the server';
 
 CREATE FUNCTION fsbench.drop_data(data text) RETURNS bigint
     LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE

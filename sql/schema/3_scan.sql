@@ -73,3 +73,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.scan_knee IS 'The knee of a run of the workload scan: the degree after which another worker no longer helps; see fsbench.knee()';
+
+GRANT EXECUTE ON FUNCTION fsbench._check_scan(bigint), fsbench.scan_curve(bigint), fsbench.scan_knee(bigint) TO pg_monitor;

@@ -13,7 +13,8 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
         WHEN 'maintenance_ms' THEN (SELECT sum(m.ms) FROM fsbench.maintenance m WHERE m.run_id = r.run_id)
         -- Figures of one kind of transaction: tps of NAME, latency_p99_ms of NAME.
         ELSE CASE WHEN strpos($2, ' of ') > 0
-            THEN (SELECT CASE WHEN starts_with($2, 'tps ') THEN 1000 * h.transactions / nullif(r.measured_ms, 0)
+            THEN (SELECT CASE WHEN starts_with($2, 'tps ')
+                    THEN 1000 * (h.transactions - fsbench._rolled_back(h.run_id, h.transaction)) / nullif(r.measured_ms, 0)
                     WHEN h.transactions >= 10000 OR $2 !~ '^[a-z]+_p999_ms '
                     THEN fsbench.percentile(('0.' || substring($2 FROM '^[a-z]+_p([0-9]+)_ms '))::float8, h.run_id, h.measure, h.transaction) END
                 FROM fsbench.histogram h WHERE h.run_id = r.run_id AND h.transaction = substr($2, strpos($2, ' of ') + 4)

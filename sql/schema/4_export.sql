@@ -9,14 +9,14 @@ CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name,
     AS $$
     SELECT row_number() OVER (ORDER BY v.place)::integer, v.relation, v.key, v.parent, v.left_out FROM (VALUES
         (0, 'run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
-        -- Documents of the runs above, by their hashes.
-        (1000, 'script', 'sha256, part', 'sha256', '{}'),
         (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_blocks}'),
         (1002, 'experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
         (1003, 'experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
         (1004, 'experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}')
         UNION ALL SELECT t.place, t.relation, CASE t.key WHEN 'run_id' THEN t.key ELSE 'run_id, ' || t.key END, 'run_id', '{}'
-        FROM fsbench._result_tables() t) AS v (place, relation, key, parent, left_out)
+        FROM fsbench._result_tables() t
+        -- Documents of the runs above, by their hashes.
+        UNION ALL SELECT 1000, d, 'sha256, part', 'sha256', '{}' FROM fsbench._document_tables() d) AS v (place, relation, key, parent, left_out)
     $$;
 COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() hold, in their order, and columns that they do not hold. Private';
 
@@ -144,7 +144,7 @@ BEGIN
                 'SELECT x.row, octet_length(x.row::text) AS bytes, row_number() OVER (ORDER BY %s) - 1 AS nr FROM (SELECT %s AS row, t.* FROM %s t WHERE t.%I = ANY (%s)) x) s) r '
             'GROUP BY r.place, r.piece ORDER BY min(r.nr)', part.key, expression,
             -- A long document has several rows, one after the other.
-            CASE part.relation WHEN 'script' THEN '(SELECT d.sha256, p AS part, substr(d.document, 10000 * p + 1, 10000) AS document FROM fsbench.script d, generate_series(0, length(d.document) / 10000) p)'
+            CASE part.parent WHEN 'sha256' THEN format('(SELECT d.sha256, p AS part, substr(d.document, 10000 * p + 1, 10000) AS document FROM fsbench.%I d, generate_series(0, length(d.document) / 10000) p)', part.relation)
                 ELSE format('fsbench.%I', part.relation) END, part.parent, CASE part.parent WHEN 'sha256' THEN '$2' ELSE '$1' END)
             USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END, hashes, salt
         LOOP

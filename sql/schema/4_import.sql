@@ -519,7 +519,7 @@ BEGIN
             IF bad IS NOT NULL THEN
                 PERFORM fsbench._import_problem(n, format('A value of column %s of table %s is of a wrong kind, too long, or cannot be.', bad, part.relation));
             END IF;
-            IF part.relation = 'script' THEN
+            IF part.parent = 'sha256' THEN
                 IF hashes IS NULL THEN
                     hashes := ARRAY(SELECT DISTINCT r.used #>> '{options,script,sha256}' FROM jsonb_each_text(known || recent) k
                                     JOIN fsbench.run_log r ON r.run_id = k.value::bigint WHERE r.used #>> '{options,script,sha256}' IS NOT NULL);

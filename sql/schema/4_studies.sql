@@ -13,26 +13,30 @@ COMMENT ON FUNCTION fsbench._study IS 'Starts a study, or only says what that wo
 CREATE FUNCTION fsbench.study(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
     period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
     bindir text DEFAULT NULL, power_loss_protected boolean DEFAULT NULL, start boolean DEFAULT true, misaligned_device text DEFAULT NULL,
-    neighbours text DEFAULT 'unexpected', devices text[] DEFAULT NULL, image_count integer DEFAULT NULL)
+    neighbours text DEFAULT 'unexpected', devices text[] DEFAULT NULL, image_count integer DEFAULT NULL,
+    data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS text
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN fsbench._study(pg_catalog.jsonb_build_object('study', study, 'image_size', image_size, 'device', device, 'part', part, 'quick', quick,
         'period', period, 'scale', scale, 'duration_us', (CASE WHEN EXTRACT(epoch FROM duration) OPERATOR(pg_catalog.>) 1e9::numeric THEN 1e9::numeric ELSE EXTRACT(epoch FROM duration) END
         OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'blocks', blocks,
         'log_device', log_device, 'bindir', bindir, 'power_loss_protected', power_loss_protected, 'start', start,
-        'misaligned_device', misaligned_device, 'neighbours', neighbours, 'devices', devices, 'image_count', image_count), false);
-COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. part: one of fsbench.studies.parts, several with commas between them, or all. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL), which parts with -today behind their names make once more with those of today. log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it; neighbours: as in fsbench.experiment(); devices: several devices, and image_count: several images, for variants with a layout';
+        'misaligned_device', misaligned_device, 'neighbours', neighbours, 'devices', devices, 'image_count', image_count,
+        'data', data, 'database', database), false);
+COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. part: one of fsbench.studies.parts, several with commas between them, or all. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL), which parts with -today behind their names make once more with those of today. log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it; neighbours: as in fsbench.experiment(); devices: several devices, and image_count: several images, for variants with a layout; data and database: the runs make their tables in this database of a copy that fsbench.prepare_data() has made, and questions about data of a fixed size are left out';
 
 CREATE FUNCTION fsbench.study_plan(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
     period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
     bindir text DEFAULT NULL, power_loss_protected boolean DEFAULT NULL, start boolean DEFAULT true, misaligned_device text DEFAULT NULL,
-    neighbours text DEFAULT 'unexpected', devices text[] DEFAULT NULL, image_count integer DEFAULT NULL)
+    neighbours text DEFAULT 'unexpected', devices text[] DEFAULT NULL, image_count integer DEFAULT NULL,
+    data text DEFAULT NULL, database text DEFAULT NULL)
     RETURNS TABLE (part text, item text, says text)
     LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 60 SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT r.part, r.item, r.says FROM jsonb_to_recordset(fsbench._study(jsonb_build_object('study', $1, 'image_size', $2, 'device', $3, 'part', $4,
         'quick', $5, 'period', $6, 'scale', $7, 'duration_us', (CASE WHEN EXTRACT(epoch FROM $8) > 1e9 THEN 1e9 ELSE EXTRACT(epoch FROM $8) END * 1e6)::bigint, 'blocks', $9, 'log_device', $10, 'bindir', $11,
-        'power_loss_protected', $12, 'start', $13, 'misaligned_device', $14, 'neighbours', $15, 'devices', $16, 'image_count', $17), true)::jsonb) AS r (part text, item text, says text)
+        'power_loss_protected', $12, 'start', $13, 'misaligned_device', $14, 'neighbours', $15, 'devices', $16, 'image_count', $17,
+        'data', $18, 'database', $19), true)::jsonb) AS r (part text, item text, says text)
     $$;
 COMMENT ON FUNCTION fsbench.study_plan IS 'Shows what fsbench.study() would do with these arguments, and changes nothing: its experiments, what they need, what is left out here and what would help, how each claim is decided, and each run';
 

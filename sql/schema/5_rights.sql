@@ -14,7 +14,7 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOR name IN SELECT t.relation FROM fsbench._result_tables() t UNION ALL SELECT 'script' LOOP
+    FOR name IN SELECT t.relation FROM fsbench._result_tables() t UNION ALL SELECT fsbench._document_tables() LOOP
         EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
             'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
         EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes results');
@@ -36,13 +36,13 @@ $$;
 GRANT USAGE ON SCHEMA fsbench TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA fsbench TO pg_monitor;
 GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepared_data(), fsbench.bucket_low_ms(integer),
-    fsbench.bucket_high_ms(integer), fsbench._is_of_all(bigint, text), fsbench.percentile(float8, bigint[], text, text), fsbench.percentile(float8, bigint, text, text),
+    fsbench.bucket_high_ms(integer), fsbench._is_of_all(bigint, text), fsbench._rolled_back(bigint, text), fsbench.percentile(float8, bigint[], text, text), fsbench.percentile(float8, bigint, text, text),
     fsbench.wait(bigint), fsbench._ended(bigint, integer), fsbench._block_devices(), fsbench.doctor(), fsbench.judge(bigint),
-    fsbench.wait_profile(bigint, integer, integer), fsbench.knee(integer[], float8[]), fsbench._check_scan(bigint),
-    fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench._some_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(text),
+    fsbench.wait_profile(bigint, integer, integer), fsbench.knee(integer[], float8[]),
+    fsbench._check_runs(bigint[]), fsbench._some_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(text),
     fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_experiment, fsbench._metric, fsbench._workload_metric, fsbench._on_seconds, fsbench._seconds_left,
     fsbench._seconds_in_words, fsbench._limits_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench._history, fsbench._differs_in_words, fsbench.history, fsbench.check_history,
-    fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._result_tables, fsbench._exported, fsbench._export_line, fsbench._line_hash,
+    fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._result_tables, fsbench._document_tables, fsbench._exported, fsbench._export_line, fsbench._line_hash,
     fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench._compared(text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text), fsbench._advice(text),
     fsbench._builtin_studies(), fsbench._claims(text), fsbench._published(text), fsbench.study_claims(text), fsbench.study_report(text)
     TO pg_monitor;

@@ -36,7 +36,7 @@ fn fsbench_diff(
             d.a.map(ReturnedText),
             d.b.map(ReturnedText),
             d.matters.as_str().into(),
-            d.why.into(),
+            d.why.sentence().into(),
         )
     });
     Ok(TableIterator::new(rows))

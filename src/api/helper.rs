@@ -139,7 +139,7 @@ fn fsbench_prepare_target(
         text("filesystem"),
         text("mount_options"),
         not_shown,
-        text("mkfs_options"),
+        row.mkfs_options.map(ReturnedText),
         text("mkfs_version"),
     )))
 }

@@ -19,7 +19,7 @@ impl Run {
         self.wait_until(|run| run.processes.clients_are(ClientState::Ready))
     }
 
-    /// Has this many clients load their shares at the same time.
+    /// Has this many clients do their shares of the loading phase that is on at the same time.
     pub fn have_loaded(&mut self, loaders: u32) -> Result<(), Fault> {
         self.have_clients()?;
         let slots = &self.client_slots()[..loaders as usize];

@@ -22,8 +22,8 @@ pub struct Request {
     pub role: AtomicU32,
     /// The owner of the extension there, with whose rights the workers work. Written by the caller.
     pub owner: AtomicU32,
-    /// The segment with the texts of scripts, 0 without; it goes with the statement of the caller. Written by the caller.
-    pub script: AtomicU32,
+    /// The segment with the document of the run, 0 without; it goes with the statement of the caller. Written by the caller.
+    pub document: AtomicU32,
     /// The extension there, OID of its pg_extension row: one that was dropped and created again has other runs of the same
     /// numbers. Written by the caller.
     pub extension: AtomicU32,
@@ -136,7 +136,7 @@ impl Request {
             &self.extension_database,
             &self.role,
             &self.owner,
-            &self.script,
+            &self.document,
             &self.extension,
             &self.cancel,
             &self.task,

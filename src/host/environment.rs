@@ -21,7 +21,7 @@ use crate::{
 
 /// Settings that decide how the server reads and writes, and whose defaults are not the same in all versions, or on all machines:
 /// stored also where they have their defaults.
-const ALWAYS_STORED: [&str; 10] = [
+const ALWAYS_STORED: [&str; 12] = [
     "effective_io_concurrency",
     "file_copy_method",
     "file_extend_method",
@@ -30,7 +30,9 @@ const ALWAYS_STORED: [&str; 10] = [
     "io_combine_limit",
     "io_max_combine_limit",
     "io_max_concurrency",
+    "io_max_workers",
     "io_method",
+    "io_min_workers",
     "io_workers",
 ];
 

@@ -1,5 +1,8 @@
 //! An index that is written by pages, from rows in the order of their keys: no scan of the table and no sort, as CREATE INDEX has them. The server has made
-//! the index without rows before, in the same transaction, and no session sees it before the transaction ends.
+//! the index without rows before, and no session reads it before all pages are written. Several processes can write it: each the leaves of its rows, and one
+//! the pages above them, which follow from the keys alone.
+
+use std::ops::Range;
 
 use pgfsbench_core::btree::{Column, Page, Place, Root, Tree};
 use pgrx::pg_sys;
@@ -28,23 +31,66 @@ struct Writer {
     fork: Fork,
     pages: Box<Pages>,
     blocks: Vec<pg_sys::BlockNumber>,
+    /// Blocks that this process writes.
+    own: Range<u32>,
+}
+
+/// Makes the file of an index long enough for its leaves: processes that write parts of it do not make segments of the file at the same time. In the
+/// transaction that has created the index.
+pub fn reserve(name: &str, leaves: u32) -> Result<(), Fault> {
+    let mut pages = Pages::new();
+    // SAFETY: no session reads the index yet; the last leaf is written by its loader later. The storage manager makes all segments before the last one.
+    unsafe {
+        let index = relation::open_index(name, pg_sys::RowExclusiveLock)?;
+        let storage = pg_sys::RelationGetSmgr(index);
+        let zeros = pages.0[0].as_mut_ptr().cast();
+        let main = pg_sys::ForkNumber::MAIN_FORKNUM;
+        pg_sys::smgrextend(storage, main, leaves, zeros, false);
+        pg_sys::index_close(index, pg_sys::NoLock as pg_sys::LOCKMODE);
+    }
+    Ok(())
 }
 
 impl Index {
-    /// Opens an index of schema public with these columns, which has no row in it yet. `is_new`: whether the current transaction has created it. Else no
-    /// session reads it before this transaction has ended.
-    pub fn open(name: &str, columns: &[Column], is_new: bool) -> Result<Self, Fault> {
+    /// Opens an index of schema public with these columns, which the current transaction has created and which has no row in it yet.
+    pub fn open(name: &str, columns: &[Column]) -> Result<Self, Fault> {
+        let lock = pg_sys::AccessExclusiveLock;
+        Self::with_tree(name, lock, Tree::new(columns), 1..u32::MAX, true)
+    }
+
+    /// Opens an index to write these leaves of it, after [`reserve`]. No session reads it before all of it is written.
+    pub fn open_leaves(name: &str, columns: &[Column], leaves: Range<u32>) -> Result<Self, Fault> {
+        let tree = Tree::in_parts(columns, leaves.start, leaves.end - 1);
+        let lock = pg_sys::RowExclusiveLock;
+        Self::with_tree(name, lock, tree, leaves, false)
+    }
+
+    /// Opens an index to write the pages above its leaves, after [`reserve`]. It needs all keys, and no places.
+    pub fn open_above(name: &str, columns: &[Column], leaves: u32) -> Result<Self, Fault> {
+        let tree = Tree::in_parts(columns, 1, leaves);
+        let lock = pg_sys::RowExclusiveLock;
+        Self::with_tree(name, lock, tree, leaves + 1..u32::MAX, false)
+    }
+
+    fn with_tree(
+        name: &str,
+        lock: u32,
+        tree: Tree,
+        own: Range<u32>,
+        is_new: bool,
+    ) -> Result<Self, Fault> {
         // SAFETY: on errors the transaction's abort closes the index.
         let fork = unsafe {
-            let relation = relation::open_index(name, pg_sys::AccessExclusiveLock)?;
+            let relation = relation::open_index(name, lock)?;
             Fork::of(relation, pg_sys::ForkNumber::MAIN_FORKNUM, is_new)
         };
         Ok(Self {
-            tree: Tree::new(columns),
+            tree,
             writer: Writer {
                 fork,
                 pages: Pages::new(),
                 blocks: Vec::with_capacity(BATCH),
+                own,
             },
         })
     }
@@ -54,6 +100,33 @@ impl Index {
         let writer = &mut self.writer;
         self.tree
             .push(key, place, &mut |block, page| writer.add(block, page))
+    }
+
+    /// Adds a key to the pages above the leaves.
+    pub fn push_key(&mut self, key: &[i64]) -> Result<(), Fault> {
+        let place = Place {
+            block: 0,
+            number: 1,
+        };
+        self.push(key, place)
+    }
+
+    /// Ends a part, before the part that begins with this key; None behind the last one.
+    pub fn finish_part(&mut self, next: Option<&[i64]>) -> Result<(), Fault> {
+        let writer = &mut self.writer;
+        self.tree
+            .finish_part(next, &mut |block, page| writer.add(block, page))
+    }
+
+    /// Writes what is left of a part, and has it on disk if the server syncs.
+    pub fn close_part(mut self) {
+        self.writer.flush();
+        // SAFETY: the index is open, and is closed last.
+        unsafe {
+            self.writer.sync();
+            let relation = self.writer.fork.relation;
+            pg_sys::index_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        }
     }
 
     /// Writes what is left, has all of it on disk if the server syncs, and tells the server how large the index is.
@@ -83,6 +156,9 @@ impl Index {
 
 impl Writer {
     fn add(&mut self, block: u32, page: &Page) -> Result<(), Fault> {
+        if !self.own.contains(&block) {
+            return Ok(());
+        }
         self.pages.0[self.blocks.len()] = *page;
         self.blocks.push(block);
         if self.blocks.len() == BATCH {
@@ -134,7 +210,7 @@ impl Writer {
                 pg_sys::ReadBufferMode::RBM_NORMAL,
                 std::ptr::null_mut(),
             );
-            pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
+            pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as _);
             let words = pg_sys::BufferGetPage(buffer).add(META).cast::<u32>();
             let found = words.read();
             if found == MAGIC {

@@ -1,6 +1,8 @@
 //! Fast loading of a table that no other session can see: frozen tuples, as COPY FREEZE makes them, without the detour over text. Rows of one length are
 //! written by pages, others by heap_multi_insert; primary keys are written by pages, from the rows in their order.
 
+use std::ops::Range;
+
 use pgfsbench_core::{
     btree::{Column, Place},
     loading::{Cell, Model, Row},
@@ -11,7 +13,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         index_pages::Index,
-        pages::{self, Layout, Part},
+        pages::{self, Layout},
         process, relation, scan_version as version,
     },
 };
@@ -45,7 +47,7 @@ impl Copies<'_> {
     /// that no session reads before all parts are loaded, and that is dropped when one of them fails.
     pub fn write_pages(
         self,
-        part: Part,
+        part: pages::Part,
         patch: impl FnMut(u64, &mut [u8]),
         progress: impl FnMut(u64) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
@@ -81,12 +83,20 @@ pub fn set_size(table: &str, key: &str, layout: Layout) -> Result<(), Fault> {
 pub struct Key<'a> {
     pub index: &'a str,
     pub columns: &'a [(usize, Column)],
-    /// Whether the current transaction has created it.
-    pub is_new: bool,
+    /// The part of it that the rows are; None for all of it, which the current transaction has created.
+    pub part: Option<Part<'a>>,
+}
+
+/// A part of a primary key, in an index with a reserved file.
+pub struct Part<'a> {
+    /// Blocks of its leaves.
+    pub leaves: Range<u32>,
+    /// First key of the next part.
+    pub next: Option<&'a [i64]>,
 }
 
 /// Rows that are written to a table together, and their keys.
-struct Batch {
+struct Batch<'a> {
     relation: pg_sys::Relation,
     slots: Vec<*mut pg_sys::TupleTableSlot>,
     bulk: pg_sys::BulkInsertState,
@@ -98,13 +108,14 @@ struct Batch {
     /// Keys of the rows, one behind the other.
     keys: Vec<i64>,
     index: Option<Index>,
+    part: Option<Part<'a>>,
 }
 
-impl Batch {
+impl<'a> Batch<'a> {
     /// # Safety
     /// In a transaction, which has created the table.
-    unsafe fn open(table: &str, key: Option<&Key>) -> Result<Self, Fault> {
-        let columns = key.map_or(&[][..], |key| key.columns);
+    unsafe fn open(table: &str, key: Option<Key<'a>>) -> Result<Self, Fault> {
+        let columns = key.as_ref().map_or(&[][..], |key| key.columns);
         let types: Vec<Column> = columns.iter().map(|(_, column)| *column).collect();
         // SAFETY: the server's own functions; on errors the transaction's abort frees what they have made.
         unsafe {
@@ -121,8 +132,13 @@ impl Batch {
                 columns: columns.iter().map(|(place, _)| *place).collect(),
                 keys: Vec::with_capacity(BATCH * columns.len()),
                 index: key
-                    .map(|key| Index::open(key.index, &types, key.is_new))
+                    .as_ref()
+                    .map(|key| match &key.part {
+                        Some(part) => Index::open_leaves(key.index, &types, part.leaves.clone()),
+                        None => Index::open(key.index, &types),
+                    })
                     .transpose()?,
+                part: key.and_then(|key| key.part),
             })
         }
     }
@@ -189,7 +205,7 @@ impl Batch {
                 slots.as_mut_ptr(),
                 slots.len() as i32,
                 self.command,
-                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as i32,
+                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as _,
                 self.bulk,
             );
             pg_sys::MemoryContextSwitchTo(before);
@@ -220,8 +236,13 @@ impl Batch {
             if self.filled > 0 {
                 self.write()?;
             }
-            if let Some(index) = self.index {
-                index.finish()?;
+            match (self.index, self.part) {
+                (Some(mut index), Some(part)) => {
+                    index.finish_part(part.next)?;
+                    index.close_part();
+                }
+                (Some(index), None) => index.finish()?,
+                (None, _) => {}
             }
             pg_sys::FreeBulkInsertState(self.bulk);
             for slot in self.slots {
@@ -242,8 +263,8 @@ fn place(tid: &pg_sys::ItemPointerData) -> Place {
     }
 }
 
-/// Loads rows into an empty table, and writes its primary key, in the current transaction. The table must be in a database that no session reads before
-/// the transaction has ended, and that is dropped if it fails. `make` calls what it gets with each row, in the order of the key.
+/// Loads rows into a new table, and writes their part of its primary key, in the current transaction. The table must be in a database that no session reads
+/// before all of it is loaded, and that is dropped if that fails. `make` calls what it gets with each row, in the order of the key.
 pub fn rows(
     table: &str,
     key: Option<Key>,
@@ -252,7 +273,7 @@ pub fn rows(
     let (mut values, mut nulls) = (Vec::new(), Vec::new());
     // SAFETY: no session reads the table before all of it is there, or it is dropped, which is what makes frozen tuples right.
     unsafe {
-        let mut batch = Batch::open(table, key.as_ref())?;
+        let mut batch = Batch::open(table, key)?;
         make(&mut |row| batch.add(row, &mut values, &mut nulls))?;
         batch.close()
     }
@@ -348,7 +369,7 @@ unsafe fn fill(
                 slots.as_mut_ptr(),
                 count as i32,
                 command,
-                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as i32,
+                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as _,
                 bulk,
             );
             pg_sys::MemoryContextSwitchTo(before);

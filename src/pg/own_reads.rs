@@ -23,7 +23,7 @@ unsafe extern "C-unwind" {
         query: *mut pg_sys::QueryDesc,
         direction: pg_sys::ScanDirection::Type,
         rows: u64,
-        #[cfg(not(feature = "pg18"))] once: bool,
+        #[cfg(not(since = "18"))] once: bool,
     );
 }
 
@@ -40,16 +40,16 @@ unsafe extern "C-unwind" fn on_run(
     query: *mut pg_sys::QueryDesc,
     direction: pg_sys::ScanDirection::Type,
     rows: u64,
-    #[cfg(not(feature = "pg18"))] once: bool,
+    #[cfg(not(since = "18"))] once: bool,
 ) {
     let run = run_that_scans();
     let before = run.and_then(|_| of_this_process());
     // SAFETY: what the server has called this with; the previous hook was set by another library.
     unsafe {
         let next = PREVIOUS.unwrap_or(standard_executor_run);
-        #[cfg(feature = "pg18")]
+        #[cfg(since = "18")]
         next(query, direction, rows);
-        #[cfg(not(feature = "pg18"))]
+        #[cfg(not(since = "18"))]
         next(query, direction, rows, once);
     }
     if let (Some(run), Some(before)) = (run, before)
@@ -72,7 +72,7 @@ fn run_that_scans() -> Option<&'static RunArea> {
     let run = &shmem::board()?.run;
     // SAFETY: this process's entry in shared memory; a parallel worker has joined its leader's group before it runs anything.
     let leader = unsafe { (*pg_sys::MyProc).lockGroupLeader };
-    if leader.is_null() || run.scanning.load(Acquire) != 1 {
+    if leader.is_null() || run.worker_is_measured.load(Acquire) != 1 {
         return None;
     }
     // SAFETY: an entry in shared memory, which stays.

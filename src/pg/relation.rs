@@ -15,6 +15,12 @@ pub unsafe fn open(table: &str, lock: u32) -> Result<pg_sys::Relation, Fault> {
     unsafe { Ok(pg_sys::table_open(oid(table)?, lock as i32)) }
 }
 
+/// Number of a table of schema public; 0 when there is none. In a transaction.
+pub fn oid_of(table: &str) -> Result<u32, Fault> {
+    // SAFETY: in a transaction, the caller's duty.
+    unsafe { Ok(oid(table)?.to_u32()) }
+}
+
 /// Opens an index of schema public.
 ///
 /// # Safety

@@ -8,7 +8,7 @@ use pgrx::{pg_guard, pg_sys};
 use crate::{
     clock,
     errors::{Fault, sqlstate},
-    pg::{process, relation, scan_version, version},
+    pg::{process, scan_version, version},
 };
 
 /// The figures of a scan.
@@ -123,6 +123,8 @@ unsafe fn planned_statement(text: &CStr) -> *mut pg_sys::PlannedStmt {
             query,
             text.as_ptr(),
             pg_sys::CURSOR_OPT_PARALLEL_OK as i32,
+            std::ptr::null_mut(),
+            #[cfg(since = "19")]
             std::ptr::null_mut(),
         )
     }
@@ -240,13 +242,13 @@ unsafe fn explain(running: *mut pg_sys::QueryDesc) -> String {
     }
 }
 
-/// Writes out what shared buffers hold of a table of schema public, and has them forget it. In a transaction.
-pub fn empty_buffers(table: &str) -> Result<(), Fault> {
+/// Writes out what shared buffers hold of a table, and has them forget it. In a transaction.
+pub fn empty_buffers(table: u32) -> Result<(), Fault> {
     // SAFETY: no page is lost: all that were changed are written first, and the lock keeps everybody else from changing
     // them. It is not the strongest one, which would be logged and take a transaction id; readers, of which the lock does not keep anybody,
     // are not there in a database of our own, and would only be waited for.
     unsafe {
-        let relation = relation::open(table, pg_sys::ExclusiveLock)?;
+        let relation = pg_sys::table_open(table.into(), pg_sys::ExclusiveLock as i32);
         pg_sys::FlushRelationBuffers(relation);
         let storage = pg_sys::RelationGetSmgr(relation);
         let mut fork = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -257,13 +259,13 @@ pub fn empty_buffers(table: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Reads all blocks of a table of schema public into shared buffers, as pg_prewarm does; gives how many there are, and how many
+/// Reads all blocks of a table into shared buffers, as pg_prewarm does; gives how many there are, and how many
 /// of them were there already. In a transaction.
-pub fn fill_buffers(table: &str) -> Result<(u64, u64), Fault> {
+pub fn fill_buffers(table: u32) -> Result<(u64, u64), Fault> {
     // SAFETY: each buffer is released as soon as it is read; closed in the end, or by the transaction's abort.
     unsafe {
         let hit = pg_sys::pgBufferUsage.shared_blks_hit;
-        let relation = relation::open(table, pg_sys::AccessShareLock)?;
+        let relation = pg_sys::table_open(table.into(), pg_sys::AccessShareLock as i32);
         let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
         let blocks = pg_sys::RelationGetNumberOfBlocksInFork(relation, fork);
         for block in 0..blocks {
@@ -283,14 +285,14 @@ pub fn fill_buffers(table: &str) -> Result<(u64, u64), Fault> {
     }
 }
 
-/// How many blocks a table of schema public has, and on how many of them no row has come, gone or changed since vacuum. The server
+/// How many blocks a table has, and on how many of them no row has come, gone or changed since vacuum. The server
 /// takes a page out of the visibility map in the moment in which it does that, whether or not it is committed, and only vacuum puts
 /// it back. Who only locks a row leaves the page in it. In a transaction.
-pub fn unchanged_blocks(table: &str) -> Result<(u64, u64), Fault> {
+pub fn unchanged_blocks(table: u32) -> Result<(u64, u64), Fault> {
     let mut visible = 0;
     // SAFETY: an open table, closed again, or by the transaction's abort.
     unsafe {
-        let relation = relation::open(table, pg_sys::AccessShareLock)?;
+        let relation = pg_sys::table_open(table.into(), pg_sys::AccessShareLock as i32);
         let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
         let blocks = pg_sys::RelationGetNumberOfBlocksInFork(relation, fork);
         pg_sys::visibilitymap_count(relation, &raw mut visible, std::ptr::null_mut());

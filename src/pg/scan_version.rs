@@ -12,9 +12,9 @@ pub unsafe fn executor_run(query: *mut pg_sys::QueryDesc) {
     let forward = pg_sys::ScanDirection::ForwardScanDirection;
     // SAFETY: the caller's duty.
     unsafe {
-        #[cfg(feature = "pg18")]
+        #[cfg(since = "18")]
         pg_sys::ExecutorRun(query, forward, 0);
-        #[cfg(not(feature = "pg18"))]
+        #[cfg(not(since = "18"))]
         pg_sys::ExecutorRun(query, forward, 0, true);
     }
 }
@@ -30,9 +30,9 @@ pub unsafe fn drop_relation_buffers(
 ) {
     // SAFETY: the caller's duty.
     unsafe {
-        #[cfg(feature = "pg15")]
+        #[cfg(not(since = "16"))]
         pg_sys::DropRelFileNodeBuffers(storage, fork, 1, from);
-        #[cfg(not(feature = "pg15"))]
+        #[cfg(since = "16")]
         pg_sys::DropRelationBuffers(storage, fork, 1, from);
     }
 }
@@ -49,9 +49,9 @@ pub unsafe fn log_pages(
 ) {
     // SAFETY: the caller's duty; both are as long.
     unsafe {
-        #[cfg(feature = "pg15")]
+        #[cfg(not(since = "16"))]
         let place = &raw mut (*relation).rd_node;
-        #[cfg(not(feature = "pg15"))]
+        #[cfg(since = "16")]
         let place = &raw mut (*relation).rd_locator;
         pg_sys::log_newpages(
             place,
@@ -76,7 +76,7 @@ pub unsafe fn set_size(relation: pg_sys::Relation, blocks: u32, rows: u64, froze
             blocks,
             rows as f64,
             frozen,
-            #[cfg(feature = "pg18")]
+            #[cfg(since = "18")]
             frozen,
             false,
             pg_sys::InvalidTransactionId,
@@ -90,7 +90,7 @@ pub unsafe fn set_size(relation: pg_sys::Relation, blocks: u32, rows: u64, froze
 
 /// The processes of the server that read what others ask for; None where each process reads for itself. In a transaction.
 pub fn io_workers() -> Result<Option<Vec<i32>>, Fault> {
-    #[cfg(feature = "pg18")]
+    #[cfg(since = "18")]
     if super::config::shown("io_method")?.as_deref() == Some("worker") {
         let pids = super::sql::read(
             "SELECT coalesce(json_agg(pid ORDER BY pid), '[]') FROM pg_stat_activity WHERE backend_type = 'io worker'",

@@ -28,13 +28,13 @@ impl IoBytes {
     }
 
     /// By now.
-    #[cfg(feature = "pg15")]
+    #[cfg(not(since = "16"))]
     pub fn now() -> Self {
         Self::default()
     }
 
     /// By now.
-    #[cfg(not(feature = "pg15"))]
+    #[cfg(since = "16")]
     pub fn now() -> Self {
         use pgrx::pg_sys::{self, IOObject::*, IOOp::*};
 
@@ -49,9 +49,9 @@ impl IoBytes {
             let mut bytes = 0;
             for of_kind in &statistics.stats {
                 for object in objects {
-                    #[cfg(feature = "pg18")]
+                    #[cfg(since = "18")]
                     let each = of_kind.bytes[*object as usize];
-                    #[cfg(not(feature = "pg18"))]
+                    #[cfg(not(since = "18"))]
                     let each = of_kind.counts[*object as usize]
                         .map(|context| context.map(|blocks| blocks as u64));
                     bytes += each
@@ -61,9 +61,9 @@ impl IoBytes {
                 }
             }
             // Before 18 these are blocks.
-            #[cfg(not(feature = "pg18"))]
+            #[cfg(not(since = "18"))]
             return bytes * u64::from(pg_sys::BLCKSZ);
-            #[cfg(feature = "pg18")]
+            #[cfg(since = "18")]
             bytes
         };
         let relations = [IOOBJECT_RELATION, IOOBJECT_TEMP_RELATION];

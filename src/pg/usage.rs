@@ -3,9 +3,9 @@
 use pgfsbench_core::board::{Counts, Work};
 use pgrx::pg_sys;
 
-#[cfg(feature = "pg18")]
+#[cfg(since = "18")]
 use crate::pg::backend_io::wal_io as counted;
-#[cfg(not(feature = "pg18"))]
+#[cfg(not(since = "18"))]
 use crate::pg::version::wal_io as counted;
 use crate::pg::version::{self, WalIo};
 

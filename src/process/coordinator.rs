@@ -59,7 +59,7 @@ fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result
 
 /// Stores the document of the run, which the caller has in a segment.
 fn store_document(request: &Request, spec: &Spec) -> Result<(), Fault> {
-    let handle = request.script.load(Acquire);
+    let handle = request.document.load(Acquire);
     let hash = spec.workload.document_hash(spec);
     match hash.filter(|_| handle != 0) {
         Some(hash) => store::script::insert(&hash, &segment::read(handle)?),

@@ -34,7 +34,7 @@ use crate::{
         wal_file::WalFile,
     },
     store,
-    target::{helper_job, remote_run::RemoteRun},
+    target::{helper_job, remote_run::RemoteRun, server::TargetServer},
     watch::statements,
 };
 
@@ -112,7 +112,9 @@ pub fn remove_what_was_made(
 /// A step at the end of a run, on what its journal entry speaks of.
 pub fn carry_out(entry: &Entry, act: Act) -> Result<Remainder, Fault> {
     let not_made = || plan::nothing_carries_out(act);
-    let server = || entry.server.as_ref().ok_or_else(not_made);
+    if matches!(act, Act::StopServer | Act::RemoveServer) && entry.server.is_none() {
+        return Err(not_made());
+    }
     match act {
         Act::OpenDatabase => open_work_database(entry)?,
         Act::DropDatabase => drop_work_database(entry)?,
@@ -123,9 +125,16 @@ pub fn carry_out(entry: &Entry, act: Act) -> Result<Remainder, Fault> {
                 directory.as_ref().map_or(Ok(()), OwnDirectory::remove)?;
             }
         },
-        Act::StopServer => server()?.stop()?,
+        Act::StopServer => {
+            // All of them, whatever one says.
+            let stopped: Vec<_> = entry.servers().map(TargetServer::stop).collect();
+            stopped.into_iter().collect::<Result<(), _>>()?;
+        }
         Act::RemoveServer => {
-            if !server()?.remove(entry.prepared.is_some())? {
+            let remove = |server: &TargetServer| server.remove(entry.prepared.is_some());
+            let removed: Vec<_> = entry.servers().map(remove).collect();
+            let removed: Vec<bool> = removed.into_iter().collect::<Result<_, _>>()?;
+            if removed.contains(&false) {
                 return Ok(Remainder::Something);
             }
         }

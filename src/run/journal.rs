@@ -38,6 +38,9 @@ pub struct Entry {
     /// database in this server then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<TargetServer>,
+    /// Further servers on that target, for a run with several instances.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_servers: Vec<TargetServer>,
     /// The target whose filesystem the helper has made for the run, or was just asked to make.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prepared: Option<String>,
@@ -63,11 +66,17 @@ impl Entry {
             comment: String::new(),
             directory_existed: true,
             server: None,
+            other_servers: Vec::new(),
             prepared: None,
             remote_run: None,
             wal_file: None,
             directory: None,
         }
+    }
+
+    /// All servers on the target.
+    pub fn servers(&self) -> impl Iterator<Item = &TargetServer> {
+        self.server.iter().chain(&self.other_servers)
     }
 
     /// The things that the entry records as made. A run on another server is not among them.

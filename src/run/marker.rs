@@ -32,6 +32,9 @@ struct Marker {
     /// The transaction that has written it.
     transaction: u64,
     owner: Owner,
+    /// Name of the copy of a server that its runs copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<String>,
 }
 
 /// Whose an experiment is.
@@ -94,14 +97,22 @@ fn of(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Result<Marke
         role,
         transaction: 0,
         owner: Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?,
+        data: None,
     })
 }
 
 /// Says that this server goes on with an experiment. Where the transaction that records it rolls back, the mark is of no row.
-pub fn write(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Result<(), Fault> {
+pub fn write(
+    experiment_id: i64,
+    mark: &str,
+    extension: u32,
+    role: u32,
+    data: Option<String>,
+) -> Result<(), Fault> {
     let transaction = sql::write("SELECT pg_current_xact_id()", &[])?;
     let marker = Marker {
         transaction: transaction.and_then(|id| id.parse().ok()).unwrap_or(0),
+        data,
         ..of(experiment_id, mark, extension, role)?
     };
     let path = path(experiment_id);
@@ -121,6 +132,7 @@ pub fn ownership(
         let alike = Marker {
             role,
             transaction: 0,
+            data: None,
             ..found
         };
         (recorded_role, alike)
@@ -142,6 +154,21 @@ pub fn role_that_asked(found: &ExperimentControl, extension: u32) -> Result<Opti
     };
     let ownership = ownership(found.experiment_id, &found.mark, extension, role)?;
     Ok((ownership != Ownership::OfAnotherRole).then_some(role))
+}
+
+/// The databases other than this one that have an experiment with runs that copy the data of this name.
+pub fn other_databases_using(data: &str) -> Result<Vec<u32>, Fault> {
+    const IS_ROLLED_BACK: &str = "SELECT 1 WHERE pg_catalog.pg_xact_status($1::xid8) = 'aborted'";
+    let here = session::database();
+    let mut databases = Vec::new();
+    for (path, database, _) in all()?.into_iter().filter(|mark| mark.1 != here) {
+        let marker = read(&path).filter(|marker| marker.data.as_deref() == Some(data));
+        let Some(marker) = marker else { continue };
+        if sql::read(IS_ROLLED_BACK, &[Some(&marker.transaction.to_string())])?.is_none() {
+            databases.push(database);
+        }
+    }
+    Ok(databases)
 }
 
 /// Removes the marks of this database whose experiments are over, or were dropped. With the rights of the extension's owner.

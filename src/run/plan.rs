@@ -113,7 +113,16 @@ pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault>
     for step in plan::steps(spec, Place::TargetState(target_state)) {
         match step.act {
             Act::Job(task) => shown.extend(commands.of_helper(task)),
-            act if step.how.is_empty() => shown.push(show(&step, commands.of(act)?)),
+            act if step.how.is_empty() => {
+                let mut command = commands.of(act)?;
+                if spec.options.instances > 1 && act.is_of_each_server() {
+                    command += &format!(
+                        "\nand likewise for each of {} servers",
+                        spec.options.instances
+                    );
+                }
+                shown.push(show(&step, command));
+            }
             _ => shown.push(show(&step, step.how.to_owned())),
         }
     }

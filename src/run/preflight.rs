@@ -197,7 +197,8 @@ fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {
     )?;
     let (own, theirs): (u64, u64) = read_json("sizes", &text.unwrap_or_default())?;
     spec.workload.check_buffers(spec, theirs)?;
-    check_both("shared_buffers", own, theirs)
+    let all = theirs.saturating_mul(spec.options.instances.into());
+    check_both("shared_buffers", own, all)
 }
 
 /// Refuses a target server whose shared memory does not fit into RAM beside this one's. In a transaction.
@@ -217,12 +218,12 @@ pub fn locked_memory_limit() -> Option<u64> {
     getrlimit(Resource::Memlock).current
 }
 
-/// The hint for a target server that got no memory for its rings. In a transaction.
-pub fn hint_for_rings(theirs: Rings) -> Result<String, Fault> {
+/// The hint for a target server that got no memory for its rings, where this many servers have such rings there. In a transaction.
+pub fn hint_for_rings(theirs: Rings, servers: u64) -> Result<String, Fault> {
     let limit = locked_memory_limit();
     let arithmetic = match own_rings()? {
-        Some(own) => io_rings::arithmetic(own, theirs, limit),
-        None => io_rings::arithmetic_of_target(theirs, limit),
+        Some(own) => io_rings::arithmetic(own, theirs, servers, limit),
+        None => io_rings::arithmetic_of_target(theirs, servers, limit),
     };
     Ok(format!("{arithmetic}. {}", io_rings::HINT))
 }

@@ -1,16 +1,16 @@
 //! A client's place in a run: what it works with, and how it and the coordinator tell each other that something is to be done, or has been.
 
 use std::{
-    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release},
     time::Duration,
 };
 
-use pgfsbench_core::board::{ClientSlot, ClientState};
+use pgfsbench_core::board::{ClientSlot, ClientState, add};
 
 use crate::{
     board::{Board, Request},
     errors::{Fault, sqlstate},
-    pg::{process, xact},
+    pg::{process, utility, xact},
     workload::Progress,
 };
 
@@ -80,6 +80,23 @@ impl ClientContext<'_> {
             false => Ok(()),
         };
         xact::catch(|| self.each_window(load)).and_then(|result| result)
+    }
+
+    /// Runs statements that may stand in no transaction, if it is among this many clients that do so at the same time: each takes the next statement.
+    pub fn run_shares(&self, clients: u32, statements: &[&str]) -> Result<(), Fault> {
+        process::become_undisturbed_owner(self.request.owner.load(Acquire))?;
+        self.each_window(|_| {
+            let next = || self.board.run.next_share.fetch_add(1, AcqRel);
+            let is_mine = |share: &u64| self.index < clients && *share < statements.len() as u64;
+            while let Some(share) = Some(next()).filter(is_mine) {
+                if self.stopped() {
+                    return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
+                }
+                utility::run(&[statements[share as usize]])?;
+                add(&self.slot.committed, 1);
+            }
+            Ok(())
+        })
     }
 
     /// Takes part in each window as [`Self::each_window`] does; `wait` waits for the next window.

@@ -54,13 +54,19 @@ impl Workload for Scans {
                 table::reserve(spec)?;
                 table::load(spec, 0, 1, |rows| context.done(rows))
             }),
-            VACUUM => context.run_each(&table::VACUUM),
-            VERIFY => scanner::verify(spec),
+            VACUUM => {
+                let statements = table::vacuum(spec)?;
+                let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
+                context.run_each(&statements)
+            }
+            VERIFY => scanner::verify(board, spec),
             CREATE => xact::transaction(|| {
                 table::create(spec)?;
                 table::reserve(spec)
             }),
-            ALLOW_WORKERS => xact::transaction(|| table::allow_workers(table::own(spec).largest())),
+            ALLOW_WORKERS => {
+                xact::transaction(|| table::allow_workers(spec, table::own(spec).largest()))
+            }
             PREPARE => scanner::prepare(board, spec),
             SCAN => scanner::scan(board, spec),
             other => Err(no_such_task(other)),

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use pgfsbench_core::{
     quoting,
     spec::{RoleOfOriginal, Spec, Stage},
-    verification::Check,
+    verification::{Check, Moment},
     workload::{
         mix::Mix,
         script::{
@@ -40,8 +40,10 @@ use runner::{Runner, with_texts};
 const GRANT: Task = Task(5);
 /// Carry out the script that makes the tables.
 const INIT: Task = Task(6);
-/// Carry out the caller's checks.
+/// Carry out the caller's checks after the window.
 const CHECK: Task = Task(7);
+/// Carry out the caller's checks before the window.
+const CHECK_BEFORE: Task = Task(8);
 
 pub struct Script;
 
@@ -49,7 +51,7 @@ pub struct Script;
 fn document(board: &Board) -> Result<Document, Fault> {
     read_json(
         "document of scripts",
-        &segment::read(board.run.script.load(Acquire))?,
+        &segment::read(board.run.document.load(Acquire))?,
     )
 }
 
@@ -72,7 +74,7 @@ impl Transactions for Script {
         let text = xact::transaction(|| store::script::read(&sha256))?;
         let texts = Segment::publish(&text);
         let area = &run.board.run;
-        area.script.store(texts.handle(), Release);
+        area.document.store(texts.handle(), Release);
         let role = match run.spec.stage {
             Stage::Whole => run.request.role.load(Acquire),
             Stage::WholeOfTarget
@@ -108,10 +110,12 @@ impl Transactions for Script {
     }
 
     fn before_clients(&self, run: &mut Run) -> Result<(), Fault> {
-        match run.spec.stage {
-            Stage::OnLoaded { .. } | Stage::OnOwn { .. } => grant(run),
-            _ => Ok(()),
+        if let Stage::OnLoaded { .. } | Stage::OnOwn { .. } = run.spec.stage {
+            grant(run)?;
         }
+        let OwnChecks { checks, fault } = checks_of_caller(run, Moment::Load)?;
+        xact::transaction(|| store::insert_checks(run.run_id, Moment::Load, &checks))?;
+        fault.map_or(Ok(()), Err)
     }
 
     fn own_checks(
@@ -120,26 +124,7 @@ impl Transactions for Script {
         _kept: &[Segment],
         _found: &Value,
     ) -> Result<OwnChecks, Fault> {
-        if !Settings::of(&run.spec).has_checks {
-            return Ok(OwnChecks::default());
-        }
-        // This process has attached the segment of the texts, and can attach it once only.
-        let document = stored_document(&run.spec)?;
-        let fault = run.have_done(CHECK).err();
-        if let Some(fault) = fault.as_ref().filter(|fault| fault.is_cancel()) {
-            return Err(fault.clone());
-        }
-        let report = run.board.run.worker.report.get();
-        let answers: Answers = match fault {
-            None => read_json("answers to checks", &report)?,
-            // The worker may have ended before it made a check.
-            Some(_) => serde_json::from_str(&report).unwrap_or_default(),
-        };
-        let error = fault.as_ref().map(|fault| fault.message.as_str());
-        Ok(OwnChecks {
-            checks: answers.checks(&document.checks, error),
-            fault: fault.or_else(|| answers.refusal(&document.checks).map(Fault::from)),
-        })
+        checks_of_caller(run, Moment::Window)
     }
 
     fn has_clients_of_role(&self) -> bool {
@@ -147,14 +132,15 @@ impl Transactions for Script {
     }
 
     fn is_of_role(&self, task: Task) -> bool {
-        [INIT, CHECK].contains(&task)
+        [INIT, CHECK, CHECK_BEFORE].contains(&task)
     }
 
     fn own_task(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
         match task {
             GRANT => make_role_and_grant(context),
             INIT => init(context),
-            CHECK => check(context),
+            CHECK => check(context, Moment::Window),
+            CHECK_BEFORE => check(context, Moment::Load),
             other => Err(no_such_task(other)),
         }
     }
@@ -210,7 +196,7 @@ impl Transactions for Script {
     }
 
     fn check_again(&self, spec: &Spec, ask: Ask) -> Result<OwnChecks, Fault> {
-        let checks = stored_document(spec)?.checks;
+        let checks = stored_document(spec)?.checks_at(Moment::Crash);
         let mut answers = Answers::default();
         let mut fault = None;
         for check in &checks {
@@ -243,6 +229,37 @@ impl Transactions for Script {
     ) -> Result<Found, Fault> {
         Ok(Found::default())
     }
+}
+
+/// Has the caller's checks of this moment made.
+fn checks_of_caller(run: &mut Run, moment: Moment) -> Result<OwnChecks, Fault> {
+    if !Settings::of(&run.spec).has_checks {
+        return Ok(OwnChecks::default());
+    }
+    // This process has attached the segment of the texts, and can attach it once only.
+    let checks = stored_document(&run.spec)?.checks_at(moment);
+    if checks.is_empty() {
+        return Ok(OwnChecks::default());
+    }
+    let task = match moment {
+        Moment::Load => CHECK_BEFORE,
+        Moment::Window | Moment::Crash => CHECK,
+    };
+    let fault = run.have_done(task).err();
+    if let Some(fault) = fault.as_ref().filter(|fault| fault.is_cancel()) {
+        return Err(fault.clone());
+    }
+    let report = run.board.run.worker.report.get();
+    let answers: Answers = match fault {
+        None => read_json("answers to checks", &report)?,
+        // The worker may have ended before it made a check.
+        Some(_) => serde_json::from_str(&report).unwrap_or_default(),
+    };
+    let error = fault.as_ref().map(|fault| fault.message.as_str());
+    Ok(OwnChecks {
+        checks: answers.checks(&checks, error),
+        fault: fault.or_else(|| answers.refusal(&checks).map(Fault::from)),
+    })
 }
 
 /// Has the role made, where the server is one of our own, and what is there granted to it.
@@ -307,7 +324,7 @@ fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
 }
 
 /// The role that asked, in a copy of its server: with the rights that it had when the server was copied.
-fn asking_role(role: &RoleOfOriginal) -> Result<String, Fault> {
+pub fn asking_role(role: &RoleOfOriginal) -> Result<String, Fault> {
     let RoleOfOriginal { oid, name } = role;
     let found = sql::read(
         "SELECT oid FROM pg_catalog.pg_roles WHERE oid = $1::oid AND rolname = $2 AND rolcanlogin AND NOT rolsuper",
@@ -316,7 +333,7 @@ fn asking_role(role: &RoleOfOriginal) -> Result<String, Fault> {
     found.ok_or_else(|| {
         Fault::new(
             sqlstate::NOT_ALLOWED,
-            format!("role \"{name}\" cannot run scripts in the copied server"),
+            format!("role \"{name}\" cannot be used in the copied server"),
         )
         .detail("When the server was copied, the role was missing, had another name, was not permitted to log in, or was a superuser.")
         .hint("Copy the server again, or start the run as another role.")
@@ -396,12 +413,12 @@ fn told(spec: &Spec, fault: Fault) -> Fault {
 }
 
 /// In a session of the role. The answers are reported whether or not an error ends the session.
-fn check(context: &WorkerContext) -> Result<(), Fault> {
+fn check(context: &WorkerContext, moment: Moment) -> Result<(), Fault> {
     report::remember_codes();
     let document = document(context.board)?;
     let mut session = ScriptSession::new();
     let mut answers = Answers::default();
-    for (done, check) in (0..).zip(&document.checks) {
+    for (done, check) in (0..).zip(&document.checks_at(moment)) {
         if answers.is_full() {
             break;
         }

@@ -35,6 +35,13 @@ impl Transactions for Tpcb {
         u64::from(spec.scale) * ACCOUNTS
     }
 
+    fn made(&self, spec: &Spec) -> Vec<String> {
+        let bulk = spec.options.maintenance.then_some(maintenance::BULK);
+        let tables = TABLES.into_iter().chain(bulk);
+        let with_key = |table: &str| [table.to_owned(), format!("{table}_pkey")];
+        tables.flat_map(with_key).collect()
+    }
+
     fn load(&self, spec: &Spec, progress: Progress) -> Result<(), Fault> {
         script::load(spec, progress)
     }

@@ -87,6 +87,12 @@ impl Transactions for TpccLike {
         rows.into_iter().sum()
     }
 
+    fn made(&self, _spec: &Spec) -> Vec<String> {
+        let with_key = |table: Table| [table.name().to_owned(), format!("{}_pkey", table.name())];
+        let keys = Table::ALL.into_iter().flat_map(with_key);
+        keys.chain(load::INDEXES.map(str::to_owned)).collect()
+    }
+
     fn load(&self, spec: &Spec, progress: Progress) -> Result<(), Fault> {
         load::load(spec, progress)
     }

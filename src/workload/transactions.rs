@@ -23,7 +23,7 @@ use crate::{
     bench::{Run, Task},
     board::{Phase, outcome::Outcome as RunOutcome},
     clock,
-    errors::{Fault, read_json},
+    errors::{Fault, read_json, sqlstate},
     pg::{guc, plan::Connection, segment::Segment, sql, xact},
     watch::surroundings,
 };
@@ -206,6 +206,11 @@ pub trait Transactions: Sync {
     /// Rows that are loaded and counted.
     fn rows(&self, spec: &Spec) -> u64;
 
+    /// Names in schema public of everything that the workload makes.
+    fn made(&self, _spec: &Spec) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Creates the tables in the current transaction, and fills them if there is one loader. `progress` gets the rows so far.
     fn load(&self, spec: &Spec, progress: Progress) -> Result<(), Fault>;
 
@@ -219,7 +224,7 @@ pub trait Transactions: Sync {
         Ok(())
     }
 
-    /// Statements that are run after loading, each in a transaction of its own.
+    /// Statements that are run after loading, each in a transaction of its own; the longest first, if several processes load, which take one each.
     fn after_load(&self, spec: &Spec) -> &'static [&'static str];
 
     /// After these statements, in a transaction of its own.
@@ -283,6 +288,34 @@ pub trait Transactions: Sync {
     }
 }
 
+/// Relations and types in schema public that have one of these names, and the schema itself if it is missing.
+const TAKEN: &str = "SELECT CASE WHEN to_regnamespace('public') IS NULL THEN '' ELSE (SELECT string_agg(DISTINCT quote_ident(name), ', ') FROM ( \
+      SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('public') UNION ALL \
+      SELECT typname FROM pg_type WHERE typnamespace = to_regnamespace('public')) AS t (name) WHERE name = ANY (string_to_array($1, ','))) END";
+
+/// Refuses a database of a user's own in which the names of the workload's tables and indexes are taken. In a transaction.
+fn check_free(names: &[String]) -> Result<(), Fault> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let (message, detail, hint) = match sql::read(TAKEN, &[Some(&names.join(","))])?.as_deref() {
+        None => return Ok(()),
+        Some("") => (
+            "schema \"public\" does not exist in the copied database",
+            "The workload makes its tables there.".to_owned(),
+            "CREATE SCHEMA public before the server is copied, or use the workload \"script\".",
+        ),
+        Some(taken) => (
+            "the tables of the workload collide with those of the copied database",
+            format!("The schema public has these names already: {taken}."),
+            "Use another database of the data, or the workload \"script\" on the tables that are there.",
+        ),
+    };
+    Err(Fault::new(sqlstate::EXISTS_ALREADY, message)
+        .detail(detail)
+        .hint(hint))
+}
+
 impl<T: Transactions> Workload for T {
     fn names(&self) -> &'static [&'static str] {
         Transactions::names(self)
@@ -293,19 +326,28 @@ impl<T: Transactions> Workload for T {
     }
 
     fn take_part(&self, context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
-        if context.board.run.phase() != Phase::Load {
-            return client::run::<T::Transaction<'_>>(context, spec);
+        let loaders = self.loaders(spec);
+        match context.board.run.phase() {
+            Phase::Load => context.load_share(loaders, |progress| {
+                Transactions::load_share(self, spec, context.index, progress)
+            }),
+            Phase::Vacuum if loaders > 1 => context.run_shares(loaders, self.after_load(spec)),
+            _ => client::run::<T::Transaction<'_>>(context, spec),
         }
-        context.load_share(self.loaders(spec), |progress| {
-            Transactions::load_share(self, spec, context.index, progress)
-        })
     }
 
     fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
         match task {
-            LOAD => xact::transaction(|| self.load(context.spec, &mut |rows| context.done(rows))),
+            LOAD => xact::transaction(|| {
+                if context.spec.stage.is_on_own() {
+                    check_free(&self.made(context.spec))?;
+                }
+                self.load(context.spec, &mut |rows| context.done(rows))
+            }),
             VACUUM => {
-                context.run_each(self.after_load(context.spec))?;
+                if self.loaders(context.spec) == 1 {
+                    context.run_each(self.after_load(context.spec))?;
+                }
                 xact::transaction(|| self.complete_load(context.spec))?;
                 context.report(&xact::transaction(|| self.read_loaded())?);
                 Ok(())

@@ -32,6 +32,7 @@ mod held;
 mod helper;
 mod hints;
 mod history;
+mod instances;
 mod io;
 mod iostat;
 mod kept_database;

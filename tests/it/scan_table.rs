@@ -259,8 +259,11 @@ fn a_table_that_somebody_changes_between_two_scans_fails_the_run(server: &TestSe
         let told = told(&mut client, &id);
         let (detail, hint) = told.split_once('|').expect("two columns");
         let ends = match found {
-            CHANGED => [" of its 7353 pages are as they were loaded."].as_slice(),
-            _ => &["; 7353 pages were loaded.", " of 1000000 rows."],
+            CHANGED => [" of its 7353 pages are as they were before the first scan."].as_slice(),
+            _ => &[
+                "; it had 7353 pages before the first scan.",
+                " of 1000000 rows.",
+            ],
         };
         assert!(
             ends.iter().any(|end| detail.ends_with(end)),

@@ -239,3 +239,118 @@ fn keys_out_of_order_are_a_bug() {
 fn equal_keys_are_a_bug() {
     build(&[Column::Integer], [5, 5].into_iter().map(|n| vec![n]));
 }
+
+/// As several processes write it: each its part of the leaves, and one the pages above them.
+fn build_in_parts(columns: &[Column], keys: &[Vec<i64>], ends: &[usize]) -> Built {
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let parts: Vec<_> = starts.zip(ends.iter().copied()).collect();
+    let of_part = |&(start, end): &(usize, usize)| leaves(columns, (end - start) as u64);
+    let all = parts.iter().map(of_part).sum();
+    let mut pages = BTreeMap::new();
+    let mut above = Tree::in_parts(columns, 1, all);
+    let mut write_above = BTreeMap::new();
+    let mut first = 1;
+    for (number, &(start, end)) in parts.iter().enumerate() {
+        let own = first..first + of_part(&parts[number]);
+        let next = keys.get(end).map(Vec::as_slice);
+        let mut part = Tree::in_parts(columns, first, all);
+        let mut write = |block: u32, page: &Page| -> Result<(), ()> {
+            if block <= all {
+                assert!(own.contains(&block), "block {block} is another part's");
+                assert!(pages.insert(block, Box::new(*page)).is_none());
+            }
+            Ok(())
+        };
+        let mut write_above = |block: u32, page: &Page| -> Result<(), ()> {
+            if block > all {
+                write_above.insert(block, Box::new(*page));
+            }
+            Ok(())
+        };
+        for (n, key) in (start..end).zip(&keys[start..end]) {
+            part.push(key, place(n), &mut write).unwrap();
+            above.push(key, place(0), &mut write_above).unwrap();
+        }
+        part.finish_part(next, &mut write).unwrap();
+        if next.is_some() {
+            above.finish_part(next, &mut write_above).unwrap();
+        }
+        first = own.end;
+    }
+    let root = above.finish(&mut |block, page| -> Result<(), ()> {
+        if block > all {
+            write_above.insert(block, Box::new(*page));
+        }
+        Ok(())
+    });
+    assert_eq!(pages.len(), all as usize, "each leaf is written");
+    pages.extend(write_above);
+    assert_eq!(above.rows(), keys.len() as u64);
+    Built {
+        pages,
+        root: root.unwrap().expect("a root"),
+        blocks: above.blocks(),
+    }
+}
+
+#[test]
+fn parts_of_several_processes_are_one_index() {
+    let columns = [Column::Integer; 3];
+    let keys = |n: i32| [n / 3000 + 1, n / 30 % 100, n % 30 - 7];
+    let all: Vec<Vec<i64>> = (0..60_000)
+        .map(|n| keys(n).map(i64::from).to_vec())
+        .collect();
+    // Parts of one row, of a leaf that is just full, of one row more, and of many leaves.
+    let fit = (1..1000)
+        .find(|rows| leaves(&columns, rows + 1) == 2)
+        .unwrap() as usize;
+    for ends in [
+        vec![60_000],
+        vec![1, 60_000],
+        vec![59_999, 60_000],
+        vec![fit, 2 * fit + 1, 20_000, 20_001, 60_000],
+    ] {
+        let built = build_in_parts(&columns, &all, &ends);
+        let blocks: Vec<u32> = built.pages.keys().copied().collect();
+        assert_eq!(blocks, (1..built.blocks).collect::<Vec<_>>(), "{ends:?}");
+        let mut found = 0;
+        for block in built.level(0) {
+            let page = built.page(block);
+            let has_bound = right_of(page) != 0;
+            found += entries(page).len() - usize::from(has_bound);
+            assert_eq!(u16_at(page, SPECIAL + 12), IS_LEAF);
+        }
+        assert_eq!(found, all.len(), "{ends:?}");
+        for n in (0..60_000)
+            .step_by(7)
+            .chain([1, fit as i32, 20_000, 59_999])
+        {
+            let place = place(n as usize);
+            assert_eq!(
+                built.find(&keys(n)),
+                Some((place.block, place.number)),
+                "{ends:?}: {n}"
+            );
+        }
+    }
+}
+
+#[test]
+fn leaves_are_counted_before_they_are_written() {
+    for columns in [
+        &[Column::Integer][..],
+        &[Column::Integer, Column::SmallInt],
+        &[Column::BigInt; 4],
+    ] {
+        let key = |n: i64| vec![n; columns.len()];
+        for rows in (1..800).chain([100_000]) {
+            let built = build(columns, (1..=rows as i64).map(key));
+            assert_eq!(
+                built.level(0).len(),
+                leaves(columns, rows) as usize,
+                "{rows}"
+            );
+        }
+        assert_eq!(leaves(columns, 0), 0);
+    }
+}

@@ -1,4 +1,5 @@
 use super::*;
+use crate::wording;
 use serde_json::json;
 
 /// A run on a target of image files, as it is stored.
@@ -244,7 +245,7 @@ fn each_area_is_compared_and_weighed() {
     ] {
         let found = but(pointer, value);
         assert_eq!(lines(&found), [expected]);
-        assert!(!found[0].why.is_empty());
+        assert!(!found[0].why.sentence().is_empty());
     }
 }
 
@@ -279,7 +280,7 @@ fn what_matters_most_comes_first_and_then_by_area() {
 fn what_is_not_known_of_one_is_told_as_that() {
     let found = but("/environment/io_scheduler", Value::Null);
     assert_eq!(lines(&found), ["maybe device io_scheduler: none | -"]);
-    assert_eq!(found[0].why, "not known of one of the runs");
+    assert_eq!(found[0].why, Why::Unknown);
     // A setting that is not there has its default.
     assert_ne!(
         but("/environment/settings/shared_buffers", Value::Null)[0].why,
@@ -439,7 +440,7 @@ fn each_option_of_a_workload_has_a_rule() {
     for option in (crate::workload::ALL.iter()).flat_map(|workload| workload.own_options()) {
         let name = format!("options.{}", option.name);
         let (_, why) = rules::weigh(Area::Parameters, &name, None, None);
-        assert!(!why.contains("no rule"), "{name}");
+        assert_ne!(why, Why::NoRule, "{name}");
     }
     let mut tpcc = document();
     tpcc["used"]["options"]["mix"] = json!({"new-order": 45});
@@ -462,4 +463,61 @@ fn no_scale_is_a_scale_of_0_of_older_versions() {
         lines(&between(&document(), &without)),
         ["much parameters scale: 32 | -"]
     );
+}
+
+/// Each value of the document is changed to each kind of value.
+#[test]
+fn each_text_is_replaced_by_its_code_and_all_differences_come_out_the_same() {
+    let pointers = [
+        "/used/clients",
+        "/used/seed",
+        "/definition/filesystem",
+        "/definition/settings",
+        "/environment/kernel",
+        "/environment/layers",
+        "/environment/settings",
+        "/environment/durability",
+        "/environment/of_later",
+        "/environment",
+        "/run/status",
+        "/run/target",
+    ];
+    let differ = || {
+        let values = [
+            json!(1),
+            json!("other"),
+            json!({"fsync": "off"}),
+            Value::Null,
+        ];
+        let found = pointers.iter().flat_map(|pointer| {
+            let each = values.iter().map(|value| match *pointer {
+                "/environment" => {
+                    let mut other = document();
+                    other["environment"] = value.clone();
+                    between(&document(), &other)
+                }
+                _ => but(pointer, value.clone()),
+            });
+            each.flatten().collect::<Vec<_>>()
+        });
+        let found: Vec<Difference> = found.collect();
+        let words: Vec<String> = found.iter().map(|found| found.why.sentence()).collect();
+        (found, words)
+    };
+    let (told, words) = differ();
+    let (found, codes) = wording::without(differ);
+    assert_eq!(found, told);
+    assert!(words.iter().all(|words| words != "difference"), "{words:?}");
+    assert!(codes.iter().all(|code| code == "difference"), "{codes:?}");
+    let reasons = |why| told.iter().any(|found| found.why == why);
+    for why in [
+        Why::OtherWork,
+        Why::NoRule,
+        Why::Unknown,
+        Why::NotStored,
+        Why::NotDone,
+        Why::TargetName,
+    ] {
+        assert!(reasons(why), "{why:?}");
+    }
 }

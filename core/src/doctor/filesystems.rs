@@ -4,7 +4,10 @@ use super::{
     helper::FilesystemSupport,
     report::{Line, MISSING, OK, Report, WARNING},
 };
-use crate::{helper::Filesystem, quoting};
+use crate::{
+    helper::Filesystem,
+    texts::doctor::filesystems::{self as texts, Lack, Support},
+};
 
 /// All that is found out of filesystems.
 pub struct Facts<'a> {
@@ -42,36 +45,27 @@ pub fn check(facts: &Facts) -> Vec<Line> {
                 true,
             ),
         };
-        let (state, hint) = match (kernel, &program, allowed) {
-            ("no", ..) if filesystem == Filesystem::Zfs => (
-                MISSING,
-                Some("Run apt-get install zfs-dkms zfsutils-linux, with the component contrib of Debian.".to_owned()),
-            ),
-            ("no", ..) => (
-                MISSING,
-                Some("Use a kernel that has it: on Debian those for clouds and small virtual machines often lack it, and linux-image-amd64 has it.".to_owned()),
-            ),
-            (_, None, _) => (MISSING, Some(format!("Run apt-get install {}.", quoting::shell(package)))),
-            (.., false) => (
-                WARNING,
-                Some("Add it to filesystems in /etc/pgfsbench/helper.toml, and restart pgfsbench-helper.".to_owned()),
-            ),
-            _ => (OK, None),
+        let lack = match (kernel, &program, allowed) {
+            ("no", ..) if filesystem == Filesystem::Zfs => Some(Lack::Zfs),
+            ("no", ..) => Some(Lack::Kernel),
+            (_, None, _) => Some(Lack::Program),
+            (.., false) => Some(Lack::Permission),
+            _ => None,
         };
-        let program =
-            program.unwrap_or_else(|| format!("{} is missing", filesystem.mkfs_program()));
-        let version = version.map_or(String::new(), |version| format!(", {version}"));
-        let allowed = if allowed {
-            ""
-        } else {
-            ", not allowed by the helper's configuration"
+        let state = match lack {
+            None => OK,
+            Some(Lack::Permission) => WARNING,
+            Some(_) => MISSING,
         };
-        report.say(
-            filesystem.name(),
-            state,
-            format!("kernel: {kernel}; {program}{version}; package {package}{allowed}"),
-            hint,
-        );
+        let support = Support {
+            kernel,
+            mkfs: filesystem.mkfs_program(),
+            program: program.as_deref(),
+            version: version.as_deref(),
+            package,
+            allowed,
+        };
+        report.say(filesystem.name(), state, texts::support(&support, lack));
     }
     report.lines
 }
@@ -101,12 +95,14 @@ fn support(filesystem: Filesystem, known: &str, modules: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::report::assert_decides_by_codes;
 
     const KNOWN: &str = "nodev\tproc\n\text4\n\text2\n";
     const MODULES: &str =
         "kernel/fs/xfs/xfs.ko: kernel/lib/libcrc32c.ko\nkernel/fs/btrfs/btrfs.ko.xz:\n";
 
     fn line(facts: &Facts, name: &str) -> Line {
+        assert_decides_by_codes(|| check(facts));
         let lines = check(facts);
         assert_eq!(lines.len(), Filesystem::ALL.len());
         lines.into_iter().find(|line| line.item == name).unwrap()

@@ -1,15 +1,11 @@
 //! The helper: whether it is there, and what it may use.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::Deserialize;
 
 use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
-use crate::{
-    helper::{IMAGES, line_that_allows},
-    quoting,
-    units::format_bytes,
-};
+use crate::{helper::IMAGES, quoting, texts::doctor::helper as texts};
 
 /// The description that the helper has published.
 #[derive(Clone, Debug, Deserialize)]
@@ -35,6 +31,9 @@ pub struct Description {
     pub devices: Vec<Device>,
     #[serde(default)]
     pub images: Vec<Images>,
+    /// Directories with backups that may be copied.
+    #[serde(default)]
+    pub backups: Vec<PathBuf>,
     #[serde(default)]
     pub filesystems: Vec<FilesystemSupport>,
     #[serde(default)]
@@ -136,26 +135,13 @@ pub struct Start {
 impl Start {
     /// The missing step: to set it up, or only to start it.
     pub fn in_words(&self) -> String {
-        const START: &str = "systemctl start pgfsbench-helper, or pgfsbench-helper serve where systemd does not run";
-        if self.has_served {
-            return format!("Start it as root: {START}.");
-        }
-        let setup = format!("pgfsbench-helper setup{}", self.place.setup_options());
-        let hint = match self.is_configured {
-            true => format!(
-                "It is set up on this machine: start it as root ({START}). If it does not know this database, run once: {setup} --allow-images DIRECTORY; later: systemctl restart pgfsbench-helper."
-            ),
-            false => {
-                format!("Run as root, once: {setup} --allow-images DIRECTORY; later: {START}.")
-            }
+        let options = self.place.setup_options();
+        let how = match (self.has_served, self.is_configured) {
+            (true, _) => texts::Start::Again,
+            (false, true) => texts::Start::KnownHere(&options),
+            (false, false) => texts::Start::First(&options),
         };
-        let sockets = &self.place.2;
-        match self.is_open_to_all {
-            true => format!(
-                "{hint} Every user may write to {sockets}, and listen there while the server is down: the helper then does not serve this server. Give unix_socket_directories a directory of the server's user alone."
-            ),
-            false => hint,
-        }
+        texts::start(how, self.is_open_to_all.then_some(&*self.place.2))
     }
 }
 
@@ -177,135 +163,82 @@ pub fn check(facts: &Facts) -> Vec<Line> {
     let mut report = Report::new("helper");
     let version = &facts.version;
     match version {
-        Some(_) => report.add("running", OK, "it serves this database"),
-        None => report.say(
-            "running",
-            MISSING,
-            "pgfsbench-helper does not serve this database; targets in directories and default work without it",
-            Some(facts.start.in_words()),
-        ),
+        Some(_) => report.say("running", OK, texts::serves()),
+        None => {
+            let text = texts::does_not_serve(facts.start.in_words());
+            report.say("running", MISSING, text);
+        }
     }
     if let Some(version) = version {
-        report.say(
-            "version",
-            if version == facts.library {
-                OK
-            } else {
-                MISSING
-            },
-            format!(
-                "it is {version}; that of the extension is {}",
-                facts.library
-            ),
-            Some("Install the same version of both, and restart pgfsbench-helper.".into()),
-        );
+        let is_same = version == facts.library;
+        let text = texts::version(version, facts.library);
+        report.say("version", if is_same { OK } else { MISSING }, text);
     }
     let Some((description, seen)) = &facts.description else {
         return report.lines;
     };
-    report.say(
-        "last seen",
-        if version.is_some() { OK } else { INFO },
-        format!("what follows was seen at {seen}"),
-        Some("Start pgfsbench-helper to have it look again.".into()),
-    );
+    let state = if version.is_some() { OK } else { INFO };
+    report.say("last seen", state, texts::last_seen(seen));
     storage(&mut report, description);
     report.lines
 }
 
 fn power_cuts(report: &mut Report, description: &Description) {
-    let (state, says, hint) = match &description.no_power_cuts {
-        Some(why_not) => (
-            MISSING,
-            why_not.as_str(),
-            Some("Load the module: modprobe fuse.".into()),
-        ),
-        None if description.power_cuts == Some(false) => (
-            INFO,
-            "the helper's configuration does not allow them",
-            Some(format!("Add to it {}.", line_that_allows("power_cuts"))),
-        ),
-        None => (
-            OK,
-            "writes to images can be recorded, and cut at any moment",
-            None,
-        ),
+    let (state, text) = match &description.no_power_cuts {
+        Some(why_not) => (MISSING, texts::no_power_cuts(why_not)),
+        None if description.power_cuts == Some(false) => (INFO, texts::power_cuts_not_allowed()),
+        None => (OK, texts::power_cuts()),
     };
-    report.say("power cuts", state, says, hint);
+    report.say("power cuts", state, text);
 }
 
 fn storage(report: &mut Report, description: &Description) {
-    report.say(
-        "loop devices",
-        if description.loop_devices {
-            OK
-        } else {
-            MISSING
-        },
-        if description.loop_devices {
-            "images can be attached"
-        } else {
-            "images cannot be attached here"
-        },
-        Some("Load the module loop.".into()),
-    );
+    let can_attach = description.loop_devices;
+    let state = if can_attach { OK } else { MISSING };
+    report.say("loop devices", state, texts::loop_devices(can_attach));
     power_cuts(report, description);
     for (driver, missing) in &description.no_layouts {
-        report.say(
-            format!("layouts of {driver}"),
-            INFO,
-            missing.why_not.clone(),
-            missing.hint.clone(),
-        );
+        let text = texts::helpers(&missing.why_not, missing.hint.as_deref());
+        report.say(format!("layouts of {driver}"), INFO, text);
     }
     if description.images.is_empty() {
-        report.say(
-            "images",
-            INFO,
-            "the helper's configuration names no directory for images",
-            Some("Add to /etc/pgfsbench/helper.toml, on three lines: [[images]] directory = \"/DIRECTORY\" max_bytes = \"16GB\"; then restart pgfsbench-helper.".into()),
-        );
+        report.say("images", INFO, texts::no_images());
     }
     for images in &description.images {
         let item = format!("images {}", images.directory.as_deref().unwrap_or(""));
-        let bytes = |bytes: Option<u64>| format_bytes(bytes.unwrap_or(0));
-        match &images.why_not {
-            Some(why_not) => report.add(item.trim_end(), MISSING, why_not.clone()),
-            None => report.add(
-                item,
-                OK,
-                format!(
-                    "{} of {} are used, and its filesystem has {} free",
-                    bytes(images.used_bytes),
-                    bytes(images.max_bytes),
-                    bytes(images.free_bytes)
-                ),
-            ),
-        }
+        let bytes = |bytes: Option<u64>| bytes.unwrap_or(0);
+        let (used, most) = (bytes(images.used_bytes), bytes(images.max_bytes));
+        let (state, text) = match &images.why_not {
+            Some(why_not) => (MISSING, texts::helpers(why_not, None)),
+            None => (OK, texts::images(used, most, bytes(images.free_bytes))),
+        };
+        report.say(item.trim_end(), state, text);
     }
     for device in &description.devices {
-        let holds = device.contents.as_deref().unwrap_or("unknown contents");
-        let seen = format!("{}, holds {holds}", format_bytes(device.bytes.unwrap_or(0)));
+        let seen = || texts::device(device.bytes.unwrap_or(0), device.contents.as_deref());
+        let says = device.why_not.clone().unwrap_or_else(seen);
         report.say(
             format!("device {}", device.path),
             if device.usable { OK } else { WARNING },
-            device.why_not.clone().unwrap_or(seen),
-            device.hint.clone(),
+            texts::helpers(&says, device.hint.as_deref()),
         );
     }
     for prepared in &description.prepared {
-        report.say(
-            format!("target {}", prepared.target),
-            INFO,
-            format!("it is mounted on {}", prepared.mount_point),
-            Some("A run that is on releases what it has prepared; fsbench.release_target() what was prepared by hand, or is left of a run.".into()),
-        );
+        let text = texts::prepared(&prepared.mount_point);
+        report.say(format!("target {}", prepared.target), INFO, text);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::report::assert_decides_by_codes;
+
+    fn states(facts: &Facts) -> Vec<(String, &'static str)> {
+        assert_decides_by_codes(|| check(facts));
+        let lines = check(facts).into_iter();
+        lines.map(|line| (line.item, line.state)).collect()
+    }
 
     fn start() -> Start {
         Start {
@@ -354,10 +287,7 @@ mod tests {
             library: "1",
             ..Facts::default()
         };
-        let states: Vec<_> = check(&facts)
-            .into_iter()
-            .map(|line| (line.item, line.state))
-            .collect();
+        let states = states(&facts);
         assert_eq!(
             states,
             [("running".into(), OK), ("version".into(), MISSING)]
@@ -375,10 +305,7 @@ mod tests {
             description: Some((description.unwrap(), "now".into())),
             ..Facts::default()
         };
-        let states: Vec<_> = check(&facts)
-            .into_iter()
-            .map(|line| (line.item, line.state))
-            .collect();
+        let states = states(&facts);
         let expected = [
             ("running", MISSING),
             ("last seen", INFO),
@@ -399,10 +326,12 @@ mod tests {
         for (allowed, state) in [("false", INFO), ("true", OK), ("null", OK)] {
             let text = format!(r#"{{"loop_devices": true, "power_cuts": {allowed}}}"#);
             let description = serde_json::from_str(&text).expect("a description");
-            let lines = check(&Facts {
+            let facts = Facts {
                 description: Some((description, "now".into())),
                 ..Facts::default()
-            });
+            };
+            assert_decides_by_codes(|| check(&facts));
+            let lines = check(&facts);
             let line = lines.iter().find(|line| line.item == "power cuts");
             let line = line.expect("the line of power cuts");
             assert_eq!(line.state, state);

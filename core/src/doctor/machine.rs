@@ -6,7 +6,7 @@ use crate::{
     finding::{self, Class, Durability, MachineFacts, RunFacts},
     run::surroundings::Load,
     sys::LayerKind,
-    units::format_share,
+    texts::doctor::{machine as texts, value},
 };
 
 /// All that is found out of the machine.
@@ -58,24 +58,16 @@ pub fn check(facts: &Facts) -> Vec<Line> {
 fn fio(report: &mut Report, fio: &Fio) {
     match fio {
         Fio::Unknown => {}
-        Fio::Found(path) => report.say("fio", OK, format!("is {path}"), None),
-        Fio::Refused(why, hint) => report.say(
-            "fio",
-            INFO,
-            format!("{why}: the workload io cannot be run"),
-            hint.clone(),
-        ),
+        Fio::Found(path) => report.say("fio", OK, texts::fio(path)),
+        Fio::Refused(why, hint) => {
+            report.say("fio", INFO, texts::fio_refused(why, hint.as_deref()));
+        }
     }
 }
 
 fn load(report: &mut Report, facts: &Facts) {
     match &facts.load {
-        None => report.say(
-            "load",
-            INFO,
-            "could not be found out",
-            Some("Let the server read /proc/stat.".into()),
-        ),
+        None => report.say("load", INFO, texts::load_not_known()),
         Some(load) => {
             let facts = RunFacts {
                 machine: MachineFacts {
@@ -87,57 +79,26 @@ fn load(report: &mut Report, facts: &Facts) {
                 ..RunFacts::default()
             };
             load_of_others(report, load, &facts);
-            report.foretell(
-                "steal",
-                &facts,
-                "steal",
-                "the host leaves the processors to it",
-            );
+            report.foretell("steal", &facts, "steal", texts::no_steal());
         }
     }
-    let tells = facts.tells_of_pressure;
-    report.say(
-        "pressure",
-        if tells { OK } else { INFO },
-        if tells {
-            "the kernel tells of pressure (PSI)"
-        } else {
-            "the kernel does not tell of pressure (PSI)"
-        },
-        Some("Boot with psi=1, with a kernel from 4.20 on; containers may hide it.".into()),
-    );
+    let is_told = facts.tells_of_pressure;
+    let state = if is_told { OK } else { INFO };
+    report.say("pressure", state, texts::pressure(is_told));
 }
 
 /// The line about the load of other programs. A load with an unknown owner is attributed to no program.
 fn load_of_others(report: &mut Report, load: &Load, facts: &RunFacts) {
-    let busy = format!(
-        "the processors were busy in {} of the time",
-        format_share(load.busy)
-    );
     if load.others.is_some() || finding::foretell(facts, "noisy_neighbour").is_some() {
-        report.foretell("load", facts, "noisy_neighbour", busy);
+        report.foretell("load", facts, "noisy_neighbour", texts::load(load.busy));
         return;
     }
-    let by_others = match load.others_at_least {
-        Some(least) => format!(
-            "by programs that are none of the server in {} of the time at least",
-            format_share(least)
-        ),
-        None => "by which programs is not known".into(),
-    };
-    let hint = "The kernel's threads cannot be seen here, as in most containers: what others do in a run is not known, or only the least of it. \
-        See the load of the machine from outside.";
-    report.say(
-        "load",
-        INFO,
-        format!("{busy}, {by_others}"),
-        Some(hint.into()),
-    );
+    let text = texts::load_of_unknown_owner(load.busy, load.others_at_least);
+    report.say("load", INFO, text);
 }
 
 fn kernel(report: &mut Report, all: &Facts) {
     let machine = &all.machine;
-    let unknown = || "not known".to_owned();
     let facts = RunFacts {
         machine: MachineFacts {
             clock_source: machine.clock_source.clone(),
@@ -146,58 +107,39 @@ fn kernel(report: &mut Report, all: &Facts) {
         },
         ..RunFacts::default()
     };
-    let clock = machine.clock_source.clone().unwrap_or_else(unknown);
+    let clock = texts::clock_source(machine.clock_source.as_deref());
     report.foretell("clock source", &facts, "slow_clock", clock);
     if let Some(governor) = &machine.cpu_governor {
-        report.foretell("governor", &facts, "governor", governor);
+        report.foretell("governor", &facts, "governor", value(governor));
     }
     if let Some(pages) = &machine.transparent_hugepage {
-        report.say(
-            "huge pages",
-            if pages == "always" { INFO } else { OK },
-            format!("transparent huge pages: {pages}"),
-            Some("They can stall a server: many set madvise or never.".into()),
-        );
+        let state = if pages == "always" { INFO } else { OK };
+        report.say("huge pages", state, texts::huge_pages(pages));
     }
-    report.add(
-        "kind",
-        OK,
-        format!(
-            "virtual machine: {}; container: {}",
-            machine.virtualization.clone().unwrap_or_else(unknown),
-            machine.container.clone().unwrap_or_else(unknown)
-        ),
-    );
+    let (virtualization, container) = (&machine.virtualization, &machine.container);
+    let kind = texts::kind(virtualization.as_deref(), container.as_deref());
+    report.say("kind", OK, kind);
     limits(report, all);
 }
 
 fn limits(report: &mut Report, facts: &Facts) {
-    let (says, hint) = match &facts.machine.limits {
+    let text = match &facts.machine.limits {
         Some(limits) => match limits.in_words() {
-            Some(limits) => (
-                format!("the server's cgroup may have no more than {limits}"),
-                "Runs are measured under these limits, and have a finding for each that they reach.",
-            ),
+            Some(limits) => texts::limits(&limits),
             None => return,
         },
-        None if facts.is_in_cgroup => (
-            "not known: the server is in a cgroup that cannot be seen here".to_owned(),
-            "The machine's memory and processors are taken for the server's. Mount the cgroups of the server at /sys/fs/cgroup.",
-        ),
+        None if facts.is_in_cgroup => texts::limits_not_known(),
         None => return,
     };
-    report.say("limits", INFO, says, Some(hint.into()));
+    report.say("limits", INFO, text);
 }
 
 /// Reports the device on which the target default would be measured.
 fn device(report: &mut Report, facts: &Facts) {
     let (device, virtualization) = (&facts.device, facts.machine.virtualization.as_deref());
     if let Some((fs_type, source, options)) = &facts.mount {
-        report.add(
-            "filesystem of data",
-            OK,
-            format!("{fs_type} on {source}, {options}"),
-        );
+        let text = texts::filesystem(fs_type, source, options);
+        report.say("filesystem of data", OK, text);
     }
     // Findings that each run on the target default would have.
     for finding in finding::judge(&facts.of_storage) {
@@ -205,58 +147,37 @@ fn device(report: &mut Report, facts: &Facts) {
     }
     let layers = device.layers.as_deref().unwrap_or_default();
     if layers.is_empty() {
-        let what = "the data are on no block device of their own: what a device does is not known";
-        let hint = "Use a target on a device, where it is the device that matters.";
-        report.say("device of data", INFO, what, Some(hint.into()));
+        report.say("device of data", INFO, texts::no_device());
         return;
     }
-    let named = layers
+    let names: Vec<&str> = layers
         .iter()
-        .map(|layer| layer.name.as_deref().unwrap_or("?"));
-    let outline = named.collect::<Vec<_>>().join(", ");
+        .map(|layer| layer.name.as_deref().unwrap_or("?"))
+        .collect();
     let is_virtual = virtualization.is_some_and(|kind| kind != "none")
         && layers.iter().any(|layer| layer.kind == LayerKind::Disk);
     let durability = Durability::of_layers(&facts.of_storage);
     let is_well = durability.class() >= Class::Declared;
+    let model = device.device_model.as_deref();
     report.say(
         "device of data",
         if is_well { OK } else { INFO },
-        format!(
-            "{outline}{}{}",
-            device
-                .device_model
-                .as_ref()
-                .map_or(String::new(), |model| format!("; {model}")),
-            if is_virtual {
-                "; a virtual disk, of which only the host knows what it is"
-            } else {
-                ""
-            },
-        ),
-        Some(format!(
-            "The durability of runs here will be {}.",
-            durability.sentence()
-        )),
+        texts::device(&names, model, is_virtual, &durability.sentence()),
     );
     if facts.throttled.is_some_and(|n| n > 0) {
-        let what = "processors were slowed down because of heat since the machine was started";
-        report.say(
-            "heat",
-            INFO,
-            what,
-            Some("Cool them: runs in which that happens carry a finding.".into()),
-        );
+        report.say("heat", INFO, texts::heat());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::report::WARNING;
+    use crate::doctor::report::{WARNING, assert_decides_by_codes};
     use crate::finding::StorageFacts;
     use crate::sys::{Layer, cgroup::Limits};
 
     fn states(facts: &Facts) -> Vec<(String, &'static str)> {
+        assert_decides_by_codes(|| check(facts));
         check(facts)
             .into_iter()
             .map(|line| (line.item, line.state))
@@ -336,6 +257,7 @@ mod tests {
                 }),
                 ..Facts::default()
             };
+            assert_decides_by_codes(|| check(&facts));
             let line = check(&facts).remove(0);
             assert_eq!((line.item.as_str(), line.state), ("load", INFO));
             assert_eq!(line.detail.as_deref(), Some(says));
@@ -388,6 +310,7 @@ mod tests {
                 },
                 ..Facts::default()
             };
+            assert_decides_by_codes(|| check(&facts));
             let mut lines = check(&facts).into_iter();
             let line = lines.find(|line| line.item == "device of data").unwrap();
             (line.state, line.hint)

@@ -1,6 +1,9 @@
 //! The report: lines of a subject, each with what was seen and what to do.
 
-use crate::finding::{self, Finding, RunFacts, Severity};
+use crate::{
+    finding::{self, Finding, RunFacts, Severity},
+    texts::doctor::Text,
+};
 
 /// A line of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +29,18 @@ pub const WARNING: &str = "warning";
 /// Something cannot be done without it.
 pub const MISSING: &str = "missing";
 
+/// Checks that no decision reads a sentence: each one is replaced by its code, and the same lines come out.
+#[cfg(test)]
+pub fn assert_decides_by_codes(check: impl Fn() -> Vec<Line>) {
+    let told = check();
+    let codes = crate::wording::without(&check);
+    let is_code = |line: &Line| line.detail.as_ref().is_none_or(|code| !code.contains(' '));
+    assert!(codes.iter().all(is_code), "{codes:?}");
+    let decided = |line: Line| (line.subject, line.item, line.state, line.hint.is_some());
+    let [told, codes] = [told, codes].map(|lines| lines.into_iter().map(decided));
+    assert!(told.eq(codes));
+}
+
 /// The lines of one subject.
 pub struct Report {
     subject: &'static str,
@@ -41,16 +56,11 @@ impl Report {
         }
     }
 
-    /// A line that needs no advice.
-    pub fn add(&mut self, item: impl Into<String>, state: &'static str, detail: impl Into<String>) {
-        self.say(item, state, detail, None);
-    }
-
     /// A line that says what a run would find of these facts by the rule of that code; where it would find nothing, that all is well.
-    pub fn foretell(&mut self, item: &str, facts: &RunFacts, code: &str, well: impl Into<String>) {
+    pub fn foretell(&mut self, item: &str, facts: &RunFacts, code: &str, well: Text) {
         match finding::foretell(facts, code) {
             Some(finding) => self.find(item, finding),
-            None => self.add(item, OK, well),
+            None => self.say(item, OK, well),
         }
     }
 
@@ -60,23 +70,21 @@ impl Report {
             Severity::Info => INFO,
             Severity::Warning | Severity::Invalid => WARNING,
         };
-        self.say(item, state, finding.message, Some(finding.hint));
+        let text = Text {
+            detail: finding.message,
+            hint: Some(finding.hint),
+        };
+        self.say(item, state, text);
     }
 
     /// A line; the advice is left out where all is well.
-    pub fn say(
-        &mut self,
-        item: impl Into<String>,
-        state: &'static str,
-        detail: impl Into<String>,
-        hint: Option<String>,
-    ) {
+    pub fn say(&mut self, item: impl Into<String>, state: &'static str, text: Text) {
         self.lines.push(Line {
             subject: self.subject,
             item: item.into(),
             state,
-            detail: Some(detail.into()).filter(|text| !text.is_empty()),
-            hint: hint.filter(|_| state != OK),
+            detail: Some(text.detail).filter(|detail| !detail.is_empty()),
+            hint: text.hint.filter(|_| state != OK),
         });
     }
 }

@@ -7,8 +7,10 @@ use crate::{
     finding::{self, RunFacts, ServerFacts, Statements, XminHolder},
     io_rings::{self, Rings},
     run::preflight::{Reserve, ServerState},
-    texts::finding::server::not_recorded,
-    units::format_bytes,
+    texts::{
+        doctor::{server as texts, value as of_value},
+        finding::server::not_recorded,
+    },
     workload,
 };
 
@@ -83,42 +85,20 @@ pub struct Facts {
 pub fn check(facts: &Facts) -> Vec<Line> {
     let (server, state) = (&facts.server, &facts.state);
     let mut report = Report::new("server");
-    report.add("version", OK, format!("PostgreSQL {}", server.version));
+    report.say("version", OK, texts::version(&server.version));
     let same = facts.extension == facts.library;
-    report.say(
-        "extension",
-        if same { OK } else { MISSING },
-        format!(
-            "the library is version {}, the extension {}",
-            facts.library, facts.extension
-        ),
-        Some("Restart the server, and then run ALTER EXTENSION pgfsbench UPDATE.".into()),
-    );
+    let text = texts::extension(facts.library, &facts.extension);
+    report.say("extension", if same { OK } else { MISSING }, text);
     match &facts.preload {
-        None => report.add("preload", OK, "pgfsbench is in shared_preload_libraries"),
-        Some(statement) => report.say(
-            "preload",
-            MISSING,
-            "pgfsbench is not in shared_preload_libraries, so that no benchmark can run",
-            Some(format!("Run {statement} and restart the server.")),
-        ),
+        None => report.say("preload", OK, texts::preloaded()),
+        Some(statement) => report.say("preload", MISSING, texts::not_preloaded(statement)),
     }
     let free = (server.workers - facts.background_workers).max(0);
+    let are_few = server.workers < FEW_SLOTS;
     report.say(
         "worker slots",
-        if server.workers < FEW_SLOTS {
-            WARNING
-        } else {
-            OK
-        },
-        format!(
-            "{free} of {} are free; a run takes its clients and 2 more",
-            server.workers
-        ),
-        Some(format!(
-            "Run ALTER SYSTEM SET max_worker_processes = {}; and restart the server.",
-            ENOUGH_SLOTS
-        )),
+        if are_few { WARNING } else { OK },
+        texts::worker_slots(free, server.workers, ENOUGH_SLOTS),
     );
     let foreseen = foreseen(facts);
     neighbours(&mut report, &foreseen, state);
@@ -128,7 +108,7 @@ pub fn check(facts: &Facts) -> Vec<Line> {
         "old transactions",
         &foreseen,
         "old_xmin",
-        "nothing holds back vacuum",
+        texts::nothing_holds_back_vacuum(),
     );
     of_statements(&mut report, server, facts.statements);
     rings(&mut report, facts);
@@ -146,20 +126,9 @@ fn rings(report: &mut Report, facts: &Facts) {
     };
     let limit = facts.locked_memory_limit;
     let fit = io_rings::fit(own, theirs, limit);
-    report.say(
-        "io_uring",
-        if fit { OK } else { WARNING },
-        format!(
-            "{}{}",
-            io_rings::arithmetic(own, theirs, limit),
-            if fit {
-                ""
-            } else {
-                ": where the kernel counts rings, no target server starts"
-            }
-        ),
-        Some(io_rings::HINT.into()),
-    );
+    let sum = io_rings::arithmetic(own, theirs, 1, limit);
+    let state = if fit { OK } else { WARNING };
+    report.say("io_uring", state, texts::io_uring(&sum, fit));
 }
 
 /// The facts by which a run on the target default would be judged, as far as the server reports them beforehand.
@@ -193,18 +162,17 @@ fn foreseen(facts: &Facts) -> RunFacts {
 /// Reports the conditions under which runs on the target default are refused.
 fn neighbours(report: &mut Report, facts: &RunFacts, state: &ServerState) {
     for (code, quiet) in [
-        ("archiving", "WAL is not archived"),
-        ("replication", "there are no standbys and no slots"),
+        ("archiving", texts::not_archiving()),
+        ("replication", texts::not_replicating()),
     ] {
-        match finding::foretell(facts, code) {
-            None => report.add(code, OK, quiet),
-            Some(found) => report.say(
-                code,
+        let (state, text) = match finding::foretell(facts, code) {
+            None => (OK, quiet),
+            Some(found) => (
                 WARNING,
-                format!("{}; runs on target default are refused", found.message),
-                Some(format!("{} force => true overrides it.", found.hint)),
+                texts::refused_on_default(&found.message, &found.hint),
             ),
-        }
+        };
+        report.say(code, state, text);
     }
     let (database, age) = (&state.oldest_database, state.oldest_age);
     let frozen_at = state.freeze_max_age;
@@ -213,15 +181,7 @@ fn neighbours(report: &mut Report, facts: &RunFacts, state: &ServerState) {
     report.say(
         "transaction ids",
         if is_young { OK } else { WARNING },
-        format!(
-            "database \"{database}\" has an age of {age}, and is frozen at {frozen_at}{}",
-            if is_young {
-                ""
-            } else {
-                ": long runs on target default are refused"
-            }
-        ),
-        Some("Run vacuumdb --all --freeze, or use another target.".into()),
+        texts::transaction_ids(database, age, frozen_at, is_young),
     );
 }
 
@@ -240,34 +200,19 @@ fn promises(report: &mut Report, facts: &RunFacts, server: &Server, memory: Opti
             &server.synchronous_commit,
         ),
     ] {
-        report.foretell(name, facts, code, value);
+        report.foretell(name, facts, code, of_value(value));
     }
     for (name, value) in [
         ("track_io_timing", &server.track_io_timing),
         ("track_wal_io_timing", &server.track_wal_io_timing),
     ] {
-        report.say(
-            name,
-            if value == "on" { OK } else { INFO },
-            if value == "on" {
-                "on"
-            } else {
-                "off: times of reads and writes are not known"
-            },
-            Some(format!(
-                "Run ALTER SYSTEM SET {name} = on; SELECT pg_reload_conf();"
-            )),
-        );
+        let is_on = value == "on";
+        let state = if is_on { OK } else { INFO };
+        report.say(name, state, texts::timing(name, is_on));
     }
-    report.add(
-        "memory",
-        if memory.is_some() { OK } else { INFO },
-        format!(
-            "RAM {}, shared_buffers {}",
-            memory.map_or("unknown".into(), format_bytes),
-            format_bytes(server.shared_buffers_bytes)
-        ),
-    );
+    let state = if memory.is_some() { OK } else { INFO };
+    let text = texts::memory(memory, server.shared_buffers_bytes);
+    report.say("memory", state, text);
 }
 
 /// A window holds at least three checkpoints, and they should be timed: WAL of a fast run forces them from here on.
@@ -275,61 +220,43 @@ const FEW_WAL_BYTES: u64 = 4 << 30;
 
 /// Reports whether runs can record their checkpoints and dead rows.
 fn watched(report: &mut Report, facts: &RunFacts, server: &Server, state: &ServerState) {
-    report.foretell("log_checkpoints", facts, "log_checkpoints_off", "on");
-    report.foretell("autovacuum", facts, "autovacuum_off", "on");
-    let few = state.max_wal_bytes < FEW_WAL_BYTES;
+    for (item, code) in [
+        ("log_checkpoints", "log_checkpoints_off"),
+        ("autovacuum", "autovacuum_off"),
+    ] {
+        report.foretell(item, facts, code, of_value("on"));
+    }
+    let is_small = state.max_wal_bytes < FEW_WAL_BYTES;
     report.say(
         "checkpoints",
-        if few { INFO } else { OK },
-        format!(
-            "checkpoint_timeout {}, max_wal_size {}{}",
-            server.checkpoint_timeout,
-            server.max_wal_size,
-            if few {
-                ": a fast run forces checkpoints before their time"
-            } else {
-                ""
-            }
-        ),
-        Some("Run ALTER SYSTEM SET max_wal_size = '16GB'; SELECT pg_reload_conf();".into()),
+        if is_small { INFO } else { OK },
+        texts::checkpoints(&server.checkpoint_timeout, &server.max_wal_size, is_small),
     );
 }
 
 /// The finding that a run would have on statements of its workload.
 fn of_statements(report: &mut Report, server: &Server, expected: Statements) {
-    let item = "pg_stat_statements";
-    let Some((why, hint)) = not_recorded(expected) else {
-        report.say(item, OK, "it is loaded, and its extension is there", None);
-        return;
-    };
-    let why = match expected {
-        Statements::NotLoaded if !server.statements_available => {
-            "pg_stat_statements is not installed"
+    let (state, text) = match not_recorded(expected) {
+        None => (OK, texts::statements()),
+        Some((why, hint)) => {
+            let is_installed = expected != Statements::NotLoaded || server.statements_available;
+            (INFO, texts::no_statements(why, hint, is_installed))
         }
-        _ => why,
     };
-    let detail = format!("statements of a workload are not recorded: {why}");
-    report.say(item, INFO, detail, Some(hint.into()));
+    report.say("pg_stat_statements", state, text);
 }
 
 fn room(report: &mut Report, facts: &Facts) {
     for (item, place) in [("room for data", &facts.data), ("room for WAL", &facts.wal)] {
         let Some(place) = place else {
-            report.add(item, INFO, "could not be found out");
+            report.say(item, INFO, texts::room_not_known());
             continue;
         };
         let has_room = Reserve(facts.reserve).watch(&place.directory, place.free);
         report.say(
             item,
             if has_room.is_ok() { OK } else { MISSING },
-            format!(
-                "{} of {} are free for \"{}\", {} of them reserved",
-                format_bytes(place.free),
-                format_bytes(place.size),
-                place.directory,
-                format_bytes(facts.reserve)
-            ),
-            Some("Make room, or lower pgfsbench.reserved_space.".into()),
+            texts::room(&place.directory, place.free, place.size, facts.reserve),
         );
     }
 }

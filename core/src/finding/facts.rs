@@ -96,6 +96,19 @@ pub struct RunFacts {
     pub waits: WaitFacts,
     pub wal: WalFacts,
     pub wal_sync: WalSyncFacts,
+    /// The servers of a run that had several.
+    pub instances: Option<InstanceFacts>,
+}
+
+/// Servers of a run that were measured together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct InstanceFacts {
+    /// From the start of the first window to that of the last one, in milliseconds.
+    pub skew_ms: f64,
+    /// Length of a window in milliseconds.
+    pub window_ms: f64,
+    /// Codes of warnings that the first server has not, and another one has.
+    pub findings: Vec<String>,
 }
 
 impl RunFacts {

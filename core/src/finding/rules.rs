@@ -33,6 +33,8 @@ pub const ALL: &[Rule] = &[
     window::drift,
     window::warming_up,
     window::behind_schedule,
+    window::instances_apart,
+    window::instance_findings,
     server::old_xmin,
     server::log_checkpoints_off,
     server::autovacuum_off,

@@ -174,6 +174,11 @@ fn clean() -> RunFacts {
             cycles: Some(2.0),
         },
         wal: WalFacts::default(),
+        instances: Some(InstanceFacts {
+            skew_ms: 5.0,
+            window_ms: 600_000.0,
+            findings: Vec::new(),
+        }),
         wal_sync: WalSyncFacts {
             syncs: Some(600_000),
             sync_ms: Some(500_000.0),

@@ -76,6 +76,8 @@ pub const GROUPS: &[Group] = &[
             "mount_options_not_shown",
             "properties_not_in_force",
             "loop_without_direct_io",
+            "instances_apart",
+            "instance_findings",
         ],
     ),
     group(

@@ -250,7 +250,8 @@ fn of_server(spec: &Spec) -> Vec<Step> {
     }
     for step in spec.workload.steps() {
         let is_done = match step.act {
-            Act::Load | Act::Vacuum => !is_loaded,
+            Act::Load => !is_loaded,
+            Act::Vacuum => !is_loaded || spec.stage.is_on_own() && spec.workload.vacuums_own(),
             Act::FillWal => spec.options.wal_segments > 0 && spec.stage != Stage::LoadOnly,
             Act::WarmUp => spec.warmup_ms > 0,
             // A crash test compares after the crash, not before it.
@@ -260,6 +261,12 @@ fn of_server(spec: &Spec) -> Vec<Step> {
         };
         if is_done {
             steps.push(*step);
+        }
+        if step.act == Act::Launch && spec.options.instances > 1 {
+            steps.push(Step::new(
+                Act::AwaitStart,
+                "begin at the same moment as the other servers of the run",
+            ));
         }
         if step.act == Act::Checkpoint && spec.stage == Stage::LoadOnly {
             break;

@@ -71,7 +71,7 @@ pub fn needed_here(spec: &Spec, state: &ServerState) -> SpaceNeeded {
 }
 
 /// On a target: tables and keys, what is added while it runs, WAL, and an empty cluster. Segments of WAL that are made ready are those that
-/// the run then writes.
+/// the run then writes. Each server of a run has its own.
 pub fn needed_on_target(spec: &Spec, wal: Wal) -> u64 {
     let (loaded, maintenance) = (spec.data_bytes(), spec.maintenance_bytes());
     let data = loaded + spec.added_bytes(DISK_TPS) + maintenance;
@@ -89,7 +89,8 @@ pub fn needed_on_target(spec: &Spec, wal: Wal) -> u64 {
         true => 0,
         false => wal.segment_bytes,
     };
-    data.saturating_add(in_wal) + tested + EMPTY_CLUSTER_BYTES
+    let each = data.saturating_add(in_wal) + tested + EMPTY_CLUSTER_BYTES;
+    each.saturating_mul(spec.options.instances.into())
 }
 
 /// Bytes left for a run on an empty device of this size: a filesystem takes some of it for itself, and for root. At least that
@@ -215,6 +216,9 @@ mod tests {
         spec.options.wal_segments = 0;
         spec.options.maintenance = true;
         assert!(needed_on_target(&spec, USUAL) > before);
+        spec.options.maintenance = false;
+        spec.options.instances = 4;
+        assert_eq!(needed_on_target(&spec, USUAL), 4 * before);
         // A test of syncs has a file as large as a segment, beside the server's own.
         let fsync = resolved(RunArguments {
             workload: Some("fsync".into()),

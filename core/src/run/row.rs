@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{cost::Cost, rate_search::Sustainable};
-use crate::{rows::Row, statistics::IoBytes};
+use crate::{hist::Histogram, rows::Row, statistics::IoBytes};
 
 /// A run that was asked for.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -31,17 +31,12 @@ impl Row for RequestedRun {
     const TABLE: &'static str = "run_log";
 }
 
-/// The figures that a workload has measured. A figure that it has not is None.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Measured {
-    pub measured_ms: f64,
-    pub transactions_total: Option<u64>,
-    pub transactions_outside: Option<u64>,
-    pub skipped: Option<u64>,
-    pub late: Option<u64>,
-    pub failed: Option<u64>,
-    pub behind: Option<u64>,
-    pub tps: Option<f64>,
+/// Under this many transactions a run has no 99.9th percentile.
+const P999_TRANSACTIONS: u64 = 10_000;
+
+/// Latencies of the transactions of a run, and of their COMMIT alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Latencies {
     pub latency_avg_ms: Option<f64>,
     pub latency_stddev_ms: Option<f64>,
     pub latency_p50_ms: Option<f64>,
@@ -54,6 +49,44 @@ pub struct Measured {
     pub commit_p50_ms: Option<f64>,
     pub commit_p99_ms: Option<f64>,
     pub commit_max_ms: Option<f64>,
+}
+
+impl Latencies {
+    /// Latencies from the histograms. Percentiles are among `due` transactions: a transaction that is not in the histogram took for ever.
+    pub fn of(latency: &Histogram, commit: &Histogram, due: u64) -> Self {
+        let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
+        let max = |histogram: &Histogram| ms(histogram.max().map(|ns| ns as f64));
+        let percentile = |fraction| ms(latency.percentile_among(fraction, due));
+        Self {
+            latency_avg_ms: ms(latency.mean_ns()),
+            latency_stddev_ms: ms(latency.stddev_ns()),
+            latency_p50_ms: percentile(0.5),
+            latency_p90_ms: percentile(0.9),
+            latency_p95_ms: percentile(0.95),
+            latency_p99_ms: percentile(0.99),
+            latency_p999_ms: percentile(0.999).filter(|_| latency.count() >= P999_TRANSACTIONS),
+            latency_max_ms: max(latency),
+            commit_avg_ms: ms(commit.mean_ns()),
+            commit_p50_ms: ms(commit.percentile(0.5)),
+            commit_p99_ms: ms(commit.percentile(0.99)),
+            commit_max_ms: max(commit),
+        }
+    }
+}
+
+/// The figures that a workload has measured. A figure that it has not is None.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Measured {
+    pub measured_ms: f64,
+    pub transactions_total: Option<u64>,
+    pub transactions_outside: Option<u64>,
+    pub skipped: Option<u64>,
+    pub late: Option<u64>,
+    pub failed: Option<u64>,
+    pub behind: Option<u64>,
+    pub tps: Option<f64>,
+    #[serde(flatten)]
+    pub latencies: Latencies,
     pub stall_seconds: Option<u32>,
     pub zero_seconds: Option<u32>,
     pub balances: Option<Value>,

@@ -49,10 +49,11 @@ pub struct Load {
 impl Processors {
     /// By the kernel's times, and the ticks of the processes of a server with that postmaster.
     pub fn of(times: Option<CpuTimes>, processes: &Processes, postmaster: i32) -> Self {
+        let postmasters = postmasters(processes, postmaster);
         Self {
             times,
-            known: sees_kernel(processes).then(|| known_ticks(processes, postmaster)),
-            own_user: own_user(processes, postmaster),
+            known: sees_kernel(processes).then(|| known_ticks(processes, &postmasters)),
+            own_user: own_user(processes, &postmasters),
         }
     }
 
@@ -88,21 +89,38 @@ fn sees_kernel(processes: &Processes) -> bool {
         .any(|(pid, member)| (*pid, member.name.as_str()) == KTHREADD)
 }
 
-/// Ticks of the server's processes, those that have ended included, and of the kernel's threads.
-fn known_ticks(processes: &Processes, postmaster: i32) -> u64 {
+/// The postmasters of the servers that are measured together: this one, and those that the same coordinator has started. A coordinator is a process
+/// of a server itself; a program that is not may have started servers of others.
+fn postmasters(processes: &Processes, postmaster: i32) -> Vec<i32> {
+    let find = |wanted: i32| processes.iter().find(|(pid, _)| *pid == wanted);
+    let coordinator = find(postmaster).and_then(|(_, own)| {
+        let (pid, parent) = find(own.parent)?;
+        (parent.name == own.name).then_some((*pid, &own.name))
+    });
+    let Some((coordinator, name)) = coordinator else {
+        return vec![postmaster];
+    };
+    let of_it = processes
+        .iter()
+        .filter(|(_, member)| member.parent == coordinator && member.name == *name);
+    of_it.map(|(pid, _)| *pid).collect()
+}
+
+/// Ticks of the servers' processes, those that have ended included, and of the kernel's threads.
+fn known_ticks(processes: &Processes, postmasters: &[i32]) -> u64 {
     let ticks = processes.iter().map(|(pid, member)| match *pid {
-        pid if pid == postmaster => member.ticks + member.ticks_of_dead_children,
-        _ if member.parent == postmaster || member.parent == KTHREADD.0 => member.ticks,
+        pid if postmasters.contains(&pid) => member.ticks + member.ticks_of_dead_children,
+        _ if postmasters.contains(&member.parent) || member.parent == KTHREADD.0 => member.ticks,
         _ => 0,
     });
     ticks.sum()
 }
 
-/// Ticks in user mode of the server's processes, those that have ended included, and of the helper's.
-fn own_user(processes: &Processes, postmaster: i32) -> Option<u64> {
-    let sees_server = processes.iter().any(|(pid, _)| *pid == postmaster);
+/// Ticks in user mode of the servers' processes, those that have ended included, and of the helper's.
+fn own_user(processes: &Processes, postmasters: &[i32]) -> Option<u64> {
+    let sees_server = processes.iter().any(|(pid, _)| postmasters.contains(pid));
     let is_own = |(pid, member): &&(i32, Member)| {
-        *pid == postmaster || member.parent == postmaster || member.name == HELPER
+        postmasters.contains(pid) || postmasters.contains(&member.parent) || member.name == HELPER
     };
     sees_server.then(|| {
         let own = processes.iter().filter(is_own);
@@ -304,6 +322,29 @@ mod tests {
         assert_eq!(load.all, 100);
         assert_eq!(load.others, Some(0.3));
         assert!(load.steal.is_some_and(|steal| (steal - 0.1).abs() < 1e-9));
+    }
+
+    #[test]
+    fn servers_that_are_measured_together_are_no_neighbours() {
+        // A coordinator, which is a process of the asking server, has started two servers; a supervisor has started others.
+        let seen = |starter: &str, ticks: u64| {
+            vec![
+                member(2, "kthreadd", 0, 0),
+                member(50, starter, 1, 0),
+                member(POSTMASTER, "postgres", 50, 0),
+                member(101, "postgres", POSTMASTER, ticks),
+                member(200, "postgres", 50, 0),
+                member(201, "postgres", 200, ticks),
+                member(300, "cp", 50, ticks),
+            ]
+        };
+        let others = |starter: &str| {
+            let before = Processors::of(times(0, 0, 0), &seen(starter, 0), POSTMASTER);
+            let after = Processors::of(times(60, 40, 0), &seen(starter, 20), POSTMASTER);
+            after.since(&before).unwrap().others
+        };
+        assert_eq!(others("postgres"), Some(0.2));
+        assert_eq!(others("systemd"), Some(0.4));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The steps of a run, each with its name and the program that does it. A workload lists its steps; the plan of a run orders them.
 
 use Act::{
-    AskForMemory, AskForSettings, AskForStatements, CheckServer, Checkpoint, Collect, Connect,
-    CopyData, CrashServer, CreateExtension, CutPower, DropDatabase, DropFile, FillWal, ForgetAgain,
-    ForgetData, Initdb, Job, Launch, Leave, Load, LoadOnce, Maintain, MakeDatabase, MakeDirectory,
-    MakeFile, Measure, OpenDatabase, RemoveServer, Start, StartAgain, StartServer, StopServer,
-    Store, Sync, TakeDatabase, Vacuum, Verify, VerifyAgain, WarmUp, WriteSettings,
+    AskForMemory, AskForSettings, AskForStatements, AwaitStart, CheckServer, Checkpoint, Collect,
+    Connect, CopyData, CrashServer, CreateExtension, CutPower, DropDatabase, DropFile, FillWal,
+    ForgetAgain, ForgetData, Initdb, Job, Launch, Leave, Load, LoadOnce, Maintain, MakeDatabase,
+    MakeDirectory, MakeFile, Measure, OpenDatabase, RemoveServer, Start, StartAgain, StartServer,
+    StopServer, Store, Sync, TakeDatabase, Vacuum, Verify, VerifyAgain, WarmUp, WriteSettings,
 };
 
 /// Who does something.
@@ -84,6 +84,7 @@ pub enum Act {
     FillWal,
     Checkpoint,
     Launch,
+    AwaitStart,
     WarmUp,
     Measure,
     Verify,
@@ -105,14 +106,33 @@ impl Act {
             | StartServer | CrashServer | ForgetAgain | StartAgain | CutPower | Collect
             | StopServer | RemoveServer => Actor::Coordinator,
             CreateExtension | VerifyAgain | MakeDatabase | TakeDatabase | MakeFile | Load
-            | Vacuum | FillWal | Checkpoint | Launch | WarmUp | Measure | Verify | Maintain
-            | Store | Leave | OpenDatabase | DropDatabase | DropFile => Actor::Server,
+            | Vacuum | FillWal | Checkpoint | Launch | AwaitStart | WarmUp | Measure | Verify
+            | Maintain | Store | Leave | OpenDatabase | DropDatabase | DropFile => Actor::Server,
         }
     }
 
     /// Whether the server that is measured does it by itself, and so tells of it.
     pub fn is_told_by_server(self) -> bool {
         self.actor() == Actor::Server && !matches!(self, CreateExtension | VerifyAgain)
+    }
+
+    /// Whether a run with several servers on a target takes it once for each of them.
+    pub fn is_of_each_server(self) -> bool {
+        matches!(
+            self,
+            MakeDirectory
+                | Initdb
+                | CopyData
+                | ForgetData
+                | AskForSettings
+                | AskForStatements
+                | WriteSettings
+                | AskForMemory
+                | StartServer
+                | CreateExtension
+                | StopServer
+                | RemoveServer
+        )
     }
 
     /// Name in `fsbench.plan()` and in `run_log.steps`. The helper has names of its own for what it does for an errand.
@@ -150,6 +170,7 @@ impl Act {
             FillWal => "fill the WAL",
             Checkpoint => "checkpoint",
             Launch => "launch",
+            AwaitStart => "await the other instances",
             WarmUp => "warm up",
             Measure => "measure",
             Verify | VerifyAgain => "verify",

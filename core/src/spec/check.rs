@@ -113,6 +113,57 @@ pub fn crash(
     Ok(())
 }
 
+/// Several servers are made where one can be, and have one window that begins and ends with the clock.
+pub fn instances(
+    options: &Options,
+    target: &str,
+    arguments: &RunArguments,
+    facts: &Facts,
+) -> Result<(), Refusal> {
+    if options.instances == 1 || arguments.stage != Stage::Whole {
+        return Ok(());
+    }
+    if target == DEFAULT_TARGET || facts.by_connection {
+        return Err(Refusal::argument(
+            "option \"instances\" needs a target with servers of its own",
+        )
+        .detail("The run copies its data once for each server, and starts all of them on one filesystem.")
+        .hint("Give a target on a device, an image or a directory (fsbench.create_target())."));
+    }
+    if arguments.transactions.is_some() {
+        return Err(
+            Refusal::argument("several instances take no number of transactions")
+                .detail("A fast server would end before the others, which would then have the storage to themselves.")
+                .hint("Give the argument \"duration\"."),
+        );
+    }
+    let given = [
+        (
+            "crash",
+            options.crash,
+            "Which server recovers first would decide how long the others take.",
+        ),
+        (
+            "maintenance",
+            options.maintenance,
+            "The servers would not begin a step of maintenance together.",
+        ),
+        (
+            "sustain",
+            options.sustain > 0.0,
+            "Each server would search for a rate of its own while the others change theirs.",
+        ),
+    ];
+    match given.into_iter().find(|(_, is_given, _)| *is_given) {
+        None => Ok(()),
+        Some((name, _, detail)) => Err(Refusal::argument(format!(
+            "options \"instances\" and \"{name}\" cannot both be given"
+        ))
+        .detail(detail)
+        .hint("Make two runs.")),
+    }
+}
+
 /// Only a server of a target's own has its power cut.
 pub fn power_cuts(
     workload: Workload,

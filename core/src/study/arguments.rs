@@ -39,6 +39,10 @@ pub struct StudyArguments {
     pub start: Option<bool>,
     /// Whether other programs are expected to use the machine, as of an experiment.
     pub neighbours: Option<String>,
+    /// Name of a copy of a user's server, in which the runs make their tables.
+    pub data: Option<String>,
+    /// The database of the copy.
+    pub database: Option<String>,
 }
 
 impl StudyArguments {
@@ -76,7 +80,23 @@ impl StudyArguments {
 pub fn check(arguments: &StudyArguments, study: &Study) -> Result<(), Refusal> {
     check_place(arguments, study)?;
     check_length(arguments)?;
+    check_data(arguments)?;
     check_parts(arguments.part(study), study)
+}
+
+fn check_data(arguments: &StudyArguments) -> Result<(), Refusal> {
+    let (missing, given) = match (&arguments.data, &arguments.database) {
+        (Some(_), None) => ("database", "data"),
+        (None, Some(_)) => ("data", "database"),
+        _ => return Ok(()),
+    };
+    refused(
+        format!("the argument \"{missing}\" is missing"),
+        format!(
+            "The argument \"{given}\" was given: its runs work in a database of a copied server."
+        ),
+        "Give the name of data that fsbench.prepare_data() has copied, and of a database in them.",
+    )
 }
 
 fn check_parts(part: &str, study: &Study) -> Result<(), Refusal> {
@@ -281,6 +301,14 @@ mod tests {
             },
             StudyArguments {
                 misaligned_device: Some("/dev/null".into()),
+                ..image.clone()
+            },
+            StudyArguments {
+                data: Some("shop".into()),
+                ..image.clone()
+            },
+            StudyArguments {
+                database: Some("orders".into()),
                 ..image.clone()
             },
         ] {

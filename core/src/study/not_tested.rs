@@ -216,6 +216,9 @@ impl StudyContext<'_> {
         if let (Some(first), Some(false)) = (&question.today_of, self.arguments.period) {
             return Some(text::asked_twice(first));
         }
+        if let Some(why) = self.not_on_own_data(question) {
+            return Some(why);
+        }
         let needs = &question.needs;
         if let Some(why) = needs
             .iter()
@@ -250,6 +253,25 @@ impl StudyContext<'_> {
                 .find_map(|why| why)
                 .map(text::nothing_to_compare_with),
         }
+    }
+
+    /// Why a question is not asked on a copy of a user's server; None if it is, or if there is none.
+    fn not_on_own_data(&self, question: &Question) -> Option<SkipReason> {
+        self.arguments.data.as_ref()?;
+        let workload = Workload::parse(&question.workload)?;
+        // A scan on a copy reads a table of the copy, and a study has none to name.
+        if !workload.takes("data") || workload.takes_option("table") {
+            return Some(text::no_own_data(workload.as_str()));
+        }
+        if question.is_published || question.needs.contains(&Need::FullSize) {
+            return Some(text::fixed_size());
+        }
+        let mut variants = question.variants.iter();
+        let sets_checksums = variants.any(|name| {
+            let variant = self.study.variant(name);
+            variant.is_some_and(|variant| variant.data_checksums.is_some())
+        });
+        sets_checksums.then(text::checksums_of_original)
     }
 
     /// The variants of a question that are tried.

@@ -316,6 +316,8 @@ fn experiment(here: &StudyContext<'_>, question: &Question) -> ExperimentArgumen
             force: (here.variants(question).iter()).any(|v| v.misaligned || v.layout.is_some()),
             settings: object(settings),
             options: object(question.options_at(&length)),
+            data: here.arguments.data.clone(),
+            database: here.arguments.database.clone(),
             ..Default::default()
         },
         ..Default::default()

@@ -2,18 +2,22 @@
 
 /// Settings of the asking server that its target servers get too: what decides memory, WAL, checkpoints, commits, vacuum, plans and I/O. Never
 /// those that name files, programs or other servers.
-pub const COPIED: [&str; 152] = [
+pub const COPIED: [&str; 163] = [
     "autovacuum",
     "autovacuum_analyze_scale_factor",
+    "autovacuum_analyze_score_weight",
     "autovacuum_analyze_threshold",
+    "autovacuum_max_parallel_workers",
     "autovacuum_max_workers",
     "autovacuum_naptime",
     "autovacuum_vacuum_cost_delay",
     "autovacuum_vacuum_cost_limit",
     "autovacuum_vacuum_insert_scale_factor",
+    "autovacuum_vacuum_insert_score_weight",
     "autovacuum_vacuum_insert_threshold",
     "autovacuum_vacuum_max_threshold",
     "autovacuum_vacuum_scale_factor",
+    "autovacuum_vacuum_score_weight",
     "autovacuum_vacuum_threshold",
     "autovacuum_work_mem",
     "autovacuum_worker_slots",
@@ -44,6 +48,7 @@ pub const COPIED: [&str; 152] = [
     "enable_async_append",
     "enable_bitmapscan",
     "enable_distinct_reordering",
+    "enable_eager_aggregate",
     "enable_gathermerge",
     "enable_group_by_reordering",
     "enable_hashagg",
@@ -83,7 +88,11 @@ pub const COPIED: [&str; 152] = [
     "io_combine_limit",
     "io_max_combine_limit",
     "io_max_concurrency",
+    "io_max_workers",
     "io_method",
+    "io_min_workers",
+    "io_worker_idle_timeout",
+    "io_worker_launch_interval",
     "io_workers",
     "jit",
     "jit_above_cost",
@@ -105,6 +114,7 @@ pub const COPIED: [&str; 152] = [
     "max_wal_senders",
     "max_wal_size",
     "min_dynamic_shared_memory",
+    "min_eager_agg_group_size",
     "min_parallel_index_scan_size",
     "min_parallel_table_scan_size",
     "min_wal_size",
@@ -131,6 +141,7 @@ pub const COPIED: [&str; 152] = [
     "synchronize_seqscans",
     "synchronous_commit",
     "temp_buffers",
+    "timing_clock_source",
     "track_commit_timestamp",
     "track_cost_delay_timing",
     "track_io_timing",
@@ -157,13 +168,13 @@ pub const COPIED: [&str; 152] = [
     "work_mem",
 ];
 
-/// All other settings of PostgreSQL 15 to 18, by the reason why target servers do not get the asking server's value.
+/// All other settings of PostgreSQL 15 to 19, by the reason why target servers do not get the asking server's value.
 pub const NOT_COPIED: [(&str, &str); 16] = [
     (
         "it names a file, a program, a library or another server",
         "archive_cleanup_command archive_command archive_library bonjour bonjour_name config_file data_directory dynamic_library_path \
-         extension_control_path extension_destdir external_pid_file hba_file ident_file jit_provider krb_server_keyfile listen_addresses \
-         local_preload_libraries oauth_validator_libraries output_plugin_libraries port primary_conninfo primary_slot_name \
+         extension_control_path extension_destdir external_pid_file hba_file hosts_file ident_file jit_provider krb_server_keyfile \
+         listen_addresses local_preload_libraries oauth_validator_libraries output_plugin_libraries port primary_conninfo primary_slot_name \
          promote_trigger_file recovery_end_command restore_command session_preload_libraries ssl_ca_file ssl_cert_file ssl_crl_dir \
          ssl_crl_file ssl_dh_params_file ssl_key_file ssl_passphrase_command ssl_passphrase_command_supports_reload unix_socket_directories \
          unix_socket_group unix_socket_permissions",
@@ -178,26 +189,28 @@ pub const NOT_COPIED: [(&str, &str); 16] = [
     ),
     (
         "initdb or the build decides it, or it only shows something",
-        "block_size data_checksums data_directory_mode debug_assertions huge_pages_status in_hot_standby integer_datetimes lc_collate \
-         lc_ctype max_function_args max_identifier_length max_index_keys num_os_semaphores segment_size server_encoding server_version \
-         server_version_num shared_memory_size shared_memory_size_in_huge_pages ssl_library wal_block_size wal_segment_size",
+        "block_size data_checksums data_directory_mode debug_assertions debug_exec_backend effective_wal_level huge_pages_status \
+         in_hot_standby integer_datetimes lc_collate lc_ctype max_function_args max_identifier_length max_index_keys num_os_semaphores \
+         segment_size server_encoding server_version server_version_num shared_memory_size shared_memory_size_in_huge_pages ssl_library \
+         wal_block_size wal_segment_size",
     ),
     (
         "the server has no archive, no standby, no slot and no subscription",
         "archive_mode archive_timeout hot_standby hot_standby_feedback idle_replication_slot_timeout logical_decoding_work_mem \
-         max_active_replication_origins max_logical_replication_workers max_parallel_apply_workers_per_subscription max_replication_slots \
-         max_slot_wal_keep_size max_standby_archive_delay max_standby_streaming_delay max_sync_workers_per_subscription \
-         recovery_min_apply_delay recovery_target recovery_target_action recovery_target_inclusive recovery_target_lsn recovery_target_name \
-         recovery_target_time recovery_target_timeline recovery_target_xid summarize_wal sync_replication_slots synchronized_standby_slots \
-         synchronous_standby_names vacuum_defer_cleanup_age wal_keep_size wal_receiver_create_temp_slot wal_receiver_status_interval \
-         wal_receiver_timeout wal_retrieve_retry_interval wal_sender_timeout wal_summary_keep_time",
+         max_active_replication_origins max_logical_replication_workers max_parallel_apply_workers_per_subscription \
+         max_repack_replication_slots max_replication_slots max_slot_wal_keep_size max_standby_archive_delay max_standby_streaming_delay \
+         max_sync_workers_per_subscription recovery_min_apply_delay recovery_target recovery_target_action recovery_target_inclusive \
+         recovery_target_lsn recovery_target_name recovery_target_time recovery_target_timeline recovery_target_xid summarize_wal \
+         sync_replication_slots synchronized_standby_slots synchronous_standby_names vacuum_defer_cleanup_age wal_keep_size \
+         wal_receiver_create_temp_slot wal_receiver_status_interval wal_receiver_timeout wal_retrieve_retry_interval \
+         wal_sender_shutdown_timeout wal_sender_timeout wal_summary_keep_time",
     ),
     (
         "only the run connects, as the operating system user and by a socket",
         "authentication_timeout client_connection_check_interval db_user_namespace gss_accept_delegation krb_caseins_users max_connections \
-         md5_password_warnings password_encryption reserved_connections scram_iterations ssl ssl_ciphers ssl_ecdh_curve ssl_groups \
-         ssl_max_protocol_version ssl_min_protocol_version ssl_prefer_server_ciphers ssl_tls13_ciphers superuser_reserved_connections \
-         tcp_keepalives_count tcp_keepalives_idle tcp_keepalives_interval tcp_user_timeout",
+         md5_password_warnings password_encryption password_expiration_warning_threshold reserved_connections scram_iterations ssl \
+         ssl_ciphers ssl_ecdh_curve ssl_groups ssl_max_protocol_version ssl_min_protocol_version ssl_prefer_server_ciphers ssl_sni \
+         ssl_tls13_ciphers superuser_reserved_connections tcp_keepalives_count tcp_keepalives_idle tcp_keepalives_interval tcp_user_timeout",
     ),
     (
         "it says how SQL is read or how values are printed, on which no workload depends",
@@ -224,20 +237,22 @@ pub const NOT_COPIED: [(&str, &str); 16] = [
     ),
     (
         "a new cluster has young transaction ids",
-        "autovacuum_freeze_max_age autovacuum_multixact_freeze_max_age vacuum_failsafe_age vacuum_freeze_min_age vacuum_freeze_table_age \
+        "autovacuum_freeze_max_age autovacuum_freeze_score_weight autovacuum_multixact_freeze_max_age \
+         autovacuum_multixact_freeze_score_weight vacuum_failsafe_age vacuum_freeze_min_age vacuum_freeze_table_age \
          vacuum_max_eager_freeze_failure_rate vacuum_multixact_failsafe_age vacuum_multixact_freeze_min_age \
          vacuum_multixact_freeze_table_age",
     ),
     (
         "the log of a target server is on the filesystem that is measured, and short",
-        "backtrace_functions checkpoint_warning debug_pretty_print debug_print_parse debug_print_plan debug_print_rewritten event_source \
-         log_autovacuum_min_duration log_connections log_destination log_directory log_disconnections log_duration log_error_verbosity \
-         log_executor_stats log_file_mode log_filename log_hostname log_line_prefix log_lock_failures log_lock_waits \
-         log_min_duration_sample log_min_duration_statement log_min_error_statement log_min_messages log_parameter_max_length \
-         log_parameter_max_length_on_error log_parser_stats log_planner_stats log_recovery_conflict_waits log_replication_commands \
-         log_rotation_age log_rotation_size log_startup_progress_interval log_statement log_statement_sample_rate log_statement_stats \
-         log_temp_files log_timezone log_transaction_sample_rate log_truncate_on_rotation logging_collector syslog_facility syslog_ident \
-         syslog_sequence_numbers syslog_split_messages trace_connection_negotiation trace_notify trace_recovery_messages trace_sort",
+        "backtrace_functions checkpoint_warning debug_pretty_print debug_print_parse debug_print_plan debug_print_raw_parse \
+         debug_print_rewritten event_source log_autoanalyze_min_duration log_autovacuum_min_duration log_connections log_destination \
+         log_directory log_disconnections log_duration log_error_verbosity log_executor_stats log_file_mode log_filename log_hostname \
+         log_line_prefix log_lock_failures log_lock_waits log_min_duration_sample log_min_duration_statement log_min_error_statement \
+         log_min_messages log_parameter_max_length log_parameter_max_length_on_error log_parser_stats log_planner_stats \
+         log_recovery_conflict_waits log_replication_commands log_rotation_age log_rotation_size log_startup_progress_interval \
+         log_statement log_statement_sample_rate log_statement_stats log_temp_files log_timezone log_transaction_sample_rate \
+         log_truncate_on_rotation logging_collector syslog_facility syslog_ident syslog_sequence_numbers syslog_split_messages \
+         trace_connection_negotiation trace_notify trace_recovery_messages trace_sort",
     ),
     (
         "a run reads these statistics",

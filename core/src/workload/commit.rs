@@ -40,7 +40,14 @@ impl Parameters for Commit {
     }
 
     fn shared_options(&self) -> &'static [&'static str] {
-        &["unlogged", "sample", "crash", "sustain", "wal_segments"]
+        &[
+            "unlogged",
+            "sample",
+            "crash",
+            "sustain",
+            "wal_segments",
+            "instances",
+        ]
     }
 
     fn lacks(&self, _name: &str) -> (&'static str, &'static str) {

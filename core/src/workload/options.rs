@@ -17,6 +17,8 @@ use crate::{
 const LONGEST_WAIT_MS: u64 = 7 * 24 * 3_600_000;
 /// A terabyte, where they have the usual size.
 const MOST_WAL_SEGMENTS: u64 = 65_536;
+/// Servers of one run.
+const MOST_INSTANCES: u64 = 64;
 /// It is renewed twice a second.
 const SHORTEST_LEASE_MS: u64 = 2_000;
 
@@ -41,7 +43,13 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             return Err(unknown_option(name));
         }
         if !workload.takes_option(name) {
-            return Err(workload.refusal_of("option", name));
+            let refusal = workload.refusal_of("option", name);
+            return Err(match name.as_str() {
+                "instances" => refusal
+                    .detail("Its figures cannot be added up over several servers.")
+                    .hint("Use one of the workloads tpcb, tpcb-simple-update, select-only and commit."),
+                _ => refusal,
+            });
         }
         if let Some(own) = workload.own_option(name) {
             options.own.insert(name.clone(), (own.check)(name, value)?);
@@ -71,6 +79,9 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "wal_segments" => {
                 options.wal_segments =
                     values::whole_number(name, value, 0, MOST_WAL_SEGMENTS)? as u32;
+            }
+            "instances" => {
+                options.instances = values::whole_number(name, value, 1, MOST_INSTANCES)? as u32;
             }
             "wait_turn" => options.wait_turn = values::boolean(name, value)?,
             _ => return Err(unknown_option(name)),

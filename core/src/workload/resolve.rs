@@ -36,6 +36,7 @@ pub fn resolve(arguments: &RunArguments, facts: &Facts) -> Result<Spec, Refusal>
     let settings = json::settings(arguments.settings.as_ref())?;
     check_place(&options, workload, &target)?;
     check::crash(&options, &target, arguments, facts)?;
+    check::instances(&options, &target, arguments, facts)?;
     check::wal_segments(&options, &target, arguments, facts)?;
     check::power_cuts(workload, &target, arguments, facts)?;
     let own_database = check::own_database(&options, &target, arguments, facts)?;
@@ -61,7 +62,8 @@ pub fn resolve(arguments: &RunArguments, facts: &Facts) -> Result<Spec, Refusal>
         && warmup_ms.is_none()
         && scale.is_none()
         && !options.maintenance
-        && options.sustain == 0.0;
+        && options.sustain == 0.0
+        && options.instances == 1;
     Ok(Spec {
         target,
         workload,

@@ -7,15 +7,17 @@ mod facts;
 mod findings;
 mod judged;
 mod options;
+mod own_table;
 mod reads;
 
 use serde::{Deserialize, Serialize};
 
 pub use blocks_from::{BlocksFrom, UnexpectedReads, part_of_table};
-pub use cache::check_cache;
+pub use cache::{check_cache, check_fits};
 pub use definition::Scans;
 pub use judged::{JudgedScan, Reading, Report, Row, State, Waiting};
 pub use options::ScanOptions;
+pub use own_table::{FoundTable, Parts, TableName};
 pub use reads::read_for_others;
 
 use crate::random::{Purpose, Stream};

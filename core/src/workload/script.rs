@@ -309,6 +309,10 @@ impl Results for Script {
         }
     }
 
+    fn document_table(&self) -> Option<&'static str> {
+        Some("script")
+    }
+
     fn transaction_names(
         &self,
         arguments: &RunArguments,

@@ -29,6 +29,13 @@ pub const VERIFICATION: ResultTable =
 /// The recovery from a crash: the asking server measures it.
 const RECOVERY: ResultTable = ResultTable::new("recovery", "run_id");
 
+/// The servers of a run that had several: the asking server stores them.
+const INSTANCES: ResultTable = ResultTable::new("run_instance", "instance").limits(&[
+    ("instance", Limit::NUMBER),
+    ("transactions", Limit::COUNT),
+    ("share", Limit::Range("0", "1")),
+]);
+
 /// The tables that only some workloads have rows in.
 pub fn tables() -> Vec<ResultTable> {
     let mut tables: Vec<ResultTable> = Vec::new();
@@ -47,5 +54,10 @@ pub fn measured_tables() -> Vec<ResultTable> {
 
 /// All tables with rows of a run, beside `run_log`, in the order of exported files.
 pub fn result_tables() -> Vec<ResultTable> {
-    [OF_ALL, &[RECOVERY], &tables()].concat()
+    [OF_ALL, &[RECOVERY, INSTANCES], &tables()].concat()
+}
+
+/// The tables of texts to which runs refer by their hashes.
+pub fn document_tables() -> impl Iterator<Item = &'static str> {
+    ALL.iter().filter_map(|workload| workload.document_table())
 }

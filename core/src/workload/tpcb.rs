@@ -77,6 +77,7 @@ impl Parameters for Script {
             "maintenance",
             "sustain",
             "wal_segments",
+            "instances",
         ]
     }
 

@@ -32,7 +32,7 @@ pub use mix::{Kind, Weights};
 pub use options::TpccLikeOptions;
 pub use random::{Constants, LAST_NAME_LOADED};
 pub use result::{ClientResult, WORDS};
-pub use rows::Table;
+pub use rows::{KeyPart, Table, warehouses_of_loader};
 
 /// Districts of a warehouse.
 pub const DISTRICTS: i64 = 10;
@@ -112,8 +112,8 @@ impl Parameters for TpccLike {
         options.set_own(&own);
         if !own.waits {
             let chosen = transactions::choose(given, options, u32::MAX)?;
-            own.check_loaders(chosen.clients)?;
             let scale = given.loaded_or_given_scale().unwrap_or(CHOSEN_SCALE);
+            own.check_loaders(chosen.clients, scale)?;
             return Ok(Chosen { scale, ..chosen });
         }
         if given.rate.is_some() || options.sustain > 0.0 {
@@ -129,7 +129,7 @@ impl Parameters for TpccLike {
                     ..*given
                 };
                 let chosen = transactions::choose(&given, options, u32::MAX)?;
-                own.check_loaders(chosen.clients)?;
+                own.check_loaders(chosen.clients, scale)?;
                 Ok(Chosen { scale, ..chosen })
             }
         }
@@ -367,7 +367,12 @@ mod tests {
             refusal.message,
             "option \"loaders\" is 3, and the run has 2 clients"
         );
-        assert!(resolve(&with(20, 10), &facts()).is_err());
+        let refusal = resolve(&with(20, 5), &facts()).unwrap_err();
+        crate::refusal::check::style(&refusal);
+        assert_eq!(
+            refusal.message,
+            "option \"loaders\" is 5, and the run has 4 warehouses"
+        );
     }
 
     #[test]

@@ -305,12 +305,13 @@ pub fn start(ready: &Ready, id: i64) -> Result<(), Fault> {
     check_has_place(ready)?;
     session::with_rights_of(ready.owner, || {
         let text = sql::write(
-            "SELECT jsonb_build_array(e.mark, coalesce(r.oid::bigint, 0)) FROM fsbench.experiment e \
+            "SELECT jsonb_build_array(e.mark, coalesce(r.oid::bigint, 0), e.asked -> 'run' ->> 'data') FROM fsbench.experiment e \
                LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by WHERE e.experiment_id = $1::bigint",
             &[Some(&id.to_string())],
         )?;
-        let (mark, role): (String, u32) = read_stored("experiment", &text.unwrap_or_default())?;
-        marker::write(id, &mark, ready.extension, role)?;
+        let (mark, role, data): (String, u32, Option<String>) =
+            read_stored("experiment", &text.unwrap_or_default())?;
+        marker::write(id, &mark, ready.extension, role, data)?;
         store::set_status(id, "queued", None)
     })?;
     tell_conductor();

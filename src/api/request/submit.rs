@@ -85,7 +85,7 @@ pub fn submit(
     request.extension.store(ready.extension, Relaxed);
     ticket.script = texts.as_deref().map(Segment::publish);
     let handle = ticket.script.as_ref().map_or(0, Segment::handle);
-    request.script.store(handle, Relaxed);
+    request.document.store(handle, Relaxed);
     let of_experiment = board::starts_for_experiment();
     request.of_experiment.store(of_experiment, Relaxed);
     request.waiter.store(process::my_pid(), Relaxed);

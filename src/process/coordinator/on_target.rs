@@ -5,6 +5,7 @@ mod connection;
 mod crash;
 mod data;
 mod filesystem;
+mod instances;
 mod power_cut;
 mod remote;
 mod server_setup;
@@ -43,6 +44,8 @@ struct TargetRunProgress<'a> {
     /// Where the data come from that are copied; None where there are none.
     supply: Option<DataSource>,
     server: ServerSetup<'a>,
+    /// Further servers, which are measured with that one.
+    others: Vec<ServerSetup<'a>>,
     measured: Option<Measured>,
     crashed: Option<Crashed>,
     power_cuts: Option<PowerCuts>,
@@ -120,6 +123,9 @@ impl Run {
             target_state,
             supply,
             server: ServerSetup::on(&target, &programs),
+            others: (1..self.spec.options.instances)
+                .map(|_| ServerSetup::on(&target, &programs))
+                .collect(),
             measured: None,
             crashed: None,
             power_cuts: None,
@@ -128,12 +134,22 @@ impl Run {
             match self.turn()? {
                 NextStep::OfServer => {
                     let stage = at.stage();
-                    let connection = at.server.connected()?;
-                    let measured = self.run_remotely(connection, Executor::Own(&stage));
-                    at.measured = Some(measured.map_err(|fault| at.server.explain(fault))?);
+                    at.measured = Some(match &mut at.others[..] {
+                        [] => {
+                            let connection = at.server.connected()?;
+                            let measured = self.run_remotely(connection, Executor::Own(&stage));
+                            measured.map_err(|fault| at.server.explain(fault))?
+                        }
+                        others => {
+                            let all = std::iter::once(&mut at.server).chain(others);
+                            self.run_together(&mut all.collect::<Vec<_>>(), &stage)?
+                        }
+                    });
                 }
                 NextStep::Ours(Act::Collect) => {
-                    drop(at.server.connection.take());
+                    for server in std::iter::once(&mut at.server).chain(&mut at.others) {
+                        drop(server.connection.take());
+                    }
                     self.note_copy(&at);
                     let measured = at.measured.as_ref();
                     return self.store_measured(
@@ -194,10 +210,15 @@ impl Run {
             (Act::MakeDirectory, _) => {
                 self.remove_earlier(&server.place)?;
                 self.check_place(server.target, &server.place)?;
-                self.set_up_server(server, act)
+                for other in &mut at.others {
+                    other.place.clone_from(&server.place);
+                }
+                self.set_up_all(at, act)
             }
             (Act::CopyData, _) => self.copy(at),
-            (Act::ForgetData, _) => server.server()?.forget_pages(),
+            (Act::ForgetData, _) => std::iter::once(&*server)
+                .chain(&at.others)
+                .try_for_each(|server| server.server()?.forget_pages()),
             (Act::CrashServer, Some(crashed)) => self.crash(server, crashed),
             (Act::ForgetAgain, _) => server
                 .server()?
@@ -211,8 +232,20 @@ impl Run {
                 at.power_cuts = Some(self.cut_power(server, at.measured.as_ref())?);
                 Ok(())
             }
+            _ if act.is_of_each_server() => self.set_up_all(at, act),
+            // One sync is of the whole filesystem.
             _ => self.set_up_server(server, act),
         }
+    }
+
+    /// Takes a step on the way to each server.
+    fn set_up_all(&mut self, at: &mut TargetRunProgress, act: Act) -> Result<(), Fault> {
+        self.set_up_server(&mut at.server, act)?;
+        for (instance, other) in (2..).zip(&mut at.others) {
+            let done = self.set_up_server(other, act);
+            done.map_err(|fault| instances::of_instance(instance, other.explain(fault)))?;
+        }
+        Ok(())
     }
 
     /// Remembers that a step is over, for the phases of the run.
@@ -241,7 +274,7 @@ impl Run {
         let copy_ms = span.map(|span| clock::ms(span.began_ns, span.ended_ns));
         let options = &self.spec.options;
         let is_clone = options.data == Data::Cloned;
-        let copied = json!({"copied_bytes": prepared.bytes, "copy_ms": copy_ms, "cache": options.cache, "cloned": is_clone});
+        let copied = json!({"copied_bytes": prepared.bytes * u64::from(options.instances), "copy_ms": copy_ms, "cache": options.cache, "cloned": is_clone});
         self.note("data", copied);
     }
 
@@ -277,6 +310,7 @@ impl Run {
             document,
             tables,
             is_of_another,
+            instances,
             ..
         } = measured;
         let phases = self.phases_with_those_of(document, measured.before_ns);
@@ -289,6 +323,7 @@ impl Run {
             if *is_of_another {
                 store::forget_hints(self.run_id)?;
             }
+            store::insert(self.run_id, instances)?;
             if let Some(crashed) = crashed {
                 crashed.store(self.run_id)?;
             }

@@ -56,7 +56,7 @@ impl<'a> Watched<'a> {
                 waits.add(event);
             }
         }
-        if self.run.scanning.load(Acquire) == 1 {
+        if self.run.worker_is_measured.load(Acquire) == 1 {
             let leader = self.run.worker.pid.load(Acquire);
             scan::each_wait(leader, |event| waits.add(event));
         }

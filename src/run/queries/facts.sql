@@ -8,7 +8,8 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'measured', r.transactions_total, 'failed', r.failed,
       -- A search for a rate tries rates that are too high.
       'skipped', CASE WHEN search IS NULL THEN r.skipped END,
-      'shared_buffers_bytes', e.shared_buffers_bytes, 'memory_bytes', e.memory_bytes,
+      -- Each of several servers has its own.
+      'shared_buffers_bytes', e.shared_buffers_bytes * greatest((SELECT count(*) FROM fsbench.run_instance i WHERE i.run_id = r.run_id), 1), 'memory_bytes', e.memory_bytes,
       'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s
          WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL AND search IS NULL),
       'cache', coalesce(r.used #>> '{options,cache}', 'warm'),

@@ -158,14 +158,17 @@ fn store_all(run: &mut Run, measured: &[Measured], phases: Value) -> Result<Outc
     let columns = row::Measured {
         measured_ms,
         tps: of_main(Measured::per_second),
-        latency_avg_ms: of_main(|m| m.syncs.mean_ns().map(|ns| ns / 1e6)),
-        latency_stddev_ms: of_main(|m| m.syncs.stddev_ns().map(|ns| ns / 1e6)),
-        latency_p50_ms: of_main(|m| m.percentile_ms(0.5)),
-        latency_p90_ms: of_main(|m| m.percentile_ms(0.9)),
-        latency_p95_ms: of_main(|m| m.percentile_ms(0.95)),
-        latency_p99_ms: of_main(|m| m.percentile_ms(0.99)),
-        latency_p999_ms: of_main(Measured::p999_ms),
-        latency_max_ms: of_main(|m| m.syncs.max().map(|ns| ns as f64 / 1e6)),
+        latencies: row::Latencies {
+            latency_avg_ms: of_main(|m| m.syncs.mean_ns().map(|ns| ns / 1e6)),
+            latency_stddev_ms: of_main(|m| m.syncs.stddev_ns().map(|ns| ns / 1e6)),
+            latency_p50_ms: of_main(|m| m.percentile_ms(0.5)),
+            latency_p90_ms: of_main(|m| m.percentile_ms(0.9)),
+            latency_p95_ms: of_main(|m| m.percentile_ms(0.95)),
+            latency_p99_ms: of_main(|m| m.percentile_ms(0.99)),
+            latency_p999_ms: of_main(Measured::p999_ms),
+            latency_max_ms: of_main(|m| m.syncs.max().map(|ns| ns as f64 / 1e6)),
+            ..row::Latencies::default()
+        },
         cost: cost::of_machine(&run.samples),
         ..row::Measured::default()
     };

@@ -184,14 +184,17 @@ fn store_all(run: &mut Run, figures: &Figures, phases: Value) -> Result<Outcome,
     let columns = row::Measured {
         measured_ms,
         tps: total.per_second(),
-        latency_avg_ms: total.latency.mean_ns().map(|ns| ns / 1e6),
-        latency_stddev_ms: total.latency.stddev_ns().map(|ns| ns / 1e6),
-        latency_p50_ms: percentile(0.5),
-        latency_p90_ms: percentile(0.9),
-        latency_p95_ms: percentile(0.95),
-        latency_p99_ms: percentile(0.99),
-        latency_p999_ms: percentile(0.999).filter(|_| total.latency.count() >= 10_000),
-        latency_max_ms: total.latency.max().map(|ns| ns as f64 / 1e6),
+        latencies: row::Latencies {
+            latency_avg_ms: total.latency.mean_ns().map(|ns| ns / 1e6),
+            latency_stddev_ms: total.latency.stddev_ns().map(|ns| ns / 1e6),
+            latency_p50_ms: percentile(0.5),
+            latency_p90_ms: percentile(0.9),
+            latency_p95_ms: percentile(0.95),
+            latency_p99_ms: percentile(0.99),
+            latency_p999_ms: percentile(0.999).filter(|_| total.latency.count() >= 10_000),
+            latency_max_ms: total.latency.max().map(|ns| ns as f64 / 1e6),
+            ..row::Latencies::default()
+        },
         cost: cost::of_machine(&run.samples),
         ..row::Measured::default()
     };

@@ -53,13 +53,16 @@ fn tolerated(state: &State) -> u64 {
 
 /// Puts the table where the run wants it, and looks whether it is there.
 pub fn prepare(spec: &Spec) -> Result<State, Fault> {
-    let files = xact::transaction(workload::files)?;
+    let files = xact::transaction(|| workload::files(spec))?;
     if spec.options.cache == Cache::SharedBuffers {
-        fill_buffers()?;
+        fill_buffers(spec)?;
         return state_of(&files);
     }
     // The next scan would find the blocks that the last one has left in them.
-    xact::transaction(|| scan::empty_buffers(workload::TABLE))?;
+    xact::transaction(|| {
+        let mut parts = workload::parts(spec)?.parts.into_iter();
+        parts.try_for_each(|(oid, _)| scan::empty_buffers(oid))
+    })?;
     match spec.options.cache {
         Cache::Cold => forget(&files),
         Cache::Warm | Cache::SharedBuffers => remember(&files),
@@ -71,7 +74,7 @@ pub fn prepare_files(spec: &Spec) -> Result<State, Fault> {
     let state = prepare(spec)?;
     match spec.options.cache {
         Cache::Warm | Cache::Cold => Ok(state),
-        Cache::SharedBuffers => remember(&xact::transaction(workload::files)?),
+        Cache::SharedBuffers => remember(&xact::transaction(|| workload::files(spec))?),
     }
 }
 
@@ -92,11 +95,11 @@ fn try_until(mut is_so: impl FnMut() -> Result<bool, Fault>) -> Result<bool, Fau
 }
 
 /// All in shared buffers: the second time, every block must be found there.
-fn fill_buffers() -> Result<(), Fault> {
+fn fill_buffers(spec: &Spec) -> Result<(), Fault> {
     let (mut blocks, mut found) = (0, 0);
     let are_full = try_until(|| {
-        xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
-        (blocks, found) = xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
+        xact::transaction(|| fill_all(spec))?;
+        (blocks, found) = xact::transaction(|| fill_all(spec))?;
         Ok(found >= blocks)
     })?;
     if are_full {
@@ -110,6 +113,16 @@ fn fill_buffers() -> Result<(), Fault> {
         "After it was read several times, {found} of its {blocks} blocks were there."
     ))
     .hint("Keep other sessions away, which need shared buffers too; else raise shared_buffers, use a smaller scale, or the option \"cache\": \"warm\"."))
+}
+
+/// Reads all of the table into shared buffers; gives how many blocks it has, and how many of them were there already. In a transaction.
+fn fill_all(spec: &Spec) -> Result<(u64, u64), Fault> {
+    let (mut blocks, mut found) = (0, 0);
+    for (oid, _) in workload::parts(spec)?.parts {
+        let part = scan::fill_buffers(oid)?;
+        (blocks, found) = (blocks + part.0, found + part.1);
+    }
+    Ok((blocks, found))
 }
 
 /// On the device, and nowhere else: written, and forgotten by the kernel.

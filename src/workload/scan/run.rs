@@ -45,7 +45,7 @@ pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
         match act {
             Act::Load => load(run)?,
             Act::Vacuum => {
-                run.enter(Phase::Vacuum, table::VACUUM.len() as u64);
+                run.enter(Phase::Vacuum, 0);
                 run.have_done(VACUUM)?;
             }
             Act::Leave => return run.leave_loaded(),
@@ -142,9 +142,9 @@ fn scan_until_it_counts(
 /// A worker of its own for each scan, as each is a session of its own in digoal's study of 2016.
 fn scan_once(run: &mut Run, degree: u32) -> Result<(Report, Waiting), Fault> {
     let area = &run.board.run;
-    area.scanning.store(0, Release);
-    area.scan_report.clear();
-    area.scan_degree.store(degree, Release);
+    area.worker_is_measured.store(0, Release);
+    area.task_report.clear();
+    area.task_number.store(degree, Release);
     run.processes.launch_worker(SCAN)?;
     let mut waiting = BTreeMap::new();
     let mut next = Instant::now();
@@ -157,7 +157,7 @@ fn scan_once(run: &mut Run, degree: u32) -> Result<(Report, Waiting), Fault> {
             run.check_interrupts()?;
             run.processes.sampler_is_there()?;
         }
-        if area.scanning.load(Acquire) == 1 {
+        if area.worker_is_measured.load(Acquire) == 1 {
             each_wait(area.worker.pid.load(Acquire), |event| {
                 *waiting.entry(event).or_insert(0) += 1;
             });
@@ -169,7 +169,7 @@ fn scan_once(run: &mut Run, degree: u32) -> Result<(Report, Waiting), Fault> {
 
 /// Reads the worker's report.
 fn report<T: DeserializeOwned>(run: &Run) -> Result<T, Fault> {
-    serde_json::from_str(&run.board.run.scan_report.get())
+    serde_json::from_str(&run.board.run.task_report.get())
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable report: {e}")))
 }
 
@@ -192,13 +192,13 @@ fn read_files(run: &mut Run, readers: &[u32]) -> Result<Vec<Reading>, Fault> {
 }
 
 fn read_once(run: &mut Run, readers: u32, block_bytes: u64, window: u32) -> Result<Reading, Fault> {
-    run.board.run.scan_report.clear();
+    run.board.run.task_report.clear();
     run.have_done(PREPARE)?;
     let state: State = report(run)?;
     let area = &run.board.run;
     area.readers.store(readers, Relaxed);
     area.read_bytes.store(block_bytes, Relaxed);
-    area.next_read.store(0, Relaxed);
+    area.next_share.store(0, Relaxed);
     let before = storage::device_read_bytes();
     let slots = &shmem::clients()[..readers as usize];
     run.open_window(window);

@@ -30,17 +30,66 @@ use crate::{
 /// Bytes that a reader takes at a time for itself, as the processes of a parallel scan do.
 const REGION: u64 = 16 << 20;
 
-/// Counts the rows before the first scan, by as many workers as there will be at most: reads all of the table.
-pub fn verify(spec: &Spec) -> Result<(), Fault> {
-    let most = table::own(spec).largest();
-    apply_settings(spec, most)?;
-    let scanned = xact::transaction(|| scan::count(table::QUALIFIED))?;
-    check_rows(spec, &scanned)?;
-    check_untouched(spec)
+/// Counts the rows before the first scan, by as many workers as there will be at most: reads all of the table. A table of a user's own
+/// then has to stay as it is found here.
+pub fn verify(board: &Board, spec: &Spec) -> Result<(), Fault> {
+    let own = table::own(spec);
+    apply_settings(spec, own.largest())?;
+    let scanned = xact::transaction(|| scan::count(&table::name(spec)))?;
+    let expected = match own.own_table() {
+        Some(_) => {
+            let (blocks, unchanged) = xact::transaction(|| unchanged_blocks(spec))?;
+            Contents {
+                rows: scanned.rows as u64,
+                blocks,
+                unchanged,
+            }
+        }
+        None => Contents {
+            rows: table::rows(spec),
+            blocks: table::blocks(spec),
+            unchanged: table::blocks(spec),
+        },
+    };
+    let run = &board.run;
+    run.table_rows.store(expected.rows, Relaxed);
+    run.table_blocks.store(expected.blocks, Relaxed);
+    run.table_unchanged.store(expected.unchanged, Release);
+    check_rows(&expected, &scanned)?;
+    check_untouched(&expected, spec)
 }
 
-fn check_rows(spec: &Spec, scanned: &ScanFigures) -> Result<(), Fault> {
-    let expected = table::rows(spec);
+/// The contents of the table as every scan has to find them.
+struct Contents {
+    rows: u64,
+    blocks: u64,
+    /// Blocks that the visibility map has as visible to all.
+    unchanged: u64,
+}
+
+impl Contents {
+    fn of(board: &Board) -> Self {
+        let run = &board.run;
+        Self {
+            unchanged: run.table_unchanged.load(Acquire),
+            blocks: run.table_blocks.load(Relaxed),
+            rows: run.table_rows.load(Relaxed),
+        }
+    }
+}
+
+/// Blocks of the table, and those that the visibility map has as visible to all. In a transaction.
+fn unchanged_blocks(spec: &Spec) -> Result<(u64, u64), Fault> {
+    let (mut blocks, mut unchanged) = (0, 0);
+    for (oid, _) in table::parts(spec)?.parts {
+        let part = scan::unchanged_blocks(oid)?;
+        (blocks, unchanged) = (blocks + part.0, unchanged + part.1);
+    }
+    Ok((blocks, unchanged))
+}
+
+fn check_rows(expected: &Contents, scanned: &ScanFigures) -> Result<(), Fault> {
+    let expected = expected.rows;
     if scanned.rows as u64 == expected {
         return Ok(());
     }
@@ -53,17 +102,16 @@ fn check_rows(spec: &Spec, scanned: &ScanFigures) -> Result<(), Fault> {
 
 /// Whether the table still has the rows that were counted, and no others. Nothing of it is read for that, which would warm what is to
 /// be cold and take as long as a scan.
-fn check_untouched(spec: &Spec) -> Result<(), Fault> {
-    let expected = table::blocks(spec);
-    let (blocks, unchanged) = xact::transaction(|| scan::unchanged_blocks(table::TABLE))?;
-    if blocks != expected {
+fn check_untouched(expected: &Contents, spec: &Spec) -> Result<(), Fault> {
+    let (blocks, unchanged) = xact::transaction(|| unchanged_blocks(spec))?;
+    if blocks != expected.blocks {
         return Err(other_rows(format!(
-            "It has {}; {} were loaded.",
+            "It has {}; it had {} before the first scan.",
             format_count(blocks, "page"),
-            format_count(expected, "page")
+            format_count(expected.blocks, "page")
         )));
     }
-    if unchanged == expected {
+    if unchanged == expected.unchanged {
         return Ok(());
     }
     Err(Fault::new(
@@ -71,8 +119,8 @@ fn check_untouched(spec: &Spec) -> Result<(), Fault> {
         "another session has changed rows of the table while it was scanned",
     )
     .detail(format!(
-        "Only {unchanged} of its {} are as they were loaded.",
-        format_count(expected, "page")
+        "Only {unchanged} of its {} are as they were before the first scan.",
+        format_count(expected.unchanged, "page")
     ))
     .hint(KEEP_OUT))
 }
@@ -98,26 +146,28 @@ pub fn prepare(board: &Board, spec: &Spec) -> Result<(), Fault> {
 
 /// Makes the table ready, and scans it at the degree that the coordinator has set; by the worker.
 pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
-    let degree = board.run.scan_degree.load(Acquire);
+    let degree = board.run.task_number.load(Acquire);
     apply_settings(spec, degree)?;
     // A new session is to be as one that has been there for a while. Without need the compiler stays out: each parallel worker
     // would load it, too, because its leader has.
-    let by = xact::transaction(|| scan::compiled_by(table::QUALIFIED))?;
+    let name = table::name(spec);
+    let by = xact::transaction(|| scan::compiled_by(&name))?;
     if !by.is_empty() {
         load_compiler(&by)?;
     }
     // First, since a session that changes its rows would be waited for when shared buffers are emptied.
-    check_untouched(spec)?;
+    let expected = Contents::of(board);
+    check_untouched(&expected, spec)?;
     let state = cache::prepare(spec)?;
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
     let before = ReadCounters::read(board)?;
-    board.run.scanning.store(1, Release);
-    let scanned = xact::transaction(|| scan::count(table::QUALIFIED));
-    board.run.scanning.store(0, Release);
+    board.run.worker_is_measured.store(1, Release);
+    let scanned = xact::transaction(|| scan::count(&name));
+    board.run.worker_is_measured.store(0, Release);
     let scanned = scanned?;
     let after = ReadCounters::read(board)?;
-    check_rows(spec, &scanned)?;
+    check_rows(&expected, &scanned)?;
     let by_processes = after.by_processes(
         &before,
         scanned.launched,
@@ -151,7 +201,7 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
             others_read_bytes: by_processes.for_others,
             device_read_bytes: after.by_device(&before),
             // Not before the scan: that would read what the filesystem keeps of the files.
-            extents: table::extents()?,
+            extents: table::extents(spec)?,
         },
     )
 }
@@ -201,7 +251,7 @@ fn apply_settings(spec: &Spec, degree: u32) -> Result<(), Fault> {
 fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {
     let text =
         serde_json::to_string(what).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
-    board.run.scan_report.set(&text);
+    board.run.task_report.set(&text);
     Ok(())
 }
 
@@ -216,7 +266,7 @@ pub fn take_part(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
         });
     }
     process::become_undisturbed_owner(context.request.owner.load(Acquire))?;
-    let files = xact::transaction(table::files)?
+    let files = xact::transaction(|| table::files(spec))?
         .iter()
         .map(pages::open)
         .collect::<Result<Vec<File>, Fault>>()?;
@@ -242,19 +292,8 @@ fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
     }
     slot.started_ns.store(clock::now_ns(), Relaxed);
     let mut bytes = 0;
-    loop {
-        // The place in all files one after the other.
-        let mut from = run.next_read.fetch_add(REGION, Relaxed);
-        let Some(file) = lengths.iter().position(|&length| {
-            let is_in_it = from < length;
-            if !is_in_it {
-                from -= length;
-            }
-            is_in_it
-        }) else {
-            break;
-        };
-        // Files but the last are as long as a whole number of regions.
+    let next = || region_of(run.next_share.fetch_add(REGION, Relaxed), &lengths);
+    while let Some((file, mut from)) = next() {
         let to = (from + REGION).min(lengths[file]);
         while from < to {
             let wanted = block.min(to - from) as usize;
@@ -271,6 +310,19 @@ fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
     slot.measured.store(bytes, Relaxed);
     slot.finished_ns.store(clock::now_ns(), Relaxed);
     Ok(())
+}
+
+/// The file and the place in it of a region, by the regions of all files one after the other. The last region of a file may be shorter.
+fn region_of(place: u64, lengths: &[u64]) -> Option<(usize, u64)> {
+    let mut region = place / REGION;
+    for (file, length) in lengths.iter().enumerate() {
+        let regions = length.div_ceil(REGION);
+        if region < regions {
+            return Some((file, region * REGION));
+        }
+        region -= regions;
+    }
+    None
 }
 
 fn unreadable(error: &std::io::Error) -> Fault {

@@ -1,31 +1,33 @@
-//! The workload `scan`: one table, and `SELECT count(*)` of it.
+//! The workload `scan`: one table, and `SELECT count(*)` of it. The run loads the table, or it is one of a user's own in a copy of the user's server.
 
 use std::{fs::File, path::PathBuf};
 
 use pgfsbench_core::{
     loading::Model,
     random::{Purpose, Stream},
-    spec::{Spec, Stage},
-    workload::scan::{Named, Payload, ROWS, ScanOptions},
+    spec::{Cache, Spec, Stage},
+    workload::scan::{FoundTable, Named, Parts, Payload, ROWS, ScanOptions, TableName, check_fits},
 };
 
 use crate::{
-    errors::Fault,
+    errors::{Fault, read_json},
+    host::machine,
     pg::{
-        extents,
+        config, extents,
         load::Copies,
         pages::{self, Layout, Part},
-        sql, xact,
+        relation, sql, xact,
     },
+    workload::script,
 };
 
 /// The table, in schema public of the work database.
 pub const TABLE: &str = "fsbench_scan";
-/// The name with its schema.
-pub const QUALIFIED: &str = "public.fsbench_scan";
+/// Its name with its schema.
+const QUALIFIED: &str = "public.fsbench_scan";
 
-/// Statements that are run after loading.
-pub const VACUUM: [&str; 1] = ["VACUUM (ANALYZE) public.fsbench_scan"];
+/// The statement that is run after loading.
+const VACUUM: &str = "VACUUM (ANALYZE) public.fsbench_scan";
 
 /// Random rows are the same in all runs, whatever their seed: so they are loaded once for all of them.
 const PAYLOAD_SEED: u64 = 1;
@@ -96,7 +98,10 @@ pub fn load(
     let share = |n: u32| (u128::from(layout.blocks()) * u128::from(n) / u128::from(loaders)) as u64;
     let blocks = share(loader)..share(loader + 1);
     let payload = own(spec).payload();
-    let files: Vec<File> = files()?.iter().map(pages::open).collect::<Result<_, _>>()?;
+    let files: Vec<File> = files(spec)?
+        .iter()
+        .map(pages::open)
+        .collect::<Result<_, _>>()?;
     let part = Part {
         files: &files,
         layout,
@@ -156,23 +161,80 @@ fn randomize(length: u32, per_page: u64) -> impl FnMut(u64, &mut [u8]) {
     }
 }
 
-/// Makes the table one that this many workers may scan: what was copied may have been loaded for others. In a transaction.
-pub fn allow_workers(most: u32) -> Result<(), Fault> {
-    sql::write(
-        &format!("ALTER TABLE {QUALIFIED} SET (parallel_workers = {most})"),
-        &[],
+/// The name of the table in a statement.
+pub fn name(spec: &Spec) -> String {
+    own(spec)
+        .own_table()
+        .map_or_else(|| QUALIFIED.to_owned(), |table| table.sql())
+}
+
+/// The table, or the partitions of it that have rows. Refuses a table of a user's own that cannot be scanned. In a transaction.
+pub fn parts(spec: &Spec) -> Result<Parts, Fault> {
+    match own(spec).own_table() {
+        Some(table) => parts_of_own(spec, &table),
+        None => Ok(Parts {
+            parts: vec![(relation::oid_of(TABLE)?, QUALIFIED.to_owned())],
+            bytes: blocks(spec) * pages::PAGE as u64,
+        }),
+    }
+}
+
+fn parts_of_own(spec: &Spec, table: &TableName) -> Result<Parts, Fault> {
+    let role = match &spec.stage {
+        Stage::OnOwn {
+            role: Some(role), ..
+        } => Some(script::asking_role(role)?),
+        _ => None,
+    };
+    let found = sql::read(
+        include_str!("queries/own_table.sql"),
+        &[Some(&table.sql()), role.as_deref()],
     )?;
+    let found: FoundTable = read_json("facts of a table", &found.unwrap_or_default())?;
+    Ok(found.parts(table)?)
+}
+
+/// The statements that VACUUM the table before its scans. A user's table has to fit where the run wants it.
+pub fn vacuum(spec: &Spec) -> Result<Vec<String>, Fault> {
+    if own(spec).own_table().is_none() {
+        return Ok(vec![VACUUM.to_owned()]);
+    }
+    let parts = xact::transaction(|| {
+        let parts = parts(spec)?;
+        let cache = spec.options.cache;
+        let room = match cache {
+            Cache::SharedBuffers => config::bytes("shared_buffers")?,
+            Cache::Warm | Cache::Cold => machine::usable().memory_bytes,
+        };
+        check_fits(cache, parts.bytes, room.unwrap_or(0))?;
+        Ok(parts)
+    })?;
+    // Its statistics are not needed, and would call functions of the user's in indexes.
+    let vacuum = |(_, name): (u32, String)| format!("VACUUM (PROCESS_TOAST false) {name}");
+    Ok(parts.parts.into_iter().map(vacuum).collect())
+}
+
+/// Makes the table one that this many workers may scan: what was copied may have been loaded for others. In a transaction.
+pub fn allow_workers(spec: &Spec, most: u32) -> Result<(), Fault> {
+    for (_, name) in parts(spec)?.parts {
+        let alter = format!("ALTER TABLE {name} SET (parallel_workers = {most})");
+        sql::write(&alter, &[])?;
+    }
     Ok(())
 }
 
 /// The files of the table, in order. In a transaction.
-pub fn files() -> Result<Vec<PathBuf>, Fault> {
-    pages::files(QUALIFIED)
+pub fn files(spec: &Spec) -> Result<Vec<PathBuf>, Fault> {
+    let mut files = Vec::new();
+    for (_, name) in parts(spec)?.parts {
+        files.extend(pages::files(&name)?);
+    }
+    Ok(files)
 }
 
 /// How many extents its files have; None where the filesystem does not tell.
-pub fn extents() -> Result<Option<u64>, Fault> {
-    let files = xact::transaction(files)?;
+pub fn extents(spec: &Spec) -> Result<Option<u64>, Fault> {
+    let files = xact::transaction(|| files(spec))?;
     let each = files
         .iter()
         .map(|path| extents::count(&pages::open(path).ok()?).ok());

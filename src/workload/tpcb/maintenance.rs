@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Name of the table that is loaded.
-const BULK: &str = "pgbench_accounts_bulk";
+pub const BULK: &str = "pgbench_accounts_bulk";
 
 /// The steps, in their order.
 pub const STEPS: [&str; 4] = ["bulk_load", "index_build", "vacuum", "checkpoint"];

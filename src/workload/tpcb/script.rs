@@ -151,7 +151,7 @@ fn fill_accounts_and_key(
         true => Column::BigInt,
         false => Column::Integer,
     };
-    let mut key = Index::open(ACCOUNTS_KEY, &[column], true)?;
+    let mut key = Index::open(ACCOUNTS_KEY, &[column])?;
     for row in 0..layout.rows {
         key.push(&[row as i64 + 1], layout.place(row))?;
     }

@@ -2,14 +2,15 @@
 
 use pgfsbench_core::{
     spec::Spec,
-    workload::tpcc_like::{Table, TpccLikeOptions},
+    workload::tpcc_like::{KeyPart, Table, TpccLikeOptions, warehouses_of_loader},
 };
 
 use crate::{
     errors::Fault,
     pg::{
-        load::{self, Key},
-        sql,
+        index_pages::{self, Index},
+        load::{self, Key, Part},
+        process, sql,
     },
     workload::Progress,
 };
@@ -34,22 +35,25 @@ const FOREIGN_KEYS: [&str; 10] = [
     "ALTER TABLE public.stock ADD FOREIGN KEY (s_i_id) REFERENCES public.item",
 ];
 
-/// Statements after loading: the indexes that are not in the order of the rows, and statistics.
+/// Names of the indexes that are not in the order of the rows.
+pub const INDEXES: [&str; 2] = ["customer_name", "orders_customer"];
+
+/// Statements after loading: these indexes, and statistics. The longest first: loaders take one each.
 pub const AFTER_LOAD: [&str; 11] = [
     "CREATE INDEX customer_name ON public.customer (c_w_id, c_d_id, c_last, c_first)",
+    "VACUUM (ANALYZE) public.order_line",
+    "VACUUM (ANALYZE) public.stock",
     "CREATE INDEX orders_customer ON public.orders (o_w_id, o_d_id, o_c_id, o_id)",
+    "VACUUM (ANALYZE) public.history",
+    "VACUUM (ANALYZE) public.new_order",
     "VACUUM (ANALYZE) public.item",
     "VACUUM (ANALYZE) public.warehouse",
     "VACUUM (ANALYZE) public.district",
     "VACUUM (ANALYZE) public.customer",
-    "VACUUM (ANALYZE) public.history",
     "VACUUM (ANALYZE) public.orders",
-    "VACUUM (ANALYZE) public.new_order",
-    "VACUUM (ANALYZE) public.order_line",
-    "VACUUM (ANALYZE) public.stock",
 ];
 
-/// Creates the tables with their keys in the current transaction; fills them, too, if there is one loader. `progress` gets the rows so far.
+/// Creates the tables with their keys in the current transaction; fills them, too, if one process loads. `progress` gets the rows so far.
 pub fn load(spec: &Spec, progress: Progress) -> Result<(), Fault> {
     let create = match spec.options.unlogged {
         true => "CREATE UNLOGGED TABLE",
@@ -66,30 +70,78 @@ pub fn load(spec: &Spec, progress: Progress) -> Result<(), Fault> {
             sql::write(statement, &[])?;
         }
     }
-    match own.loaders {
-        1 => fill(spec, &Table::ALL, true, progress),
-        _ => Ok(()),
+    if own.loaders == 1 {
+        return fill(spec, 0, 1, progress);
     }
+    for table in Table::ALL {
+        if let Some(last) = table.key_parts(spec.scale, own.loaders).last() {
+            index_pages::reserve(&key_of(table), last.leaves.end - 1)?;
+        }
+    }
+    Ok(())
 }
 
-/// Fills the tables of one of several loaders, which were created.
+fn key_of(table: Table) -> String {
+    format!("{}_pkey", table.name())
+}
+
+/// Fills the warehouses of one of several loaders in tables that were created. Each loader also writes the pages above the leaves of some keys.
 pub fn load_share(spec: &Spec, loader: u32, progress: Progress) -> Result<(), Fault> {
     let loaders = spec.options.own::<TpccLikeOptions>().loaders;
-    fill(spec, &Table::of_loader(loader, loaders), false, progress)
+    fill(spec, loader, loaders, progress)?;
+    let of_loader = (0..loaders).cycle().zip(Table::ALL);
+    for (_, table) in of_loader.filter(|(number, _)| *number == loader) {
+        write_above(table, &table.key_parts(spec.scale, loaders))?;
+    }
+    Ok(())
 }
 
-/// Fills tables. `are_new`: whether the current transaction has created them.
-fn fill(spec: &Spec, tables: &[Table], are_new: bool, progress: Progress) -> Result<(), Fault> {
+/// Writes the pages above the leaves of a table's primary key.
+fn write_above(table: Table, parts: &[KeyPart]) -> Result<(), Fault> {
+    let (Some(types), Some(last)) = (table.column_types(), parts.last()) else {
+        return Ok(());
+    };
+    let mut index = Index::open_above(&key_of(table), &types, last.leaves.end - 1)?;
+    for part in parts {
+        for warehouse in part.warehouses.clone() {
+            process::check_interrupts();
+            table.each_key(warehouse, |key| index.push_key(key))?;
+        }
+        if part.next.is_some() {
+            index.finish_part(part.next.as_deref())?;
+        }
+    }
+    index.finish()
+}
+
+/// Fills the warehouses of one of this many loaders. One loader has created the tables in the current transaction.
+fn fill(spec: &Spec, loader: u32, loaders: u32, progress: Progress) -> Result<(), Fault> {
     let mut done = 0;
-    for &table in tables {
-        let index = format!("{}_pkey", table.name());
+    let warehouses = warehouses_of_loader(loader, loaders, spec.scale);
+    // Loaders begin with different tables, so that few write to one table at a time.
+    let first = Table::ALL.len() * loader as usize / loaders as usize;
+    let (later, sooner) = Table::ALL.split_at(first);
+    for &table in sooner.iter().chain(later) {
+        let index = key_of(table);
+        let parts = match loaders {
+            1 => Vec::new(),
+            _ => table.key_parts(spec.scale, loaders),
+        };
+        let part = parts.iter().find(|part| part.warehouses == warehouses);
+        // Items come with the first warehouse.
+        if !parts.is_empty() && part.is_none() {
+            continue;
+        }
         let key = table.key().map(|columns| Key {
             index: &index,
             columns,
-            is_new: are_new,
+            part: part.map(|part| Part {
+                leaves: part.leaves.clone(),
+                next: part.next.as_deref(),
+            }),
         });
         load::rows(table.name(), key, |add| {
-            for warehouse in 1..=i64::from(spec.scale) {
+            for warehouse in warehouses.clone() {
                 let mut made = 0;
                 table.each_row(warehouse, |row| {
                     made += 1;

@@ -7,7 +7,7 @@ use pgfsbench_core::{
     hist::{Histogram, Measure},
     run::{
         rate_search::{Counts, RateSearch},
-        row::{Maintenance, Measured},
+        row::{Latencies, Maintenance, Measured},
     },
     seconds, series,
     spec::Spec,
@@ -24,9 +24,6 @@ use crate::{
     store,
     watch::cost,
 };
-
-/// Under this many transactions there is no 99.9th percentile.
-const P999_TRANSACTIONS: u64 = 10_000;
 
 /// The clients' slots, added up.
 pub struct Totals {
@@ -125,11 +122,10 @@ pub fn store(
     // A search goes through rates of its own choice: what is made of all its seconds together says nothing.
     let is_search = search.is_some();
     let stalls = (!seconds.is_empty() && !is_search).then(|| series::stalls(&seconds));
-    let ms = |ns: Option<f64>| ns.filter(|_| !is_search).map(|ns| ns / 1e6);
-    let due = totals.due(&run.spec);
-    let latency = |p| ms(totals.latency.percentile_among(p, due));
-    let commit = |p| ms(totals.commit.percentile(p));
-    let max = |h: &Histogram| ms(h.max().map(|ns| ns as f64));
+    let latencies = match is_search {
+        true => Latencies::default(),
+        false => Latencies::of(&totals.latency, &totals.commit, totals.due(&run.spec)),
+    };
     let window = run.observed.window(totals.measured);
     let types = other.types.map(|types| match is_search {
         true => types.without_latencies(),
@@ -145,18 +141,7 @@ pub fn store(
         behind: Some(totals.behind),
         tps: (measured_ms > 0.0 && !is_search)
             .then(|| totals.measured as f64 * 1000.0 / measured_ms),
-        latency_avg_ms: ms(totals.latency.mean_ns()),
-        latency_stddev_ms: ms(totals.latency.stddev_ns()),
-        latency_p50_ms: latency(0.5),
-        latency_p90_ms: latency(0.9),
-        latency_p95_ms: latency(0.95),
-        latency_p99_ms: latency(0.99),
-        latency_p999_ms: latency(0.999).filter(|_| totals.measured >= P999_TRANSACTIONS),
-        latency_max_ms: max(&totals.latency),
-        commit_avg_ms: ms(totals.commit.mean_ns()),
-        commit_p50_ms: commit(0.5),
-        commit_p99_ms: commit(0.99),
-        commit_max_ms: max(&totals.commit),
+        latencies,
         stall_seconds: stalls.map(|stalls| stalls.stall_seconds),
         zero_seconds: stalls.map(|stalls| stalls.zero_seconds),
         balances: other.balances.cloned(),

@@ -21,10 +21,10 @@ use super::{
 };
 use crate::{
     bench::{QUIET_NS, Run, epoch},
-    board::{Phase, STOP_ALL, outcome::Outcome},
+    board::{AWAITS_START, Phase, STOP_ALL, outcome::Outcome},
     clock,
     errors::{Fault, read_json},
-    pg::{points::point, segment::Segment, xact},
+    pg::{points::point, segment::Segment, shmem, xact},
     store,
     workload::OwnChecks,
 };
@@ -49,6 +49,7 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
                 types = Types::of(workload, run, &kept)?;
                 launch(run)?;
             }
+            Act::AwaitStart => await_start(run)?,
             Act::WarmUp => warm_up(run, search.is_some())?,
             Act::Measure => measure(run, search.as_mut(), grace_ns(&run.spec))?,
             Act::Verify => balances = Some(verify(workload, run, &kept)?),
@@ -132,6 +133,13 @@ fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
 
 fn vacuum(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     run.enter(Phase::Vacuum, workload.after_load(&run.spec).len() as u64);
+    match workload.loaders(&run.spec) {
+        1 => {}
+        loaders => {
+            run.board.run.next_share.store(0, Release);
+            run.have_loaded(loaders)?;
+        }
+    }
     run.have_done(VACUUM)?;
     let checks = workload.checks_of_load(&run.board.run.worker.report.get())?;
     if checks.is_empty() {
@@ -148,6 +156,19 @@ fn launch(run: &mut Run) -> Result<(), Fault> {
     run.observed.before_clients(&run.spec, work_database)?;
     run.fit_quick_look();
     Ok(())
+}
+
+/// Waits for the moment at which the runs of all servers of a target begin. The clients are ready.
+fn await_start(run: &mut Run) -> Result<(), Fault> {
+    run.board.run.start_ns.store(AWAITS_START, Release);
+    shmem::announce();
+    run.wait_until(|run| match run.board.run.start_ns.load(Acquire) {
+        AWAITS_START => Ok(false),
+        start_ns => {
+            run.alarm_ns = start_ns;
+            Ok(clock::now_ns() >= start_ns)
+        }
+    })
 }
 
 /// Says when the window begins and ends, after the warm-up; of a search, its first cycle.

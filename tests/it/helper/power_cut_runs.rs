@@ -297,7 +297,7 @@ fn the_matrix_of_filesystems_and_options() {
             continue;
         }
         scene.value(&format!(
-            "SELECT fsbench.create_target('m{number}', filesystem => '{filesystem}', image_size => '800MB', image_sparse => true, \
+            "SELECT fsbench.create_target('m{number}', filesystem => '{filesystem}', image_size => '1GB', image_sparse => true, \
                mkfs_options => nullif('{mkfs}', ''), mount_options => nullif('{mount}', ''))"
         ));
         let parts = rows(
@@ -350,7 +350,7 @@ fn a_filesystem_without_a_journal_is_checked_before_it_is_judged() {
         return;
     };
     scene.value(
-        "SELECT fsbench.create_target('plain', filesystem => 'ext4', image_size => '800MB', image_sparse => true, mkfs_options => '-O ^has_journal')",
+        "SELECT fsbench.create_target('plain', filesystem => 'ext4', image_size => '1GB', image_sparse => true, mkfs_options => '-O ^has_journal')",
     );
     let parts = rows(
         &mut scene.bench.client(),

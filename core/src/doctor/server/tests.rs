@@ -1,5 +1,5 @@
 use super::*;
-use crate::finding::XminHolderKind;
+use crate::{doctor::report::assert_decides_by_codes, finding::XminHolderKind};
 
 /// A server of which nothing is to be said.
 fn facts() -> Facts {
@@ -46,6 +46,7 @@ fn facts() -> Facts {
 
 #[track_caller]
 fn line(facts: &Facts, item: &str) -> Line {
+    assert_decides_by_codes(|| check(facts));
     let line = check(facts).into_iter().find(|line| line.item == item);
     line.unwrap_or_else(|| panic!("there is no line {item}"))
 }

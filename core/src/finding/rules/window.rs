@@ -21,6 +21,27 @@ const COLD: f64 = 0.05;
 /// Transactions that start later than this many of their own mean durations after they were due are behind schedule.
 const BEHIND: f64 = 1.0;
 
+/// Share of the window by which the starts of several servers may be apart.
+const APART: f64 = 0.01;
+
+/// A server that is alone on the storage for a while is faster then.
+pub fn instances_apart(facts: &RunFacts) -> Option<Finding> {
+    let instances = facts.instances.as_ref()?;
+    let (skew_ms, window_ms) = (instances.skew_ms, instances.window_ms);
+    (skew_ms > window_ms * APART).then(|| {
+        Finding::new(
+            Severity::Invalid,
+            text::instances_apart(skew_ms, window_ms, APART),
+        )
+    })
+}
+
+/// The facts of a run with several servers are those of the first one, where they cannot be added up.
+pub fn instance_findings(facts: &RunFacts) -> Option<Finding> {
+    let codes = &facts.instances.as_ref()?.findings;
+    (!codes.is_empty()).then(|| Finding::new(Severity::Warning, text::instance_findings(codes)))
+}
+
 pub fn checkpoints(facts: &RunFacts) -> Option<Finding> {
     let complete = facts.checkpoints?;
     let needs_none = facts.workload.is_some_and(|w| !w.depends_on_checkpoints());

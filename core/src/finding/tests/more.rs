@@ -74,6 +74,22 @@ fn transactions_behind_their_schedule() {
 }
 
 #[test]
+fn several_servers() {
+    let of = |skew_ms, findings: &[&str]| {
+        Some(InstanceFacts {
+            skew_ms,
+            window_ms: 20_000.0,
+            findings: findings.iter().map(|code| (*code).to_owned()).collect(),
+        })
+    };
+    finds!({instances: of(201.0, &[])} => "instances_apart", Invalid,
+        "the instances began 201 ms apart, 1.0 % of the window of 20 s; at most 1.0 % is allowed");
+    finds_nothing!(instances: of(200.0, &[]));
+    finds!({instances: of(0.0, &["vacuums", "stalls"])} => "instance_findings", Warning,
+        "other instances than the first one have findings: vacuums, stalls");
+}
+
+#[test]
 fn clients_that_wait_for_each_other() {
     finds!({waits: WaitFacts { lock_share: Some(0.35) }} => "lock_waits", Warning,
         "clients waited for locks in 35.0 % of their time");

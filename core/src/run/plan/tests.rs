@@ -65,6 +65,18 @@ fn a_copy_of_a_users_server_is_never_loaded() {
 }
 
 #[test]
+fn servers_that_are_measured_together_begin_together() {
+    for workload in ["tpcb", "commit"] {
+        let mut together = spec(workload, "there", json!({"instances": 2}));
+        let planned = actions(&steps(&together, target_state(Source::Loaded))).join(", ");
+        assert!(planned.contains("launch, await the other instances, warm up, measure"));
+        together.stage = Stage::LoadOnly;
+        let loading = actions(&steps(&together, Place::Here));
+        assert!(!loading.contains(&"await the other instances"));
+    }
+}
+
+#[test]
 fn each_workload_has_its_own_steps() {
     let planned =
         |workload| actions(&steps(&spec(workload, "default", json!({})), Place::Here)).join(", ");
@@ -358,6 +370,7 @@ fn anything() -> impl Strategy<Value = (Spec, TargetState)> {
         spec.options.cache = if cold { Cache::Cold } else { Cache::Warm };
         spec.options.data = if loaded { Data::Loaded } else { Data::Copied };
         spec.options.wal_segments = wal_segments;
+        spec.options.instances = 1 + wal_segments % 2;
         spec.warmup_ms = u64::from(warmup && workload.takes("warmup")) * 1000;
         spec.keep = keep && workload.takes("keep");
         let [

@@ -91,6 +91,11 @@ pub trait Plan {
         true
     }
 
+    /// Whether it vacuums a table of a user's own before the window.
+    fn vacuums_own(&self) -> bool {
+        false
+    }
+
     /// True if it syncs files by itself, so that settings of the server do not count.
     fn syncs_itself(&self) -> bool {
         false

@@ -22,6 +22,11 @@ pub trait Results: Parameters {
         &[]
     }
 
+    /// The table of the texts to which its runs refer by their hashes, with the columns `sha256` and `document`.
+    fn document_table(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Figures that only its runs have.
     fn metrics(&self) -> &'static [OwnMetric] {
         &[]

@@ -86,3 +86,24 @@ pub fn behind_schedule(lag: f64, service: f64) -> Text {
     let hint = "The rate is beyond what the clients can do here: lower it, or use more clients.";
     Text::new("behind_schedule", message, hint)
 }
+/// Milliseconds between the first and the last start, length of the window in milliseconds, and the share that is allowed.
+pub fn instances_apart(skew_ms: f64, window_ms: f64, allowed: f64) -> Text {
+    let message = format!(
+        "the instances began {skew_ms:.0} ms apart, {} of the window of {:.0} s; at most {} is allowed",
+        percent(skew_ms / window_ms.max(1.0)),
+        window_ms / 1000.0,
+        percent(allowed)
+    );
+    let hint = "Use a longer duration, or fewer clients for each instance.";
+    Text::new("instances_apart", message, hint)
+}
+
+/// Codes of findings.
+pub fn instance_findings(codes: &[String]) -> Text {
+    let message = format!(
+        "other instances than the first one have findings: {}",
+        codes.join(", ")
+    );
+    let hint = "The column findings of fsbench.run_instance has them for each instance.";
+    Text::new("instance_findings", message, hint)
+}

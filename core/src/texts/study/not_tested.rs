@@ -53,6 +53,28 @@ pub fn misaligned() -> SkipReason {
     )
 }
 
+/// A workload whose runs do not work in a copy of a user's database.
+pub fn no_own_data(workload: &str) -> SkipReason {
+    why(
+        format!("workload {workload} makes its own data"),
+        "leave out data and database",
+    )
+}
+
+pub fn fixed_size() -> SkipReason {
+    why(
+        "its figures are for data of a fixed size",
+        "leave out data and database",
+    )
+}
+
+pub fn checksums_of_original() -> SkipReason {
+    why(
+        "a copy has checksums as the server had that was copied",
+        "leave out data and database",
+    )
+}
+
 pub fn second_device() -> SkipReason {
     why("its log is on a second device", "log_device => '/dev/...'")
 }

@@ -27,7 +27,7 @@ impl Parameters for Scans {
     }
 
     fn parameters(&self) -> &'static [&'static str] {
-        &["scale", "size", "settings", "keep"]
+        &["scale", "size", "settings", "keep", "data", "database"]
     }
 
     fn shared_options(&self) -> &'static [&'static str] {
@@ -74,12 +74,14 @@ impl Parameters for Scans {
         options: &mut Options,
         names: &mut Names,
     ) -> Result<Chosen, Refusal> {
-        let own = options
-            .own::<ScanOptions>()
-            .chosen(options.sample, given, names);
+        let own = options.own::<ScanOptions>();
+        own.check_table(options, given)?;
+        let own = own.chosen(options.sample, given, names);
         options.set_own(&own);
-        let scale = given.loaded_or_given_scale().unwrap_or(CHOSEN_SCALE);
-        own.check(options, given, own.payload().bytes(scale))?;
+        let least = if given.is_on_own { 1 } else { CHOSEN_SCALE };
+        let scale = given.loaded_or_given_scale().unwrap_or(least);
+        let bytes = (!given.is_on_own).then(|| own.payload().bytes(scale));
+        own.check(options, given, bytes)?;
         Ok(Chosen {
             clients: own.clients(),
             scale,
@@ -91,7 +93,9 @@ impl Parameters for Scans {
     fn shown(&self, spec: &Spec) -> Vec<String> {
         let own: ScanOptions = spec.options.own();
         let mut parts = Vec::new();
-        if !spec.is_chosen_remotely("scale") {
+        if let Some(table) = own.own_table() {
+            parts.push(format!("table {table}"));
+        } else if !spec.is_chosen_remotely("scale") {
             parts.push(units::format_bytes(spec.data_bytes()));
         }
         if !spec.is_chosen_remotely("degrees") {
@@ -125,10 +129,11 @@ impl Estimate for Scans {
     }
 
     fn data_bytes(&self, spec: &Spec) -> u64 {
-        spec.options
-            .own::<ScanOptions>()
-            .payload()
-            .bytes(spec.scale)
+        let own: ScanOptions = spec.options.own();
+        match own.table {
+            Some(_) => 0,
+            None => own.payload().bytes(spec.scale),
+        }
     }
 
     fn bytes_at(&self, scale: u32, options: &Value) -> u64 {
@@ -170,16 +175,26 @@ impl Plan for Scans {
 
     fn check_buffers(&self, spec: &Spec, shared_buffers_bytes: u64) -> Result<(), Refusal> {
         match spec.options.cache {
-            Cache::SharedBuffers => {
+            // The size of a user's table is known in the copy.
+            Cache::SharedBuffers if !spec.is_on_own() => {
                 cache::check_fits(spec.options.cache, spec.data_bytes(), shared_buffers_bytes)
             }
-            Cache::Warm | Cache::Cold => Ok(()),
+            _ => Ok(()),
         }
     }
 
     fn server_settings(&self, spec: &Spec) -> Vec<(&'static str, String)> {
         let own: ScanOptions = spec.options.own();
         vec![("max_parallel_workers", own.largest().to_string())]
+    }
+
+    fn loads_on_own(&self, _spec: &Spec) -> bool {
+        false
+    }
+
+    /// The first scan would else set hint bits and write pages.
+    fn vacuums_own(&self) -> bool {
+        true
     }
 
     fn steps(&self) -> &'static [Step] {

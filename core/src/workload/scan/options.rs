@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, Named, Payload, REPEATS, cache, chosen_degrees,
+    LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, Named, Payload, REPEATS, TableName, cache,
+    chosen_degrees, own_table,
 };
 use crate::{
     refusal::{Kind, Refusal, quoted},
@@ -73,7 +74,14 @@ const READERS: OwnOption = OwnOption {
     check: |name, value| Ok(json!(values::numbers(name, value, 0, MOST_DEGREE)?)),
 };
 
-pub const OPTIONS: [OwnOption; 6] = [DEGREES, REPEATED, LEADER, PAYLOAD, LOADERS, READERS];
+const TABLE: OwnOption = OwnOption {
+    name: "table",
+    help: "a table of a copied database, which is scanned in place of one that the run loads",
+    depends_on_machine: false,
+    check: own_table::option,
+};
+
+pub const OPTIONS: [OwnOption; 7] = [DEGREES, REPEATED, LEADER, PAYLOAD, LOADERS, READERS, TABLE];
 
 /// The options of this workload. Empty, or None: not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -86,11 +94,16 @@ pub struct ScanOptions {
     /// Whether the leader takes part.
     pub leader: Option<bool>,
     /// The contents of a row.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Payload>,
     /// How many load at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub loaders: Option<u32>,
     /// How many processes at a time read the table's files without the executor, one number after the other.
     pub readers: Option<Vec<u32>>,
+    /// Name of a table of the user's own that is scanned; None: the run loads a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
 }
 
 /// The contents of a row.
@@ -159,6 +172,11 @@ impl ScanOptions {
         self.payload.unwrap_or_default()
     }
 
+    /// The name of the user's table that is scanned.
+    pub fn own_table(&self) -> Option<TableName> {
+        TableName::parse(self.table.as_deref()?)
+    }
+
     /// The highest degree.
     pub fn largest(&self) -> u32 {
         self.degrees.last().copied().unwrap_or(1)
@@ -185,9 +203,11 @@ impl ScanOptions {
             names.add(&REPEATED, facts);
         }
         self.leader.get_or_insert(true);
-        self.payload.get_or_insert_default();
         let slots = facts.max_clients.min(free).max(1);
-        if self.loaders.is_none() {
+        if self.table.is_none() {
+            self.payload.get_or_insert_default();
+        }
+        if self.loaders.is_none() && self.table.is_none() {
             self.loaders = Some(facts.processors.clamp(1, CHOSEN_LOADERS).min(slots));
             names.add(&LOADERS, facts);
         }
@@ -221,12 +241,56 @@ impl ScanOptions {
         }
     }
 
-    /// Refuses what the server does not allow, or its memory cannot hold. The table takes this many bytes.
+    /// Refuses a table of the user's own without a copy that has it, and arguments for a table that the run loads.
+    pub(super) fn check_table(&self, options: &Options, given: &Given) -> Result<(), Refusal> {
+        let refuse = |message: &str, detail: &str, hint: &str| {
+            Err(Refusal::argument(message).detail(detail).hint(hint))
+        };
+        match (self.table.is_some(), given.is_on_own) {
+            (false, true) => {
+                return refuse(
+                    "the option \"table\" is missing",
+                    "On a copy of a server, the workload scans a table of the copy.",
+                    r#"Give its name, such as options => '{"table": "sales.orders"}'."#,
+                );
+            }
+            (true, false) => {
+                return refuse(
+                    "the option \"table\" needs the argument \"data\"",
+                    "A run scans a table in a copy of a database, and never in the database itself.",
+                    "Give data and database as well, or leave out the option.",
+                );
+            }
+            (false, false) => return Ok(()),
+            (true, true) => {}
+        }
+        // The server of a target is asked with what was chosen.
+        let is_asked = *given.stage == Stage::Whole;
+        let other = [
+            ("argument \"scale\" or \"size\"", given.scale.is_some()),
+            ("option \"payload\"", self.payload.is_some()),
+            ("option \"loaders\"", self.loaders.is_some()),
+            ("option \"unlogged\"", options.unlogged),
+        ];
+        match other
+            .into_iter()
+            .find(|(_, is_given)| *is_given && is_asked)
+        {
+            Some((what, _)) => refuse(
+                &format!("the {what} and the option \"table\" contradict each other"),
+                "The table is that of the copied database.",
+                "Leave one of them out.",
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what the server does not allow, or its memory cannot hold. The table takes this many bytes; None: not known yet.
     pub(super) fn check(
         &self,
         options: &Options,
         given: &Given,
-        bytes: u64,
+        bytes: Option<u64>,
     ) -> Result<(), Refusal> {
         let facts = given.facts;
         let (largest, most_degree) = (self.largest(), most_degree(given.settings, facts));
@@ -264,7 +328,9 @@ impl ScanOptions {
         if *given.stage == Stage::LoadOnly || facts.by_connection {
             return Ok(());
         }
-        cache::check_memory(options.cache, bytes, facts)
+        bytes.map_or(Ok(()), |bytes| {
+            cache::check_memory(options.cache, bytes, facts)
+        })
     }
 }
 

@@ -137,12 +137,14 @@ fn wrong_rows(rows: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verification::Moment;
 
     fn check(name: &str, expected: Option<&str>) -> Check {
         Check {
             name: name.into(),
             sql: "SELECT 1".into(),
             expected: expected.map(str::to_owned),
+            moment: Moment::Window,
         }
     }
 

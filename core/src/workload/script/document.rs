@@ -10,6 +10,7 @@ use crate::{
     script::{Command, Program, Protocol, ScriptError, Text, builtin},
     spec::{ScriptArguments, json, values},
     sqlstate,
+    verification::Moment,
     workload::mix::{self, Mix, Type},
 };
 
@@ -43,13 +44,20 @@ pub struct Named {
     pub text: String,
 }
 
-/// A query after the measured window, and the value that it has to give.
+/// A query before or after the measured window, and the value that it has to give.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     pub name: String,
     pub sql: String,
     /// None is NULL.
     pub expected: Option<String>,
+    /// When it is asked first: [`Moment::Load`] or [`Moment::Window`].
+    #[serde(default, skip_serializing_if = "is_after")]
+    pub moment: Moment,
+}
+
+fn is_after(moment: &Moment) -> bool {
+    *moment == Moment::Window
 }
 
 /// A script as it is given in an array.
@@ -68,6 +76,8 @@ struct GivenCheck {
     name: Option<String>,
     sql: String,
     expected: Value,
+    #[serde(default)]
+    moment: Moment,
 }
 
 fn one() -> Value {
@@ -75,6 +85,12 @@ fn one() -> Value {
 }
 
 impl Document {
+    /// The checks of this moment; after a crash those of the window.
+    pub fn checks_at(&self, moment: Moment) -> Vec<Check> {
+        let is_asked = |check: &&Check| (check.moment == Moment::Load) == (moment == Moment::Load);
+        self.checks.iter().filter(is_asked).cloned().collect()
+    }
+
     /// The document of these arguments, or why they are wrong.
     pub fn of(arguments: &ScriptArguments) -> Result<Self, Refusal> {
         let Some(scripts) = arguments.scripts.as_deref() else {
@@ -367,9 +383,15 @@ fn checks(given: Option<&Value>) -> Result<Vec<Check>, Refusal> {
             let number = index + 1;
             let check: GivenCheck = serde_json::from_value(item.clone())
                 .map_err(|error| wrong(format!("Check {number} is wrong: {error}.")))?;
+            if check.moment == Moment::Crash {
+                return Err(wrong(format!(
+                    "Check {number} is wrong: its moment is neither load nor window."
+                )));
+            }
             Ok(Check {
                 name: check.name.unwrap_or_else(|| format!("check {number}")),
                 sql: check.sql,
+                moment: check.moment,
                 expected: match check.expected {
                     Value::Null => None,
                     Value::String(text) => Some(text),

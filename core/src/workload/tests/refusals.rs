@@ -75,6 +75,60 @@ fn names_that_do_not_exist() {
 }
 
 #[test]
+fn several_instances_are_refused_where_they_have_no_common_window() {
+    use serde_json::json;
+    let on = |workload: &str, options: serde_json::Value, transactions| {
+        message(RunArguments {
+            target: Some("nfs".into()),
+            workload: Some(workload.into()),
+            options: Some(options),
+            transactions,
+            ..RunArguments::default()
+        })
+    };
+    says!(options: json!({"instances": 2}) => r#"option "instances" needs a target with servers of its own"#);
+    assert_eq!(
+        on("tpcb", json!({"instances": 2}), Some(5)),
+        "several instances take no number of transactions"
+    );
+    for (name, value) in [("crash", json!(true)), ("maintenance", json!(true))] {
+        assert_eq!(
+            on("tpcb", json!({"instances": 2, name: value}), None),
+            format!("options \"instances\" and \"{name}\" cannot both be given")
+        );
+    }
+    for wrong in [json!(0), json!(65), json!(1.5), json!("two")] {
+        let says = on("commit", json!({"instances": wrong}), None);
+        assert_eq!(says, r#"invalid value of option "instances""#);
+    }
+    for workload in ["scan", "script", "tpcc-like", "power-cut", "io", "fsync"] {
+        assert_eq!(
+            on(workload, json!({"instances": 2}), None),
+            format!("workload \"{workload}\" has no option \"instances\"")
+        );
+    }
+    let arguments = RunArguments {
+        target: Some("nfs".into()),
+        options: Some(json!({"instances": 2})),
+        ..RunArguments::default()
+    };
+    let by_connection = Facts {
+        by_connection: true,
+        ..facts()
+    };
+    assert!(resolve(&arguments, &by_connection).is_err());
+    // The window is the same for all servers, so that none of them cuts it to fit a minute.
+    let spec = resolved(arguments);
+    assert!(!spec.is_quick() && spec.plan_text().contains("2 instances"));
+    let one = resolved(RunArguments {
+        target: Some("nfs".into()),
+        options: Some(json!({"instances": 1})),
+        ..RunArguments::default()
+    });
+    assert!(one.is_quick() && one.stored()["options"]["instances"].is_null());
+}
+
+#[test]
 fn scale_and_size_out_of_range() {
     says!(scale: 1, size: "1GB".into() => "scale and size cannot both be given");
     says!(scale: 0 => "scale 0 is out of range");

@@ -3,10 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{
-    mix::{Kind, Weights},
-    rows::Table,
-};
+use super::mix::{Kind, Weights};
 use crate::{
     refusal::{Refusal, quoted},
     spec::{OwnOption, values},
@@ -47,14 +44,12 @@ const CONDITIONS: OwnOption = OwnOption {
     },
 };
 
+const MOST_LOADERS: u64 = 256;
 const LOADERS: OwnOption = OwnOption {
     name: "loaders",
-    help: "how many processes load at the same time, each its own tables",
+    help: "how many processes load at the same time, each its own warehouses",
     depends_on_machine: false,
-    check: |name, value| {
-        let most = Table::ALL.len() as u64;
-        Ok(json!(values::whole_number(name, value, 1, most)?))
-    },
+    check: |name, value| Ok(json!(values::whole_number(name, value, 1, MOST_LOADERS)?)),
 };
 
 pub const OPTIONS: [OwnOption; 7] = [WAITS, MIX, REMOTE, FOREIGN_KEYS, CONDITIONS, LOADERS, GRACE];
@@ -100,18 +95,27 @@ impl TpccLikeOptions {
         self.conditions == "all"
     }
 
-    /// Refuses more loaders than clients, in whose places they run.
-    pub fn check_loaders(&self, clients: u32) -> Result<(), Refusal> {
-        if self.loaders <= clients {
-            return Ok(());
+    /// Refuses more loaders than clients, in whose places they run, or than warehouses.
+    pub fn check_loaders(&self, clients: u32, warehouses: u32) -> Result<(), Refusal> {
+        let message = |run_has: String| {
+            format!(
+                "option \"loaders\" is {}, and the run has {run_has}",
+                self.loaders
+            )
+        };
+        if self.loaders > clients {
+            let clients = format_count(clients.into(), "client");
+            return Err(Refusal::argument(message(clients))
+                .detail("Loaders have the worker slots of the clients.")
+                .hint("Give fewer loaders, or more clients."));
         }
-        Err(Refusal::argument(format!(
-            "option \"loaders\" is {}, and the run has {}",
-            self.loaders,
-            format_count(clients.into(), "client")
-        ))
-        .detail("Loaders have the worker slots of the clients.")
-        .hint("Give fewer loaders, or more clients."))
+        if self.loaders > warehouses {
+            let warehouses = format_count(warehouses.into(), "warehouse");
+            return Err(Refusal::argument(message(warehouses))
+                .detail("Each loader fills warehouses of its own.")
+                .hint("Give fewer loaders, or a larger scale."));
+        }
+        Ok(())
     }
 }
 

@@ -1,12 +1,14 @@
 //! Rows of the loaded tables (clause 4.3.3.1). Each is a function of its key alone: however many processes load, and whatever the seed of the
 //! run, the tables are equal.
 
+use std::ops::{Range, RangeInclusive};
+
 use super::{
     CUSTOMERS, DISTRICTS, ITEMS, NEW_ORDERS, ORDERS,
     random::{loaded_last_name, push_data, push_digits, push_last_name, push_letters, push_state},
 };
 use crate::{
-    btree::Column,
+    btree::{self, Column},
     loading::{Cell, Row},
     random::{Purpose, Stream},
 };
@@ -62,6 +64,22 @@ impl Row {
     }
 }
 
+/// The warehouses that one of several loaders fills: as many as each other one, or one more. There are no more loaders than warehouses.
+pub fn warehouses_of_loader(loader: u32, loaders: u32, warehouses: u32) -> RangeInclusive<i64> {
+    let end = |loader: u32| i64::from(warehouses) * i64::from(loader) / i64::from(loaders);
+    end(loader) + 1..=end(loader + 1)
+}
+
+/// The part of a primary key that one loader writes: that of the rows it loads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyPart {
+    pub warehouses: RangeInclusive<i64>,
+    /// Blocks of its leaves.
+    pub leaves: Range<u32>,
+    /// First key of the next part; None behind the last one.
+    pub next: Option<Vec<i64>>,
+}
+
 /// A table of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
@@ -89,32 +107,6 @@ impl Table {
         Self::OrderLine,
         Self::Stock,
     ];
-
-    /// The tables that one of this many loaders fills: the next table goes to the loader with the least work so far, the largest table first.
-    pub fn of_loader(loader: u32, loaders: u32) -> Vec<Self> {
-        const BY_WORK: [(Table, u32); 9] = [
-            (Table::OrderLine, 100),
-            (Table::Stock, 95),
-            (Table::Customer, 55),
-            (Table::History, 7),
-            (Table::Orders, 7),
-            (Table::Item, 3),
-            (Table::NewOrder, 1),
-            (Table::District, 1),
-            (Table::Warehouse, 1),
-        ];
-        let mut work = vec![0; loaders.max(1) as usize];
-        let mut tables = Vec::new();
-        for (table, of_table) in BY_WORK {
-            let least = (0..work.len()).min_by_key(|loader| work[*loader]);
-            let least = least.unwrap_or(0);
-            work[least] += of_table;
-            if least == loader as usize {
-                tables.push(table);
-            }
-        }
-        tables
-    }
 
     /// The name in schema public.
     pub fn name(self) -> &'static str {
@@ -148,17 +140,96 @@ impl Table {
 
     /// Rows at this scale.
     pub fn rows(self, warehouses: u64) -> u64 {
-        let of_district = |rows: i64| warehouses * (DISTRICTS * rows) as u64;
+        self.rows_of(1..=warehouses as i64)
+    }
+
+    /// Rows of these warehouses.
+    fn rows_of(self, warehouses: RangeInclusive<i64>) -> u64 {
+        let count = warehouses.clone().count() as u64;
+        let of_district = |rows: i64| count * (DISTRICTS * rows) as u64;
         match self {
-            Self::Item => ITEMS as u64,
-            Self::Warehouse => warehouses,
+            Self::Item => ITEMS as u64 * u64::from(warehouses.contains(&1)),
+            Self::Warehouse => count,
             Self::District => of_district(1),
             Self::Customer | Self::History => of_district(CUSTOMERS),
             Self::Orders => of_district(ORDERS),
             Self::NewOrder => of_district(NEW_ORDERS),
-            Self::OrderLine => (1..=warehouses as i64).map(lines_of_warehouse).sum(),
-            Self::Stock => warehouses * ITEMS as u64,
+            Self::OrderLine => warehouses.map(lines_of_warehouse).sum(),
+            Self::Stock => count * ITEMS as u64,
         }
+    }
+
+    /// The parts of the primary key, one for each loader that has rows of the table. History has none.
+    pub fn key_parts(self, warehouses: u32, loaders: u32) -> Vec<KeyPart> {
+        let Some(columns) = self.column_types() else {
+            return Vec::new();
+        };
+        let mut parts: Vec<KeyPart> = Vec::new();
+        let mut first = 1;
+        for loader in 0..loaders {
+            let warehouses = warehouses_of_loader(loader, loaders, warehouses);
+            let rows = self.rows_of(warehouses.clone());
+            if rows == 0 {
+                continue;
+            }
+            if let Some(before) = parts.last_mut() {
+                before.next = self.first_key(*warehouses.start());
+            }
+            let end = first + btree::leaves(&columns, rows);
+            parts.push(KeyPart {
+                warehouses,
+                leaves: first..end,
+                next: None,
+            });
+            first = end;
+        }
+        parts
+    }
+
+    /// Types of the columns of the primary key.
+    pub fn column_types(self) -> Option<Vec<Column>> {
+        let columns = self.key()?.iter();
+        Some(columns.map(|(_, column)| *column).collect())
+    }
+
+    fn first_key(self, warehouse: i64) -> Option<Vec<i64>> {
+        let stop = |key: &[i64]| Err(key.to_vec());
+        self.each_key(warehouse, stop).err()
+    }
+
+    /// Calls `each` with the primary key of every row of a warehouse, in their order.
+    pub fn each_key<E>(
+        self,
+        warehouse: i64,
+        mut each: impl FnMut(&[i64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Self::Item if warehouse == 1 => return (1..=ITEMS).try_for_each(|item| each(&[item])),
+            Self::Warehouse => return each(&[warehouse]),
+            Self::Stock => return (1..=ITEMS).try_for_each(|item| each(&[warehouse, item])),
+            _ => {}
+        }
+        for district in 1..=DISTRICTS {
+            let mut of_numbers = |numbers: RangeInclusive<i64>| {
+                let mut numbers = numbers;
+                numbers.try_for_each(|number| each(&[warehouse, district, number]))
+            };
+            match self {
+                Self::District => each(&[warehouse, district])?,
+                Self::Customer => of_numbers(1..=CUSTOMERS)?,
+                Self::Orders => of_numbers(1..=ORDERS)?,
+                Self::NewOrder => of_numbers(FIRST_OPEN..=ORDERS)?,
+                Self::OrderLine => {
+                    for order in orders(warehouse, district) {
+                        for line in 1..=order.lines {
+                            each(&[warehouse, district, order.number, line])?;
+                        }
+                    }
+                }
+                Self::Item | Self::Warehouse | Self::Stock | Self::History => {}
+            }
+        }
+        Ok(())
     }
 
     /// Calls `each` with every row of a warehouse, in the order of their keys. Items have no warehouse; they come with the first one.
@@ -386,19 +457,69 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_table_has_one_loader_and_each_loader_a_table() {
-        for loaders in 1..=9 {
-            let shares: Vec<_> = (0..loaders)
-                .map(|loader| Table::of_loader(loader, loaders))
-                .collect();
-            assert!(shares.iter().all(|tables| !tables.is_empty()), "{loaders}");
-            let mut tables = shares.concat();
-            tables.sort_by_key(|table| *table as usize);
-            assert_eq!(tables, Table::ALL);
+    fn loaders_share_the_warehouses_evenly() {
+        for (loaders, warehouses) in [(1, 1), (1, 10), (3, 10), (10, 10), (7, 2000)] {
+            let all = |loader| warehouses_of_loader(loader, loaders, warehouses);
+            let shares: Vec<usize> = (0..loaders).map(|loader| all(loader).count()).collect();
+            let least = warehouses as usize / loaders as usize;
+            assert!(
+                shares
+                    .iter()
+                    .all(|share| (least..=least + 1).contains(share))
+            );
+            let joined: Vec<i64> = (0..loaders).flat_map(all).collect();
+            assert_eq!(joined, (1..=i64::from(warehouses)).collect::<Vec<_>>());
         }
-        // A loader takes the largest table, and another one the next two.
-        let larger = [Table::Stock, Table::Customer];
-        assert_eq!(Table::of_loader(1, 2), larger);
+    }
+
+    #[test]
+    fn parts_of_a_key_follow_each_other() {
+        for table in Table::ALL {
+            let parts = table.key_parts(3, 2);
+            let Some(columns) = table.column_types() else {
+                assert_eq!(parts, []);
+                continue;
+            };
+            let all = |part: &KeyPart| {
+                let mut keys = Vec::new();
+                for warehouse in part.warehouses.clone() {
+                    let collect = |key: &[i64]| -> Result<(), ()> {
+                        keys.push(key.to_vec());
+                        Ok(())
+                    };
+                    table.each_key(warehouse, collect).unwrap();
+                }
+                keys
+            };
+            assert_eq!(parts.len(), if table == Table::Item { 1 } else { 2 });
+            assert_eq!(parts[0].leaves.start, 1);
+            for (number, part) in parts.iter().enumerate() {
+                let keys = all(part);
+                assert_eq!(
+                    part.leaves.len(),
+                    btree::leaves(&columns, keys.len() as u64) as usize
+                );
+                let next = parts.get(number + 1);
+                assert_eq!(part.next, next.map(|next| all(next)[0].clone()));
+                assert!(next.is_none_or(|next| next.leaves.start == part.leaves.end));
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_those_of_the_rows() {
+        for table in Table::ALL {
+            let Some(columns) = table.key() else { continue };
+            let mut rows = all(table, 2).into_iter();
+            let compare = |key: &[i64]| -> Result<(), ()> {
+                let row = rows.next().expect("a row");
+                let of_row: Vec<i64> = columns.iter().map(|(place, _)| int(&row, *place)).collect();
+                assert_eq!(key, of_row, "{}", table.name());
+                Ok(())
+            };
+            table.each_key(2, compare).unwrap();
+            assert!(rows.next().is_none(), "{}", table.name());
+        }
     }
 
     fn all(table: Table, warehouse: i64) -> Vec<Row> {

@@ -250,27 +250,29 @@ impl Run {
             return Err(Fault::new(sqlstate::INTERNAL, "no data are to be copied"));
         };
         let prepared = supply.prepared()?;
-        at.server.script.clone_from(&prepared.script);
-        at.server.original.clone_from(&prepared.original);
-        if let Stage::OnOwn { role, .. } = &prepared.stage {
-            at.server.role_of_scripts = role.as_ref().map(|role| role.name.clone());
-        }
         if prepared.original.is_some() {
             check_tablespaces(&prepared.data)?;
         }
-        let server = at.server.server()?;
-        let before = free(&server.directory);
+        let total = prepared.bytes * (1 + at.others.len() as u64);
+        let before = free(&at.server.server()?.directory);
         let is_clone = self.spec.options.data == Data::Cloned;
-        self.enter(Phase::Provision, prepared.bytes);
-        let mut check_interrupts = || {
-            let copied = before.saturating_sub(free(&server.directory));
-            let done = copied.min(prepared.bytes);
-            self.board.run.done.store(done, Relaxed);
-            self.check_interrupts()
-        };
-        server
-            .copy_cluster(&prepared.data, is_clone, &mut check_interrupts)
-            .map_err(|fault| if is_clone { not_cloned(fault) } else { fault })?;
+        self.enter(Phase::Provision, total);
+        for setup in std::iter::once(&mut at.server).chain(&mut at.others) {
+            setup.script.clone_from(&prepared.script);
+            setup.original.clone_from(&prepared.original);
+            if let Stage::OnOwn { role, .. } = &prepared.stage {
+                setup.role_of_scripts = role.as_ref().map(|role| role.name.clone());
+            }
+            let server = setup.server()?;
+            let mut check_interrupts = || {
+                let copied = before.saturating_sub(free(&server.directory));
+                self.board.run.done.store(copied.min(total), Relaxed);
+                self.check_interrupts()
+            };
+            server
+                .copy_cluster(&prepared.data, is_clone, &mut check_interrupts)
+                .map_err(|fault| if is_clone { not_cloned(fault) } else { fault })?;
+        }
         // From here on others may have them, and may remove them.
         supply.place = None;
         Ok(())

@@ -98,7 +98,7 @@ impl Run {
     pub(super) fn remove_earlier(&mut self, place: &Path) -> Result<(), Fault> {
         let own = (session::database(), self.run_id);
         for entry in journal::entries()? {
-            let is_left = entry.server.as_ref().is_some_and(|s| s.is_on(place));
+            let is_left = entry.servers().any(|server| server.is_on(place));
             if !is_left || (entry.extension_database, entry.run_id) == own {
                 continue;
             }

@@ -10,6 +10,7 @@ use pgfsbench_core::{
     escape::blanked_json,
     refusal::quoted,
     run::{
+        instances::InstanceRow,
         plan::Begun,
         remote_request::{self, Executor},
     },
@@ -35,14 +36,14 @@ use crate::{
 };
 
 /// The pause between two polls of the target server's progress.
-const POLL: Duration = Duration::from_millis(500);
+pub(super) const POLL: Duration = Duration::from_millis(500);
 /// The pause between two polls while the coordinator waits for an answer.
-const POLL_SOON: Duration = Duration::from_millis(20);
+pub(super) const POLL_SOON: Duration = Duration::from_millis(20);
 /// How long the target server may take for an answer: its janitor may have to start first.
 const ANSWER: Duration = Duration::from_secs(120);
 /// How far the run is, as the target server says.
 #[derive(Deserialize)]
-struct State {
+pub(super) struct State {
     phase: Option<String>,
     done: Option<u64>,
     total: Option<u64>,
@@ -52,6 +53,31 @@ struct State {
     latency_p99_ms: Option<f64>,
     probe: Option<u32>,
     rate: Option<f64>,
+}
+
+impl State {
+    fn phase(&self) -> Option<Phase> {
+        self.phase.as_deref().and_then(Phase::parse)
+    }
+
+    /// This one, with the transactions of both.
+    pub fn and(self, other: Self) -> Self {
+        let add = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
+        let slower = self.latency_p99_ms.zip(other.latency_p99_ms);
+        Self {
+            tps: add(self.tps, other.tps),
+            tps_last_second: add(self.tps_last_second, other.tps_last_second),
+            latency_p99_ms: slower.map(|(a, b)| a.max(b)),
+            ..self
+        }
+    }
+}
+
+/// An answer to the question how far a run is.
+pub(super) struct Polled {
+    pub state: State,
+    /// Whether the run is done.
+    pub is_over: bool,
 }
 
 /// Renews the lease, and asks how far the run is; from shared memory alone, so that this does not wait for the storage that is
@@ -103,6 +129,8 @@ pub(super) struct Measured {
     pub(super) is_of_another: bool,
     /// When it was started.
     pub(super) before_ns: u64,
+    /// The servers, where they were several.
+    pub(super) instances: Vec<InstanceRow>,
 }
 
 /// The arguments of a run that its document holds.
@@ -129,29 +157,55 @@ impl Run {
         }
         let to_the_end = executor.is_other() || self.spec.keeps_database_of_target();
         let followed = self.follow(connection, &remote_id, to_the_end);
-        if followed.is_err() && self.remote_has_ended {
-            let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
-            let phases = phases.map(|told| blanked(executor, told));
-            if let Some(told) = phases {
-                self.remote_phases = Some(self.phases_with_those_of(&told, before_ns));
-                self.take_over_steps(steps_in(&told), before_ns);
-            }
-            report::or_log("could not store the checks of the run", || {
-                self.take_over_checks(connection, &remote_id, executor)
-            });
+        if followed.is_err() {
+            self.take_over_failed(connection, &remote_id, executor, before_ns);
         }
         followed?;
-        let id = Some(remote_id.as_str());
+        let measured = self.fetch(connection, &remote_id, executor, before_ns)?;
+        self.take_over_steps(steps_in(&measured.document), before_ns);
+        Ok(measured)
+    }
+
+    /// Stores phases, steps and checks of a run there that has failed, as far as that server still tells.
+    pub(super) fn take_over_failed(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+        executor: Executor,
+        before_ns: u64,
+    ) {
+        if !self.remote_has_ended {
+            return;
+        }
+        let phases = self.ask(connection, PHASES, &[Some(remote_id)]).ok();
+        let phases = phases.map(|told| blanked(executor, told));
+        if let Some(told) = phases {
+            self.remote_phases = Some(self.phases_with_those_of(&told, before_ns));
+            self.take_over_steps(steps_in(&told), before_ns);
+        }
+        report::or_log("could not store the checks of the run", || {
+            self.take_over_checks(connection, remote_id, executor)
+        });
+    }
+
+    /// Reads the result of a run there that is done.
+    pub(super) fn fetch(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+        executor: Executor,
+        before_ns: u64,
+    ) -> Result<Measured, Fault> {
+        let id = Some(remote_id);
         // Whatever server it is that answers.
         let seconds = clock::ms(before_ns, clock::now_ns()) / 1000.0;
         let mut allowance = Allowance::of_seconds(seconds as u64);
         let document = blanked(executor, self.ask(connection, ROW, &[id])?);
         take(connection, &mut allowance, &document)?;
         check_done(&document)?;
-        self.take_over_steps(steps_in(&document), before_ns);
         let mut tables = Vec::new();
         for table in workload::measured_tables() {
-            let slices = self.remote_rows(connection, &remote_id, table, &mut allowance)?;
+            let slices = self.remote_rows(connection, remote_id, table, &mut allowance)?;
             let slices = slices.into_iter().map(|slice| blanked(executor, slice));
             tables.push(slices.collect());
         }
@@ -160,6 +214,7 @@ impl Run {
             tables,
             is_of_another: executor.is_other(),
             before_ns,
+            instances: Vec::new(),
         })
     }
 
@@ -319,61 +374,83 @@ impl Run {
         let mut next = Instant::now();
         let mut nobody_since = None;
         loop {
-            let state: State = read(&self.ask(connection, STATE, &[Some(remote_id)])?)?;
-            self.mirror(&state);
-            let phase = state.phase.as_deref().and_then(Phase::parse);
-            // A run that is cleared up has its end in its row.
-            if phase.is_none() || (phase == Some(Phase::Cleanup) && !to_the_end) {
-                let end = self.ask(connection, END, &[Some(remote_id)])?;
-                if end.is_empty() {
-                    return Err(Fault::new(
-                        sqlstate::SYSTEM,
-                        "the run has no row any more on the server of the target",
-                    )
-                    .detail("Somebody has deleted it there, or dropped the extension."));
-                }
-                let end: End = read(&end)?;
-                match end.status.as_str() {
-                    "done" => return Ok(()),
-                    // It has just begun, or just ended; its row alone is no run.
-                    "queued" | "running" if phase.is_none() => {
-                        let since = nobody_since.get_or_insert_with(Instant::now);
-                        if since.elapsed() > ANSWER {
-                            return Err(nobody_runs_it(&end.status));
-                        }
-                    }
-                    "queued" | "running" => {}
-                    "failed" | "cancelled" => {
-                        self.remote_has_ended = true;
-                        let fault = end.fault.made_harmless();
-                        return Err(match connection.is_of_another() {
-                            true => fault.told_by_another(),
-                            false => fault,
-                        });
-                    }
-                    other => return Err(not_done(other)),
-                }
-            } else {
-                nobody_since = None;
+            let polled = self.poll(connection, remote_id, to_the_end, &mut nobody_since)?;
+            self.mirror(&polled.state);
+            if polled.is_over {
+                return Ok(());
             }
             // After the measured window questions disturb nothing, and a crash should come soon.
+            let phase = polled.state.phase();
             let is_measured = matches!(phase, Some(Phase::Collect | Phase::Cleanup));
             next += match self.spec.options.crash && is_measured {
                 true => POLL_SOON,
                 false => POLL,
             };
-            while let Some(left) = next.checked_duration_since(Instant::now()) {
-                self.check_interrupts()?;
-                process::wait(left.max(Duration::from_millis(1)));
+            self.rest_until(next)?;
+        }
+    }
+
+    /// Waits until then.
+    pub(super) fn rest_until(&mut self, next: Instant) -> Result<(), Fault> {
+        while let Some(left) = next.checked_duration_since(Instant::now()) {
+            self.check_interrupts()?;
+            process::wait(left.max(Duration::from_millis(1)));
+        }
+        Ok(())
+    }
+
+    /// Asks the target server how far the run there is. `nobody_since` is when it was first seen that no process has it.
+    pub(super) fn poll(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+        to_the_end: bool,
+        nobody_since: &mut Option<Instant>,
+    ) -> Result<Polled, Fault> {
+        let state: State = read(&self.ask(connection, STATE, &[Some(remote_id)])?)?;
+        let phase = state.phase();
+        let polled = |is_over| Ok(Polled { state, is_over });
+        // A run that is cleared up has its end in its row.
+        if phase.is_some() && (phase != Some(Phase::Cleanup) || to_the_end) {
+            *nobody_since = None;
+            return polled(false);
+        }
+        let end = self.ask(connection, END, &[Some(remote_id)])?;
+        if end.is_empty() {
+            return Err(Fault::new(
+                sqlstate::SYSTEM,
+                "the run has no row any more on the server of the target",
+            )
+            .detail("Somebody has deleted it there, or dropped the extension."));
+        }
+        let end: End = read(&end)?;
+        match end.status.as_str() {
+            "done" => polled(true),
+            // It has just begun, or just ended; its row alone is no run.
+            "queued" | "running" => {
+                if phase.is_none()
+                    && nobody_since.get_or_insert_with(Instant::now).elapsed() > ANSWER
+                {
+                    return Err(nobody_runs_it(&end.status));
+                }
+                polled(false)
             }
+            "failed" | "cancelled" => {
+                self.remote_has_ended = true;
+                let fault = end.fault.made_harmless();
+                Err(match connection.is_of_another() {
+                    true => fault.told_by_another(),
+                    false => fault,
+                })
+            }
+            other => Err(not_done(other)),
         }
     }
 
     /// Shows in this server what the target server shows, and keeps it, should nothing more be heard of the run.
-    fn mirror(&mut self, state: &State) {
+    pub(super) fn mirror(&mut self, state: &State) {
         let run = &self.board.run;
-        let phase = state.phase.as_deref().and_then(Phase::parse);
-        let Some(phase) = phase.filter(|&phase| phase != Phase::Queued) else {
+        let Some(phase) = state.phase().filter(|&phase| phase != Phase::Queued) else {
             return;
         };
         if run.phase() != phase || !self.phases.iter().skip(1).any(|p| p.phase == phase) {
@@ -443,7 +520,7 @@ impl Run {
 }
 
 /// The steps in the row of a run there. Those that cannot be read are none.
-fn steps_in(document: &str) -> Vec<Begun> {
+pub(super) fn steps_in(document: &str) -> Vec<Begun> {
     let told: Value = serde_json::from_str(document).unwrap_or_default();
     serde_json::from_value(told["run"]["steps"].clone()).unwrap_or_default()
 }

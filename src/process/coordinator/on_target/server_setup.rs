@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use pgfsbench_core::{io_rings::Rings, spec::Act};
+use pgfsbench_core::{io_rings::Rings, run::preflight::HugePages, spec::Act};
 use pgrx::pg_sys;
 
 use crate::{
@@ -128,11 +128,19 @@ impl Run {
     pub(super) fn set_up_server(&mut self, setup: &mut ServerSetup, act: Act) -> Result<(), Fault> {
         let bindir = &setup.programs.bindir;
         let user = &setup.programs.user;
+        // Before the first of them is started.
+        let servers = match setup.is_for_loading {
+            true => 1,
+            false => self.spec.options.instances.into(),
+        };
         let mut check_interrupts = || self.check_interrupts();
         match act {
             Act::MakeDirectory => {
                 let server = TargetServer::at(&setup.place, &random::mark())?;
-                self.record(|entry| entry.server = Some(server.clone()))?;
+                self.record(|entry| match &entry.server {
+                    None => entry.server = Some(server.clone()),
+                    Some(_) => entry.other_servers.push(server.clone()),
+                })?;
                 setup.server.insert(server).make_directories()?;
             }
             Act::Initdb => {
@@ -160,13 +168,17 @@ impl Run {
                     .server()?
                     .shared_memory_bytes(bindir, &mut check_interrupts)?
                 {
-                    xact::transaction(|| preflight::check_shared_memory(bytes))?;
+                    let all = bytes.saturating_mul(servers);
+                    xact::transaction(|| preflight::check_shared_memory(all))?;
                 }
                 if setup.may_need_huge_pages
                     && let Some(pages) =
                         setup.server()?.huge_pages(bindir, &mut check_interrupts)?
                 {
-                    preflight::check_huge_pages(pages)?;
+                    preflight::check_huge_pages(HugePages {
+                        count: pages.count.saturating_mul(servers),
+                        ..pages
+                    })?;
                 }
             }
             Act::StartServer => {
@@ -174,7 +186,7 @@ impl Run {
                 let started = server.start(bindir, user, &mut check_interrupts);
                 setup.connection = Some(match (started, setup.rings) {
                     (Err(fault), Some(rings)) if server.lacks_rings() => {
-                        let hint = xact::transaction(|| preflight::hint_for_rings(rings))?;
+                        let hint = xact::transaction(|| preflight::hint_for_rings(rings, servers))?;
                         return Err(fault.hint(hint));
                     }
                     (started, _) => started?,
