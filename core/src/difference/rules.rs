@@ -97,7 +97,7 @@ const PARAMETERS: &[Rule] = &[
          options.pattern options.block_size options.jobs options.io_depth options.direct options.engine \
          options.fsync_every options.fdatasync_every options.size options.rate options.job_file options.mix \
          options.steady_state options.steady_state_seconds options.mix.* options.waits options.remote options.foreign_keys \
-         options.conditions options.cuts options.fsync_error",
+         options.conditions options.cuts options.fsync_error options.table options.instances",
     ),
     rule(Much, Why::Cached, "options.cache"),
     rule(Maybe, Why::OtherWindow, "bound.* warmup_ms"),
