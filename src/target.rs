@@ -1,6 +1,7 @@
 //! Facts of a target for a run, and its checks: when it is created, and again whenever it is used, since the
 //! world may have changed, and a row may have come from a dump.
 
+pub mod backup_directory;
 pub mod base_backup;
 mod connection;
 pub mod devices;

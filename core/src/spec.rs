@@ -204,6 +204,11 @@ impl Options {
         serde_json::from_value(Value::Object(self.own.clone())).unwrap_or_default()
     }
 
+    /// The number of servers, where there are several.
+    fn instances_text(&self) -> Option<String> {
+        (self.instances > 1).then(|| format!("{} instances", self.instances))
+    }
+
     /// Puts there what a workload has of its own.
     pub fn set_own(&mut self, own: &impl Serialize) {
         if let Ok(Value::Object(own)) = serde_json::to_value(own) {
@@ -472,9 +477,7 @@ impl Spec {
                 ms => format!("{} warm-up", seconds(ms)),
             });
         }
-        if self.options.instances > 1 {
-            parts.push(format!("{} instances", self.options.instances));
-        }
+        parts.extend(self.options.instances_text());
         parts.extend(workload.shown(self));
         if let Some(own) = &self.own_database {
             parts.push(format!(

@@ -1,5 +1,6 @@
 //! A row of `fsbench.target`: which columns go together, and what the helper is asked for a target.
 
+pub mod backup;
 pub mod carried_over;
 pub mod cluster;
 pub mod commands;

@@ -36,6 +36,9 @@ pub struct Config {
     /// May writes to images be recorded, and their filesystems be mounted as power cuts leave them?
     #[serde(default)]
     pub power_cuts: bool,
+    /// Directories with backups that a server may copy. The helper itself reads none of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backups: Vec<PathBuf>,
     /// The databases whose jobs are done.
     #[serde(default)]
     pub database: Vec<Database>,
@@ -177,6 +180,7 @@ impl Config {
             .into_iter()
             .chain(self.images.iter().map(|images| &images.directory))
             .chain(self.images.iter().filter_map(|i| i.mount_point.as_ref()))
+            .chain(&self.backups)
         {
             if !is_plain(path) {
                 let message = format!("invalid directory {}", secure::shown(path));

@@ -53,6 +53,9 @@ pub struct Arguments {
     /// Let runs cut the power of images: root mounts filesystems whose contents the server's user influences
     #[arg(long)]
     allow_power_cuts: bool,
+    /// Directory with base backups that fsbench.prepare_data() may copy; may be repeated
+    #[arg(long, value_name = "DIRECTORY")]
+    allow_backup: Vec<PathBuf>,
     /// Replace the configuration that is there, instead of adding to it
     #[arg(long)]
     force: bool,

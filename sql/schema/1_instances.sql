@@ -20,7 +20,7 @@ CREATE TABLE fsbench.run_instance (
     findings             text[] NOT NULL,
     PRIMARY KEY (run_id, instance)
 );
-COMMENT ON TABLE fsbench.run_instance IS 'Servers of a run with options => ''{"instances": N}'', which were measured at the same time on one filesystem. The row of the run has their sum; its samples, statistics and WAL are those of all servers. fsbench.instance_fairness tells how evenly they shared the storage';
+COMMENT ON TABLE fsbench.run_instance IS 'Servers of a run with options => ''{"instances": N}'', measured at the same time on one filesystem. The row of the run has their sum; its samples, statistics and WAL are those of all servers. fsbench.instance_fairness tells how evenly they shared the storage';
 COMMENT ON COLUMN fsbench.run_instance.instance IS 'Number of the server, from 1';
 COMMENT ON COLUMN fsbench.run_instance.began_after_ms IS 'Time from the start of the first window of all servers to the start of this one (ms). Beyond 1 % of the window the run has the finding instances_apart, and is invalid';
 COMMENT ON COLUMN fsbench.run_instance.measured_ms IS 'Length of its window (ms)';
@@ -44,5 +44,11 @@ CREATE VIEW fsbench.instance_fairness AS
     FROM fsbench.run_instance
     GROUP BY run_id;
 COMMENT ON VIEW fsbench.instance_fairness IS 'How evenly the servers of a run shared the storage: fairness is Jain''s index, 1 where all have the same transactions per second, 1 / instances where one server has all; skew_ms is how far apart their windows began';
+COMMENT ON COLUMN fsbench.instance_fairness.instances IS 'Number of servers';
+COMMENT ON COLUMN fsbench.instance_fairness.tps IS 'Transactions per second of all servers';
+COMMENT ON COLUMN fsbench.instance_fairness.least_share IS 'Least share of one server, 0 to 1';
+COMMENT ON COLUMN fsbench.instance_fairness.most_share IS 'Largest share of one server, 0 to 1';
+COMMENT ON COLUMN fsbench.instance_fairness.fairness IS 'Index of Jain: the square of the sum of tps, divided by the number of servers and by the sum of the squares';
+COMMENT ON COLUMN fsbench.instance_fairness.skew_ms IS 'From the start of the first window to the start of the last one (ms)';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_instance', '');

@@ -235,10 +235,10 @@ CREATE FUNCTION fsbench.drop_prepared_data() RETURNS bigint
     AS 'MODULE_PATHNAME', 'fsbench_drop_prepared_data_wrapper';
 COMMENT ON FUNCTION fsbench.drop_prepared_data IS 'Removes all data that runs have loaded once to copy them to targets, and returns their bytes; data of fsbench.prepare_data() stay. It is refused while a run uses them, or an experiment that is not over is to copy them again';
 
-CREATE FUNCTION fsbench.prepare_data(data text, from_server boolean DEFAULT false, max_rate text DEFAULT NULL) RETURNS bigint
+CREATE FUNCTION fsbench.prepare_data(data text, from_server boolean DEFAULT false, max_rate text DEFAULT NULL, from_directory text DEFAULT NULL) RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'fsbench_prepare_data_wrapper';
-COMMENT ON FUNCTION fsbench.prepare_data IS 'Copies this whole server (from_server => true) as it runs, by pg_basebackup, and keeps the copy under a name for runs: fsbench.run(data => ''shop'', database => ''shop'', ...). Returns its bytes. max_rate: bytes a second that are read at most, such as 50M. The copy takes room near the data directory, within pgfsbench.prepared_data_limit; the view pg_stat_progress_basebackup shows how far it is. For superusers: a role that may execute this function can have runs on copies of all data of the server';
+COMMENT ON FUNCTION fsbench.prepare_data IS 'Copies this whole server (from_server => true) as it runs, by pg_basebackup, or the base backup in a directory that root has allowed (from_directory), and keeps the copy under a name for runs: fsbench.run(data => ''shop'', database => ''shop'', ...). Returns its bytes. max_rate: bytes a second that are read at most, such as 50M. The copy takes room near the data directory, within pgfsbench.prepared_data_limit; the view pg_stat_progress_basebackup shows how far it is. For superusers: a role that may execute this function can have runs on copies of all data of the server';
 
 CREATE FUNCTION fsbench.drop_data(data text) RETURNS bigint
     LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
+    doctor,
     guard::{self, Ready},
     request,
 };
@@ -25,7 +26,7 @@ use crate::{
     run::marker,
     store::experiment as store,
     target::{
-        base_backup,
+        backup_directory, base_backup,
         prepared_data::{self, Note, Place},
     },
 };
@@ -102,6 +103,7 @@ struct Given {
     data: Option<String>,
     from_server: bool,
     max_rate: Option<String>,
+    from_directory: Option<String>,
 }
 
 #[pg_extern(sql = false)]
@@ -120,11 +122,36 @@ fn prepare(ready: &Ready, given: &Given) -> Result<i64, Fault> {
             .detail("It is the name of the copy.")
             .hint("Give the name of the application, such as 'shop'."));
     };
-    if !given.from_server {
-        return Err(refusal("nothing says what is copied")
-            .detail("The argument from_server is false.")
-            .hint("Give from_server => true to copy this server."));
+    let Some(directory) = &given.from_directory else {
+        return prepare_from_server(ready, given, name);
+    };
+    if given.from_server || given.max_rate.is_some() {
+        return Err(refusal("from_directory excludes from_server and max_rate")
+            .detail("Either this server is copied, or the backup in a directory.")
+            .hint("Leave from_server and max_rate out."));
     }
+    check_waits()?;
+    let described = session::with_rights_of(ready.owner, doctor::description)?;
+    let allowed = described.map_or_else(Vec::new, |(described, _)| described.backups);
+    let bytes = backup_directory::prepare(ready.owner, name, Path::new(directory), &allowed)?;
+    Ok(bytes as i64)
+}
+
+fn prepare_from_server(ready: &Ready, given: &Given, name: &str) -> Result<i64, Fault> {
+    if !given.from_server {
+        return Err(Fault::new(
+            sqlstate::INVALID_PARAMETER,
+            "nothing says what is copied",
+        )
+        .detail("The argument from_server is false, and from_directory is missing.")
+        .hint("Give from_server => true to copy this server, or from_directory => '/backups/base'."));
+    }
+    check_waits()?;
+    Ok(base_backup::prepare(ready.owner, name, given.max_rate.as_deref())? as i64)
+}
+
+/// Refuses to copy on a standby, and in a transaction that would hold others up.
+fn check_waits() -> Result<(), Fault> {
     if xact::in_recovery() {
         return Err(
             Fault::new(sqlstate::NOT_IN_THIS_STATE, "a standby cannot be copied")
@@ -132,8 +159,7 @@ fn prepare(ready: &Ready, given: &Given) -> Result<i64, Fault> {
                 .hint("Copy the primary server."),
         );
     }
-    request::check_can_wait("fsbench.prepare_data()")?;
-    Ok(base_backup::prepare(ready.owner, name, given.max_rate.as_deref())? as i64)
+    request::check_can_wait("fsbench.prepare_data()")
 }
 
 #[pg_extern(sql = false)]

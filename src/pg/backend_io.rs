@@ -1,4 +1,4 @@
-//! Writes and flushes of WAL by this process, in PostgreSQL 18. The server counts them out of the reach of extensions, and hands them on to
+//! Writes and flushes of WAL by this process, from PostgreSQL 18 on. The server counts them out of the reach of extensions, and hands them on to
 //! pg_stat_get_backend_io() with its statistics, at most once a second. This module hands them on at each read, in less than a microsecond: that
 //! entry has this process as its only writer, and pg_stat_io and pg_stat_wal get nothing of it earlier than without.
 
@@ -9,11 +9,11 @@ use pgrx::pg_sys;
 use super::version::WalIo;
 
 /// PGSTAT_BACKEND_FLUSH_IO of pgstat_internal.h.
-const FLUSH_IO: pg_sys::bits32 = 1;
+const FLUSH_IO: u32 = 1;
 
 // Declared in pgstat_internal.h, too.
 unsafe extern "C-unwind" {
-    fn pgstat_flush_backend(nowait: bool, flags: pg_sys::bits32) -> bool;
+    fn pgstat_flush_backend(nowait: bool, flags: u32) -> bool;
 }
 
 /// The values that were known last, and how much WAL this process had made and how many blocks it had written by then: one that has done neither has

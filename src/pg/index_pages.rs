@@ -210,7 +210,7 @@ impl Writer {
                 pg_sys::ReadBufferMode::RBM_NORMAL,
                 std::ptr::null_mut(),
             );
-            pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
+            pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as _);
             let words = pg_sys::BufferGetPage(buffer).add(META).cast::<u32>();
             let found = words.read();
             if found == MAGIC {

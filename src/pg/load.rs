@@ -205,7 +205,7 @@ impl<'a> Batch<'a> {
                 slots.as_mut_ptr(),
                 slots.len() as i32,
                 self.command,
-                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as i32,
+                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as _,
                 self.bulk,
             );
             pg_sys::MemoryContextSwitchTo(before);
@@ -369,7 +369,7 @@ unsafe fn fill(
                 slots.as_mut_ptr(),
                 count as i32,
                 command,
-                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as i32,
+                (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as _,
                 bulk,
             );
             pg_sys::MemoryContextSwitchTo(before);

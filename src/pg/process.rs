@@ -310,9 +310,12 @@ unsafe extern "C" {
 }
 unsafe extern "C-unwind" {
     /// tcopprot.h; not pgrx's wrapper, which is no signal handler
-    fn die(signal: i32);
+    fn die(signal: i32, #[cfg(since = "19")] sender: *const pg_sys::pg_signal_info);
     /// interrupt.h; likewise
-    fn SignalHandlerForConfigReload(signal: i32);
+    fn SignalHandlerForConfigReload(
+        signal: i32,
+        #[cfg(since = "19")] sender: *const pg_sys::pg_signal_info,
+    );
     /// pmsignal.h; raises nothing
     fn PostmasterIsAliveInternal() -> bool;
 }

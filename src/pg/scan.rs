@@ -124,6 +124,8 @@ unsafe fn planned_statement(text: &CStr) -> *mut pg_sys::PlannedStmt {
             text.as_ptr(),
             pg_sys::CURSOR_OPT_PARALLEL_OK as i32,
             std::ptr::null_mut(),
+            #[cfg(since = "19")]
+            std::ptr::null_mut(),
         )
     }
 }

@@ -29,11 +29,18 @@ pub const PGBENCH_FREEZES_ALL: bool = cfg!(since = "17");
 /// Whether statements of a pipeline after the first one are in an implicit transaction block, so that LOCK TABLE and SAVEPOINT are allowed.
 pub const PIPELINE_IS_BLOCK: bool = cfg!(since = "18");
 
+/// A handler of a signal.
+#[cfg(not(since = "19"))]
+pub type SignalHandler = unsafe extern "C-unwind" fn(i32);
+/// A handler of a signal.
+#[cfg(since = "19")]
+pub type SignalHandler = unsafe extern "C-unwind" fn(i32, *const pg_sys::pg_signal_info);
+
 /// Sets the handler of a signal.
 ///
 /// # Safety
 /// As pqsignal: the handler must do only what is allowed in one.
-pub unsafe fn pqsignal(signal: u32, handler: unsafe extern "C-unwind" fn(i32)) {
+pub unsafe fn pqsignal(signal: u32, handler: SignalHandler) {
     // SAFETY: the caller's duty.
     unsafe {
         // A macro in 18, of this name underneath.

@@ -43,15 +43,27 @@ const FOR_RECOVERY: [(&str, &str); 8] = [
     ("wal_level", "minimal"),
 ];
 
+/// The major version of this server.
+pub const MAJOR: u32 = pg_sys::PG_VERSION_NUM / 10_000;
+
 /// Until the transaction ends, no tablespace is made: a copy that replays that would make a link to the directory of the original, and write there.
 const NO_NEW_TABLESPACE: &str = "LOCK TABLE pg_catalog.pg_tablespace IN SHARE MODE";
 
 /// Prepared transactions of the original would hold their locks in each copy.
 const PREPARED: &str =
     "SELECT coalesce(jsonb_agg(jsonb_build_array(database, gid)), '[]') FROM pg_prepared_xacts";
-/// Event triggers of the original would fire when a run makes its extension.
+/// Event triggers of the original would fire when a run makes its extension or its tables. A statement that disables one fires none.
 const EVENT_TRIGGERS: &str =
     "SELECT coalesce(jsonb_agg(evtname), '[]') FROM pg_event_trigger WHERE evtenabled <> 'D'";
+/// Databases that can be connected to.
+const DATABASES: &str = "SELECT coalesce(jsonb_agg(datname), '[]') FROM pg_database WHERE datallowconn AND datconnlimit <> -2";
+/// Libraries that sessions of a database or a role of the original load. The backup may name any file.
+const SESSION_LIBRARIES: &str = "SELECT coalesce(jsonb_agg(format('ALTER %s RESET %I', CASE \
+      WHEN s.setrole = 0 THEN format('DATABASE %I', d.datname) \
+      WHEN s.setdatabase = 0 THEN format('ROLE %I', r.rolname) \
+      ELSE format('ROLE %I IN DATABASE %I', r.rolname, d.datname) END, split_part(c, '=', 1))), '[]') \
+    FROM pg_db_role_setting s LEFT JOIN pg_database d ON d.oid = s.setdatabase LEFT JOIN pg_roles r ON r.oid = s.setrole, unnest(s.setconfig) c \
+    WHERE split_part(c, '=', 1) IN ('session_preload_libraries', 'local_preload_libraries')";
 /// Subscriptions of the original, in databases that can be connected to.
 const SUBSCRIPTIONS: &str = "SELECT coalesce(jsonb_agg(jsonb_build_array(d.datname, s.subname)), '[]') \
     FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE s.subenabled AND d.datallowconn";
@@ -60,32 +72,16 @@ const SUBSCRIPTIONS: &str = "SELECT coalesce(jsonb_agg(jsonb_build_array(d.datna
 pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fault> {
     original::check_name(name)?;
     max_rate.map_or(Ok(()), original::check_rate)?;
-    let programs = Programs {
-        bindir: session::with_rights_of(owner, programs::server_bindir)?,
-        user: programs::operating_system_user()?,
-    };
+    let programs = own_programs(owner)?;
     let facts = session::with_rights_of(owner, || {
         sql::write(NO_NEW_TABLESPACE, &[])?;
         facts(&programs.user)
     })?;
     facts.check(&programs.user)?;
     let place = Place::open(&mut interrupts)?;
-    if !place.with_name(name)?.is_empty() {
-        return Err(Fault::new(
-            sqlstate::EXISTS_ALREADY,
-            format!("data {} exist already", quoted(name)),
-        )
-        .detail("Runs copy the same data until they are dropped.")
-        .hint("Drop them with fsbench.drop_data(), or give another name."));
-    }
+    check_free(&place, name)?;
     let needed = facts.needed_bytes();
-    if let Err(why) = place.make_room(needed, &mut interrupts)? {
-        return Err(
-            Fault::new(sqlstate::DISK_FULL, "there is no room for a copy of this server")
-                .detail(why)
-                .hint("Raise pgfsbench.prepared_data_limit, or set pgfsbench.prepared_data_directory to a directory with more room."),
-        );
-    }
+    make_room(&place, needed)?;
     let (loaded, left_out) = facts.libraries();
     tell(needed, &loaded, &left_out);
     let (server, lock) = place.receive(&random::mark())?;
@@ -106,7 +102,37 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fa
     kept
 }
 
-fn interrupts() -> Result<(), Fault> {
+/// The programs of this server.
+pub fn own_programs(owner: u32) -> Result<Programs, Fault> {
+    Ok(Programs {
+        bindir: session::with_rights_of(owner, programs::server_bindir)?,
+        user: programs::operating_system_user()?,
+    })
+}
+
+/// Refuses a name that prepared data have.
+pub fn check_free(place: &Place, name: &str) -> Result<(), Fault> {
+    if place.with_name(name)?.is_empty() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::EXISTS_ALREADY,
+        format!("data {} exist already", quoted(name)),
+    )
+    .detail("Runs copy the same data until they are dropped.")
+    .hint("Drop them with fsbench.drop_data(), or give another name."))
+}
+
+/// Makes room for a copy, which takes so many bytes while it is made.
+pub fn make_room(place: &Place, bytes: u64) -> Result<(), Fault> {
+    place.make_room(bytes, &mut interrupts)?.map_err(|why| {
+        Fault::new(sqlstate::DISK_FULL, "there is no room for the copy")
+            .detail(why)
+            .hint("Raise pgfsbench.prepared_data_limit, or set pgfsbench.prepared_data_directory to a directory with more room.")
+    })
+}
+
+pub fn interrupts() -> Result<(), Fault> {
     xact::catch(process::check_interrupts)
 }
 
@@ -155,6 +181,17 @@ fn make(
     let data = session::data_directory();
     let resolved = fs::canonicalize(&data).map_err(|e| of_file("look at", &data, &e))?;
     server.cut_off(&facts.removed(&[data, resolved]), user)?;
+    recover(server, programs, facts, owner)
+}
+
+/// Has a copy recover that was cut off, takes from it what would act by itself, and shuts it down.
+pub fn recover(
+    server: &TargetServer,
+    programs: &Programs,
+    facts: &Facts,
+    owner: u32,
+) -> Result<(), Fault> {
+    let Programs { bindir, user } = programs;
     server.configure(&session::with_rights_of(owner, || of_recovery(facts))?)?;
     let mut connection = server.start_copy(bindir, user, &mut interrupts)?;
     tidy(server, user, &mut connection)?;
@@ -194,13 +231,26 @@ fn tidy(server: &TargetServer, user: &str, connection: &mut Connection) -> Resul
         read_json("prepared transactions", &ask(PREPARED)?.unwrap_or_default())?;
     let subscriptions: Vec<(String, String)> =
         read_json("subscriptions", &ask(SUBSCRIPTIONS)?.unwrap_or_default())?;
-    let triggers: Vec<String> =
-        read_json("event triggers", &ask(EVENT_TRIGGERS)?.unwrap_or_default())?;
+    let databases: Vec<String> = read_json("databases", &ask(DATABASES)?.unwrap_or_default())?;
+    let resets: Vec<String> = read_json("settings", &ask(SESSION_LIBRARIES)?.unwrap_or_default())?;
     let ask_in = |database: &str, statement: &str| {
         let mut there = server.connect_to(user, database, &mut interrupts)?;
         there.query(statement, &[], &mut interrupts).map(drop)
     };
-    // First of all: the other statements would wait for their locks.
+    for reset in resets {
+        ask(&reset)?;
+    }
+    for database in databases {
+        let mut there = server.connect_to(user, &database, &mut interrupts)?;
+        let triggers = there.query(EVENT_TRIGGERS, &[], &mut interrupts)?;
+        let triggers: Vec<String> = read_json("event triggers", &triggers.unwrap_or_default())?;
+        for trigger in triggers {
+            let name = quoting::sql_identifier(&trigger);
+            let disable = format!("ALTER EVENT TRIGGER {name} DISABLE");
+            there.query(&disable, &[], &mut interrupts)?;
+        }
+    }
+    // Other statements would wait for their locks.
     for (database, gid) in prepared {
         let gid = quoting::sql_literal(&gid);
         ask_in(&database, &format!("ROLLBACK PREPARED {gid}"))?;
@@ -209,15 +259,11 @@ fn tidy(server: &TargetServer, user: &str, connection: &mut Connection) -> Resul
         let name = quoting::sql_identifier(&subscription);
         ask_in(&database, &format!("ALTER SUBSCRIPTION {name} DISABLE"))?;
     }
-    for trigger in triggers {
-        let name = quoting::sql_identifier(&trigger);
-        ask(&format!("ALTER EVENT TRIGGER {name} DISABLE"))?;
-    }
     ask("DROP EXTENSION IF EXISTS pgfsbench CASCADE").map(drop)
 }
 
 /// Makes data with a name of the copy.
-fn keep(
+pub fn keep(
     server: &TargetServer,
     lock: File,
     programs: &Programs,

@@ -58,6 +58,9 @@ const SHUT_DOWN: Duration = Duration::from_secs(600);
 const LONGEST_SOCKET: usize = 107;
 /// The number in the name of its socket: there is no other server in that directory.
 const PORT: &str = "5432";
+/// In a copy of a user's server, settings of a role or a database may name libraries, which a superuser's session would load.
+const NO_LIBRARIES: &str = "-c session_preload_libraries= -c local_preload_libraries=";
+
 /// A target server: what the journal knows of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetServer {
@@ -398,7 +401,7 @@ impl TargetServer {
         database: &str,
         check_interrupts: CheckInterrupts,
     ) -> Result<Connection, Fault> {
-        let options = remote_run::session();
+        let options = format!("{NO_LIBRARIES} {}", remote_run::session());
         self.connect_as(user, user, database, &options, check_interrupts)
     }
 

@@ -97,14 +97,15 @@ fn servers_side_by_side_are_one_run() {
             ],
         );
     }
-    let factor = value(
+    // As a factor, the number of servers makes targets of an experiment.
+    let plan = value(
         &mut client,
-        "SELECT string_agg(DISTINCT target, ', ' ORDER BY target) FROM fsbench.plan_experiment('servers', targets => '{here}', workload => 'commit', \
+        "SELECT string_agg(concat_ws(' ', item, says), ' ') FROM fsbench.plan_experiment('servers', targets => '{here}', workload => 'commit', \
            factors => '{\"options.instances\": [1, 2]}')",
     );
     assert!(
-        factor.contains("instances=1") && factor.contains("instances=2"),
-        "{factor}"
+        plan.contains("instances=1") && plan.contains("instances=2"),
+        "{plan}"
     );
 }
 

@@ -2,10 +2,10 @@
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows};
 use crate::directory_target::Place;
-use pgfsbench_tests::{Leaves, OwnedDirectory, TestServer, refusal};
+use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, TestServer, refusal, wait_until};
 use std::fs;
 use std::ops::Deref;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 /// A server with what a copy must not have: an archive, a slot, an open prepared transaction, a subscription, settings in files.
@@ -13,6 +13,8 @@ const BUSY: &[(&str, &str)] = &[
     ("archive_mode", "on"),
     ("archive_command", "/bin/true"),
     ("wal_level", "logical"),
+    // Its WAL is read at the end.
+    ("wal_keep_size", "1GB"),
     ("max_prepared_transactions", "5"),
     ("max_worker_processes", "40"),
     ("shared_preload_libraries", "pg_stat_statements, pgfsbench"),
@@ -63,6 +65,20 @@ fn shop() -> Shop {
     );
     execute(
         &mut shop,
+        "CREATE SCHEMA sales; GRANT USAGE ON SCHEMA sales TO op; \
+         CREATE TABLE sales.\"Order Lines\" (id int, region int, note text) PARTITION BY LIST (region); \
+         CREATE TABLE sales.lines_1 PARTITION OF sales.\"Order Lines\" FOR VALUES IN (1) TABLESPACE fast; \
+         CREATE TABLE sales.lines_2 PARTITION OF sales.\"Order Lines\" FOR VALUES IN (2); \
+         CREATE TABLE sales.lines_3 PARTITION OF sales.\"Order Lines\" FOR VALUES IN (3); \
+         INSERT INTO sales.\"Order Lines\" SELECT n, 1 + n % 2, 'a note' FROM generate_series(1, 20000) n; \
+         DELETE FROM sales.\"Order Lines\" WHERE id % 10 = 0; \
+         CREATE VIEW sales.recent AS SELECT id FROM sales.\"Order Lines\"; \
+         CREATE TABLE sales.hidden (id int); INSERT INTO sales.hidden VALUES (1); ALTER TABLE sales.hidden ENABLE ROW LEVEL SECURITY; \
+         CREATE UNLOGGED TABLE sales.basket (id int); INSERT INTO sales.basket VALUES (1); \
+         GRANT SELECT ON sales.\"Order Lines\", sales.hidden TO op",
+    );
+    execute(
+        &mut shop,
         "CREATE SUBSCRIPTION news CONNECTION 'host=/nowhere' PUBLICATION all_news WITH (connect = false, slot_name = 'news')",
     );
     execute(&mut shop, "ALTER SUBSCRIPTION news ENABLE");
@@ -74,6 +90,43 @@ fn shop() -> Shop {
         place: Place::beside(server, ""),
         _tablespace: tablespace,
     }
+}
+
+/// An experiment of another database keeps the data as soon as it is started.
+fn another_database_needs_the_data(place: &Shop) {
+    execute(
+        &mut place.server.connect("postgres"),
+        "CREATE DATABASE second",
+    );
+    let mut second = place.server.connect("second");
+    execute(&mut second, "CREATE EXTENSION pgfsbench");
+    let directory = place.path().display();
+    execute(
+        &mut second,
+        &format!(
+            "SELECT fsbench.create_target('here', directory => '{directory}'); BEGIN; \
+             SELECT fsbench.experiment('elsewhere', targets => '{{here}}', factors => '{{\"clients\": [1, 2]}}', workload => 'script', \
+               scripts => 'SELECT 1;', data => 'shop', database => 'shop', duration => '1 s')"
+        ),
+    );
+    assert_refused(
+        &mut place.server.connect("postgres"),
+        "SELECT fsbench.drop_data('shop')",
+        "55006",
+        &["An experiment of database \"second\" is not over"],
+    );
+    execute(
+        &mut second,
+        "COMMIT; SELECT fsbench.cancel_experiment('elsewhere')",
+    );
+    // Its mark goes when its conductor has seen that it is over.
+    let marks = place.server.data().join("pgfsbench");
+    wait_until("the mark of the experiment is gone", LONG, || {
+        let mut entries = fs::read_dir(&marks).ok()?.flatten();
+        let is_mark = |name: &str| name.starts_with("experiment-");
+        let has_mark = entries.any(|entry| entry.file_name().to_str().is_some_and(is_mark));
+        (!has_mark).then_some(())
+    });
 }
 
 const PREPARE: &str =
@@ -96,6 +149,7 @@ const ALONE: &str = r#", checks => '[
     {"name": "slots", "sql": "SELECT count(*) FROM pg_replication_slots", "expected": 0},
     {"name": "prepared", "sql": "SELECT count(*) FROM pg_prepared_xacts", "expected": 0},
     {"name": "role", "sql": "SELECT rolsuper FROM pg_roles WHERE rolname = current_user", "expected": "f"},
+    {"name": "before", "sql": "SELECT sum(stock) FROM item", "expected": 100000, "moment": "load"},
     {"name": "sum", "sql": "SELECT sum(stock) FROM item", "expected": 99960}]'"#;
 
 const TAKE: &str = "\\set id random(1, 99)\nUPDATE item SET stock = stock - 1 WHERE id = :id;";
@@ -111,11 +165,30 @@ fn state(server: &TestServer) -> String {
     )
 }
 
+/// Records of WAL since then that change files of other databases than those of pgfsbench itself and of its roles.
+fn others_in_wal(server: &TestServer, from: &str) -> Vec<String> {
+    let mut client = server.connect("postgres");
+    let (shop, to) = (
+        row(
+            &mut client,
+            "SELECT oid FROM pg_database WHERE datname = 'shop'",
+        ),
+        row(&mut client, "SELECT pg_current_wal_flush_lsn()"),
+    );
+    let records = server.wal(from, &to);
+    assert!(records.iter().any(|record| record.contains("BACKUP_END")));
+    let of_shop = format!("/{shop}/");
+    let mut records: Vec<String> = records;
+    records.retain(|record| record.contains(&of_shop));
+    records
+}
+
 #[test]
 fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
     let place = shop();
     let mut client = place.server.connect("postgres");
     let before = state(&place.server);
+    let lsn = row(&mut client, "SELECT pg_current_wal_flush_lsn()");
     assert_refused(
         &mut client,
         &run(TAKE, ""),
@@ -152,10 +225,22 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
             "SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = {id}"
         );
         assert_eq!(row(&mut client, &result), "done|40|0");
-        let checks =
-            format!("SELECT count(*) FROM fsbench.verification WHERE run_id = {id} AND passed");
-        assert_eq!(row(&mut client, &checks), "8");
+        let checks = format!(
+            "SELECT count(*), count(*) FILTER (WHERE moment = 'load') FROM fsbench.verification WHERE run_id = {id} AND passed"
+        );
+        assert_eq!(row(&mut client, &checks), "9|1");
     }
+    // No transaction is made where the data are not as the caller wants them.
+    let wrong = r#", checks => '[{"name": "stock", "sql": "SELECT sum(stock) FROM item", "expected": 1, "moment": "load"}]'"#;
+    assert_refused(
+        &mut client,
+        &run(TAKE, wrong),
+        "XX001",
+        &["check \"stock\" has failed", "another value"],
+    );
+    let stored = "SELECT r.transactions_total, v.moment, v.passed FROM fsbench.run_log r JOIN fsbench.verification v USING (run_id) \
+       WHERE r.status = 'failed' AND v.name = 'stock'";
+    assert_eq!(row(&mut client, stored), "|load|f");
     let directory = row(&mut client, "SELECT directory FROM fsbench.prepared_data");
     let copy = Path::new(&directory).join("data");
     assert!(copy.join("PG_VERSION").exists() && !copy.join("keys/own.key").exists());
@@ -190,6 +275,7 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
         ],
     );
     execute(&mut client, "SELECT fsbench.cancel_experiment('planned')");
+    another_database_needs_the_data(&place);
     // Data that a run has loaded go, and a copy with a name stays.
     execute(&mut client, "SELECT fsbench.drop_prepared_data()");
     assert_eq!(rows(&mut client, known), ["shop|own"]);
@@ -204,6 +290,7 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
         &["do not exist"],
     );
     assert_eq!(state(&place.server), before);
+    assert_eq!(others_in_wal(&place.server, &lsn), Vec::<String>::new());
     place.nothing_is_left("runs on a copy");
     let prepared = place
         .server
@@ -275,7 +362,7 @@ fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
             "{said}"
         );
     }
-    let stored = "SELECT count(*), count(*) FILTER (WHERE to_jsonb(r)::text LIKE '%4711%') FROM fsbench.run_log r WHERE status = 'failed'";
+    let stored = "SELECT count(*), count(*) FILTER (WHERE to_jsonb(r)::text LIKE '%4711-0815%') FROM fsbench.run_log r WHERE status = 'failed'";
     assert_eq!(row(&mut client, stored), "8|0");
     let id = row(&mut operator, &run(read, CRASH));
     let checks = format!(
@@ -312,6 +399,32 @@ fn other_workloads_make_their_tables_in_the_copy() {
         "SELECT status, transactions_total, load_ms > 0 FROM fsbench.result WHERE run_id = {id}"
     );
     assert_eq!(row(&mut client, &result), "done|50|t");
+    let both = |id: &str| {
+        format!(
+            "SELECT r.status, (SELECT balances_verified FROM fsbench.recovery c WHERE c.run_id = r.run_id), \
+               (SELECT count(*) FROM fsbench.maintenance m WHERE m.run_id = r.run_id) FROM fsbench.run_log r WHERE run_id = {id}"
+        )
+    };
+    for (options, expected) in [
+        (r#"{"crash": true}"#, "done|t|0"),
+        (r#"{"maintenance": true}"#, "done||4"),
+    ] {
+        let id = row(
+            &mut client,
+            &format!(
+                "SELECT run_id FROM fsbench.run(target => 'here', scale => 1, clients => 1, transactions => 50, options => '{options}', {own})"
+            ),
+        );
+        assert_eq!(row(&mut client, &both(&id)), expected);
+    }
+    assert_refused(
+        &mut client,
+        &format!(
+            "SELECT fsbench.run(target => 'here', workload => 'tpcc-like', scale => 1, clients => 1, transactions => 5, {own})"
+        ),
+        "42710",
+        &["collide", "these names already: item, item_pkey", "script"],
+    );
     for (wrong, words) in [
         (
             "target => 'here', data => 'shop'",
@@ -344,6 +457,69 @@ fn other_workloads_make_their_tables_in_the_copy() {
     }
     execute(&mut client, "SELECT fsbench.drop_data('shop')");
     place.nothing_is_left("runs of tpcb on a copy");
+}
+
+/// A run of scans in the copy; `options` are further members of the options.
+fn scan(table: &str, options: &str) -> String {
+    format!(
+        "SELECT run_id FROM fsbench.run(target => 'here', workload => 'scan', data => 'shop', database => 'shop', \
+         options => '{{\"table\": \"{table}\", \"degrees\": [1, 2], \"repeats\": 2, \"readers\": [1]{options}}}')"
+    )
+}
+
+const LINES: &str = r#"sales.\"Order Lines\""#;
+
+#[test]
+fn a_table_of_the_copy_is_scanned_with_all_its_partitions() {
+    let place = shop();
+    let mut client = place.server.connect("postgres");
+    let mut operator = place.server.connect_as("op", "postgres");
+    assert_eq!(row(&mut client, PREPARE), "t");
+    execute(
+        &mut client,
+        "GRANT EXECUTE ON FUNCTION fsbench.prepare_data TO op",
+    );
+    let files = "SELECT sum(pg_relation_size(c)) FROM unnest('{sales.lines_1, sales.lines_2}'::regclass[]) c";
+    let bytes = row(&mut place.server.connect("shop"), files);
+    for further in ["", r#", "cache": "shared_buffers""#] {
+        let id = row(&mut operator, &scan(LINES, further));
+        let scans = format!(
+            "SELECT count(*), count(DISTINCT degree), min(rows), max(rows), bool_and(used), min(bytes), \
+               (SELECT min(bytes) FROM fsbench.scan_read WHERE run_id = {id}) FROM fsbench.scan WHERE run_id = {id} AND used"
+        );
+        let expected = format!("4|2|18000|18000|t|{bytes}|{bytes}");
+        assert_eq!(row(&mut client, &scans), expected);
+        let loads = format!(
+            "SELECT load_ms IS NULL, used #>> '{{options,table}}' FROM fsbench.run_log WHERE run_id = {id}"
+        );
+        assert_eq!(row(&mut client, &loads), r#"t|sales."Order Lines""#);
+    }
+    for (role, table, code, words) in [
+        ("op", "sales.gone", "55000", "does not exist in the copied"),
+        ("op", "sales.recent", "55000", "is no table"),
+        ("op", "secret", "42501", "permission denied for table"),
+        ("op", "sales.hidden", "42501", "all rows of table"),
+        ("super", "sales.basket", "55000", "cannot be scanned"),
+        ("super", "sales.lines_3", "55000", "is empty"),
+        (
+            "super",
+            "pg_catalog.pg_class",
+            "55000",
+            "of PostgreSQL itself",
+        ),
+    ] {
+        let client = match role {
+            "op" => &mut operator,
+            _ => &mut client,
+        };
+        assert_refused(client, &scan(table, ""), code, &[words]);
+    }
+    // A superuser reads tables that hide rows from others.
+    let id = row(&mut client, &scan("sales.hidden", ""));
+    let rows = format!("SELECT max(rows) FROM fsbench.scan WHERE run_id = {id}");
+    assert_eq!(row(&mut client, &rows), "1");
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    place.nothing_is_left("scans of a copy");
 }
 
 /// The statements of an application, each often enough to be among the first.
@@ -438,4 +614,115 @@ fn recorded_statements_become_a_script_that_can_be_run() {
         "3D000",
         &["does not exist"],
     );
+}
+
+fn prepare_from(path: &Path) -> String {
+    format!(
+        "SELECT fsbench.prepare_data('shop', from_directory => '{}') > 1000000",
+        path.display()
+    )
+}
+
+/// A server of which a backup is made that would act by itself wherever a server starts on it.
+fn acting_by_itself() -> TestServer {
+    let server = TestServer::with_extension(&[("max_prepared_transactions", "3")]);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "CREATE DATABASE shop");
+    execute(
+        &mut server.connect("shop"),
+        "CREATE FUNCTION act() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'it acts'; END$$; \
+         CREATE EVENT TRIGGER act ON ddl_command_start EXECUTE FUNCTION act(); ALTER EVENT TRIGGER act ENABLE ALWAYS",
+    );
+    execute(
+        &mut client,
+        "CREATE ROLE clerk; ALTER ROLE clerk IN DATABASE shop SET local_preload_libraries = 'evil'; \
+         ALTER DATABASE shop SET session_preload_libraries = '/nonexistent/evil'",
+    );
+    server
+}
+
+/// Has the backup name a program, and a library, in its settings.
+fn name_programs(backup: &Path, trace: &Path) {
+    let settings = format!(
+        "restore_command = 'touch {0}'\narchive_mode = on\narchive_command = 'touch {0}'\nshared_preload_libraries = '/nonexistent/evil'\n",
+        trace.display()
+    );
+    fs::write(backup.join("postgresql.auto.conf"), settings).expect("a file");
+    fs::write(backup.join("recovery.signal"), "").expect("a file");
+    fs::write(backup.join("pg_hba.conf"), "local all all trust\n").expect("a file");
+}
+
+#[test]
+fn a_backup_in_a_directory_becomes_data_and_runs_nothing_of_its_own() {
+    let original = acting_by_itself();
+    let place = Place::new("");
+    let backups = owned_directory("pgfsbench-backups.");
+    let backup = backups.path().join("base");
+    original.back_up(&backup);
+    let trace = backups.path().join("trace");
+    let mut client = place.server.connect("postgres");
+    assert_refused(
+        &mut client,
+        &prepare_from(&backup),
+        "42501",
+        &["are not allowed", "--allow-backup"],
+    );
+    let allow = format!(
+        r#"INSERT INTO fsbench.helper_description (seen_at, helper_version, description) VALUES (now(), '0', '{{"backups": ["{}"]}}')"#,
+        backups.path().display()
+    );
+    execute(&mut client, &allow);
+    symlink(&backup, backups.path().join("link")).expect("a link");
+    fs::create_dir(backups.path().join("empty")).expect("a directory");
+    for (name, words) in [
+        ("link", "is a link"),
+        ("empty", "no data directory"),
+        ("gone", "could not open"),
+    ] {
+        let said = refusal(&mut client, &prepare_from(&backups.path().join(name)));
+        assert!(format!("{said:?}").contains(words), "{said:?}");
+    }
+    let version = backup.join("PG_VERSION");
+    let others = fs::Permissions::from_mode(0o666);
+    let own = fs::metadata(&version).expect("it is there").permissions();
+    fs::set_permissions(&version, others).expect("a mode");
+    assert_refused(
+        &mut client,
+        &prepare_from(&backup),
+        "42501",
+        &["other users can change"],
+    );
+    fs::set_permissions(&version, own).expect("a mode");
+    // Whatever the manifest says of its files has to be so.
+    let map = backup.join("global/pg_filenode.map");
+    let kept = fs::read(&map).expect("a file");
+    fs::write(&map, &kept[1..]).expect("a file");
+    assert_refused(
+        &mut client,
+        &prepare_from(&backup),
+        "XX001",
+        &["not as its manifest says"],
+    );
+    fs::write(&map, &kept).expect("a file");
+    fs::remove_file(backup.join("backup_manifest")).expect("it is there");
+    name_programs(&backup, &trace);
+    assert_eq!(row(&mut client, &prepare_from(&backup)), "t");
+    let checks = r#", init_script => 'CREATE TABLE item (id int); INSERT INTO item VALUES (1);', checks => '[
+        {"name": "libraries", "sql": "SELECT count(*) FROM pg_db_role_setting", "expected": 0},
+        {"name": "archive", "sql": "SHOW archive_mode", "expected": "off"},
+        {"name": "prepared", "sql": "SHOW max_prepared_transactions", "expected": 3}]'"#;
+    let id = row(&mut client, &run("SELECT * FROM item;", checks));
+    let status = format!("SELECT status FROM fsbench.result WHERE run_id = {id}");
+    assert_eq!(row(&mut client, &status), "done");
+    assert!(!trace.exists());
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    // A backup without the WAL that it needs does not become data.
+    fs::remove_dir_all(backup.join("pg_wal")).expect("it is there");
+    assert_refused(
+        &mut client,
+        &prepare_from(&backup),
+        "55000",
+        &["is not complete", "pg_wal"],
+    );
+    place.nothing_is_left("copies of a backup");
 }

@@ -351,6 +351,33 @@ impl TestServer {
         (self.sockets.path().display().to_string(), PORT.to_string())
     }
 
+    /// Records of WAL between two positions, as pg_waldump shows them.
+    pub fn wal(&self, from: &str, to: &str) -> Vec<String> {
+        let mut command = as_server(prefix().join("bin/pg_waldump"));
+        command.args(["--start", from, "--end", to, "--path"]);
+        let dumped = command.arg(self.data().join("pg_wal")).output();
+        let dumped = dumped.expect("pg_waldump runs");
+        assert!(dumped.status.success(), "pg_waldump: {dumped:?}");
+        let text = String::from_utf8_lossy(&dumped.stdout);
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Makes a base backup in a directory that is not there yet.
+    pub fn back_up(&self, to: &Path) {
+        let (socket, port) = self.socket();
+        let mut command = as_server(prefix().join("bin/pg_basebackup"));
+        command.args([
+            "--checkpoint=fast",
+            "--host",
+            &socket,
+            "--port",
+            &port,
+            "-D",
+        ]);
+        let done = command.arg(to).status().expect("pg_basebackup runs");
+        assert!(done.success(), "pg_basebackup");
+    }
+
     /// How another server connects to this one as a user, in libpq's words.
     pub fn connection(&self, user: &str) -> String {
         format!(

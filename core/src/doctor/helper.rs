@@ -1,6 +1,6 @@
 //! The helper: whether it is there, and what it may use.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::Deserialize;
 
@@ -31,6 +31,9 @@ pub struct Description {
     pub devices: Vec<Device>,
     #[serde(default)]
     pub images: Vec<Images>,
+    /// Directories with backups that may be copied.
+    #[serde(default)]
+    pub backups: Vec<PathBuf>,
     #[serde(default)]
     pub filesystems: Vec<FilesystemSupport>,
     #[serde(default)]

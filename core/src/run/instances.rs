@@ -204,60 +204,44 @@ const SHORTEST_MS: f64 = 500.0;
 /// By how much the intervals of a second may differ.
 const ALIKE: f64 = 1.1;
 
+/// Tables of which the run has rows.
+const TABLES: &[&str] = &[
+    "environment",
+    "histogram",
+    "sample",
+    "wait_event",
+    "checkpoint",
+    "statistic",
+    "verification",
+    "finding",
+];
+
 /// The runs of all servers, together; at least one.
-pub fn together(mut all: Vec<Instance>, workload: Workload) -> Together {
-    let mut tables = BTreeMap::new();
-    for table in [
-        "environment",
-        "histogram",
-        "sample",
-        "wait_event",
-        "checkpoint",
-        "statistic",
-        "verification",
-        "finding",
-    ] {
-        let rows: Vec<Vec<Columns>> = all
-            .iter_mut()
-            .map(|instance| instance.tables.get(table).cloned().unwrap_or_default())
-            .collect();
-        tables.insert(table, of_table(table, rows));
-    }
+pub fn together(all: &[Instance], workload: Workload) -> Together {
+    let rows = |table: &str| {
+        let of_each = all.iter().map(|one| one.tables.get(table).cloned());
+        of_each.map(Option::unwrap_or_default).collect()
+    };
+    let tables: BTreeMap<&'static str, Vec<Columns>> = TABLES
+        .iter()
+        .map(|table| (*table, of_table(table, rows(table))))
+        .collect();
     let runs: Vec<&Columns> = all.iter().map(|instance| &instance.run).collect();
     let mut run = merged(&runs, OF_RUN);
-    let name = workload.transaction();
-    let of = |measure| histogram(&tables["histogram"], name, measure);
-    let count = |column: &str| run.get(column).and_then(Value::as_u64).unwrap_or(0);
-    let (latency, commit) = (of("latency"), of("commit"));
-    let due = match run.get("rate").is_some_and(|rate| !rate.is_null()) {
-        true => count("transactions_total") + count("skipped") + count("failed"),
-        false => latency.count(),
-    };
-    extend(&mut run, json!(Latencies::of(&latency, &commit, due)));
+    let latencies = latencies(&run, &tables["histogram"], workload.transaction());
+    extend(&mut run, json!(latencies));
     let costs = costs(&run);
     extend(&mut run, costs);
-    let rates = rates(&tables["sample"]);
-    extend(
-        &mut run,
-        match rates {
-            Some(rates) => {
-                let stalls = series::stalls(&rates);
-                json!({"stall_seconds": stalls.stall_seconds, "zero_seconds": stalls.zero_seconds})
-            }
-            None => json!({"stall_seconds": null, "zero_seconds": null}),
-        },
-    );
-    let instances = instance_rows(&all);
+    extend(&mut run, stalls(&tables["sample"]));
+    let instances = instance_rows(all);
+    let began = instances.iter().map(|instance| instance.began_after_ms);
     let facts = InstanceFacts {
-        skew_ms: instances
-            .iter()
-            .map(|instance| instance.began_after_ms)
-            .fold(0.0, f64::max),
+        skew_ms: began.fold(0.0, f64::max),
         window_ms: run
             .get("measured_ms")
             .and_then(Value::as_f64)
             .unwrap_or(0.0),
-        findings: findings_of_others(&all),
+        findings: findings_of_others(all),
     };
     if let Some(Value::Object(of_first)) = run.get_mut("facts") {
         of_first.insert("instances".into(), json!(facts));
@@ -280,6 +264,27 @@ pub fn together(mut all: Vec<Instance>, workload: Workload) -> Together {
         tables,
         instances,
     }
+}
+
+/// Latencies of all transactions; under a rate among those that were due.
+fn latencies(run: &Columns, histograms: &[Columns], transaction: &str) -> Latencies {
+    let of = |measure| histogram(histograms, transaction, measure);
+    let count = |column: &str| run.get(column).and_then(Value::as_u64).unwrap_or(0);
+    let (latency, commit) = (of("latency"), of("commit"));
+    let due = match run.get("rate").is_some_and(|rate| !rate.is_null()) {
+        true => count("transactions_total") + count("skipped") + count("failed"),
+        false => latency.count(),
+    };
+    Latencies::of(&latency, &commit, due)
+}
+
+/// Columns of stalls, from the seconds of all servers.
+fn stalls(samples: &[Columns]) -> Value {
+    let stalls = rates(samples).map(|rates| series::stalls(&rates));
+    json!({
+        "stall_seconds": stalls.map(|stalls| stalls.stall_seconds),
+        "zero_seconds": stalls.map(|stalls| stalls.zero_seconds),
+    })
 }
 
 fn extend(run: &mut Columns, columns: Value) {

@@ -201,10 +201,7 @@ impl Facts {
 
     /// Bytes that a copy takes while it is made.
     pub fn needed_bytes(&self) -> u64 {
-        let wal = CLUSTER_AND_WAL_BYTES.max(4 * self.wal_segment_bytes);
-        self.bytes
-            .saturating_add(self.bytes / 10)
-            .saturating_add(wal)
+        needed_bytes(self.bytes, self.wal_segment_bytes)
     }
 
     /// The first directory of local sockets.
@@ -312,6 +309,12 @@ impl Facts {
         argv.extend(["-D".into(), text(&within.join("data"))]);
         argv
     }
+}
+
+/// Bytes that a copy of databases of so many bytes takes while it is made.
+pub fn needed_bytes(bytes: u64, wal_segment_bytes: u64) -> u64 {
+    let wal = CLUSTER_AND_WAL_BYTES.max(4 * wal_segment_bytes);
+    bytes.saturating_add(bytes / 10).saturating_add(wal)
 }
 
 /// The first name in a setting that is a list of them.

@@ -67,6 +67,7 @@ impl Engine {
             "no_layouts": no_layouts()?,
             "devices": devices,
             "images": images,
+            "backups": self.config.backups,
             "filesystems": probe::programs::filesystems(&self.config.filesystems),
             "prepared": self.prepared(database, &entries)?,
             "made_for_runs": made_for_runs(database, &entries),

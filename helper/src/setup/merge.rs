@@ -10,7 +10,7 @@ use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use pgfsbench_core::units::{format_bytes, parse_size};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A configuration that allows nothing.
 fn empty() -> Config {
@@ -22,6 +22,7 @@ fn empty() -> Config {
         kernel_settings: false,
         drop_caches: false,
         power_cuts: false,
+        backups: Vec::new(),
         database: Vec::new(),
         images: Vec::new(),
         device: Vec::new(),
@@ -37,6 +38,11 @@ pub fn merged(old: Option<&Config>, arguments: &Arguments) -> Result<Config, Ref
     config.kernel_settings |= arguments.allow_kernel_settings;
     config.drop_caches |= arguments.allow_drop_caches;
     config.power_cuts |= arguments.allow_power_cuts;
+    for directory in &arguments.allow_backup {
+        if !config.backups.contains(directory) {
+            config.backups.push(directory.clone());
+        }
+    }
     add_databases(&mut config, arguments)?;
     add_images(&mut config, arguments)?;
     for path in &arguments.allow_device {
@@ -228,6 +234,15 @@ fn added(old: &Config, text: &str, new: &Config) -> Result<String, Refusal> {
             before += &format!("{name} = true\n");
         }
     }
+    if old.backups.is_empty() && !new.backups.is_empty() {
+        #[derive(Serialize)]
+        struct Backups<'a> {
+            backups: &'a [PathBuf],
+        }
+        before += &written(&Backups {
+            backups: &new.backups,
+        })?;
+    }
     let end = written(&Added {
         database: after(&old.database, &new.database),
         images: after(&old.images, &new.images),
@@ -277,9 +292,10 @@ mod tests {
         assert_eq!(text(Some((&old, OLD)), &new).unwrap(), OLD);
         new.database.push(database("b"));
         new.drop_caches = true;
+        new.backups.push("/backups".into());
         let written = text(Some((&old, OLD)), &new).unwrap();
         assert!(
-            written.starts_with("drop_caches = true\n# mine\n"),
+            written.starts_with("drop_caches = true\nbackups = [\"/backups\"]\n# mine\n"),
             "{written}"
         );
         assert!(

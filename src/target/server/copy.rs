@@ -44,6 +44,45 @@ impl TargetServer {
         })
     }
 
+    /// The output of pg_controldata for a data directory; `name` is that of its files.
+    pub fn control(
+        &self,
+        bindir: &Path,
+        data: &Path,
+        name: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<String, Fault> {
+        let mut command = self.command(&bindir.join("pg_controldata"), name)?;
+        command.arg("-D").arg(data);
+        self.run(command, name, check_interrupts)?;
+        let mut text = String::new();
+        for end in ["err", "out"] {
+            let path = self.directory.join(format!("{name}.{end}"));
+            text += &fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
+        }
+        Ok(text)
+    }
+
+    /// Has pg_verifybackup compare the copy of a backup with its manifest. WAL is read by the server that recovers the copy.
+    pub fn verify_backup(
+        &self,
+        bindir: &Path,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<(), Fault> {
+        let mut command = self.command(&bindir.join("pg_verifybackup"), "verify")?;
+        command.args(["--no-parse-wal", "--quiet"]).arg(self.data());
+        let done = self.run(command, "verify", check_interrupts);
+        done.map_err(|fault| match fault.sqlstate == sqlstate::SYSTEM {
+            true => Fault {
+                sqlstate: sqlstate::CORRUPTED.into(),
+                message: "the backup is not as its manifest says".into(),
+                ..fault
+            }
+            .hint("Make another backup: files are missing, or others than when it was made."),
+            false => fault,
+        })
+    }
+
     /// Puts the tablespaces of a copy into its data directory.
     pub fn take_in(&self, tablespaces: &[Tablespace]) -> Result<(), Fault> {
         let all = self.data().join(TABLESPACES);

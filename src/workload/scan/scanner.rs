@@ -292,19 +292,8 @@ fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
     }
     slot.started_ns.store(clock::now_ns(), Relaxed);
     let mut bytes = 0;
-    loop {
-        // The place in all files one after the other.
-        let mut from = run.next_share.fetch_add(REGION, Relaxed);
-        let Some(file) = lengths.iter().position(|&length| {
-            let is_in_it = from < length;
-            if !is_in_it {
-                from -= length;
-            }
-            is_in_it
-        }) else {
-            break;
-        };
-        // Files but the last are as long as a whole number of regions.
+    let next = || region_of(run.next_share.fetch_add(REGION, Relaxed), &lengths);
+    while let Some((file, mut from)) = next() {
         let to = (from + REGION).min(lengths[file]);
         while from < to {
             let wanted = block.min(to - from) as usize;
@@ -321,6 +310,19 @@ fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
     slot.measured.store(bytes, Relaxed);
     slot.finished_ns.store(clock::now_ns(), Relaxed);
     Ok(())
+}
+
+/// The file and the place in it of a region, by the regions of all files one after the other. The last region of a file may be shorter.
+fn region_of(place: u64, lengths: &[u64]) -> Option<(usize, u64)> {
+    let mut region = place / REGION;
+    for (file, length) in lengths.iter().enumerate() {
+        let regions = length.div_ceil(REGION);
+        if region < regions {
+            return Some((file, region * REGION));
+        }
+        region -= regions;
+    }
+    None
 }
 
 fn unreadable(error: &std::io::Error) -> Fault {

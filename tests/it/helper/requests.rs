@@ -39,6 +39,10 @@ fn a_target_is_prepared_looked_at_and_released() {
         return;
     };
     let mount_point = bench.lab.path("mnt/bench@t").display().to_string();
+    execute(
+        &mut client,
+        "SELECT fsbench.alter_target('t', mkfs_options => '-m 1')",
+    );
     assert_columns(
         &mut client,
         "FROM fsbench.prepare_target('t')",
@@ -50,6 +54,7 @@ fn a_target_is_prepared_looked_at_and_released() {
             ("filesystem", "ext4"),
             ("mount_options LIKE '%noatime%'", "t"),
             ("mount_options_not_shown", "{}"),
+            ("mkfs_options", "-m 1"),
             ("mkfs_version LIKE 'mke2fs%'", "t"),
         ],
     );

@@ -83,7 +83,7 @@ fn figures_of_servers_are_added_up_and_those_of_the_machine_are_not() {
         run,
         tables,
         instances,
-    } = together(all, tpcb());
+    } = together(&all, tpcb());
     let is = |column: &str, value: Value| assert_eq!(run[column], value, "{column}");
     is("tps", json!(4.0));
     is("transactions_total", json!(4));
@@ -131,7 +131,7 @@ fn figures_of_servers_are_added_up_and_those_of_the_machine_are_not() {
 #[test]
 fn tables_of_all_servers_become_those_of_one_run() {
     let all = vec![instance(&[1, 2, 3], 0.0), instance(&[100], 4.0)];
-    let tables = together(all, tpcb()).tables;
+    let tables = together(&all, tpcb()).tables;
     let sample = &tables["sample"][0];
     assert_eq!(
         (&sample["transactions"], &sample["device_writes"]),
@@ -168,13 +168,13 @@ fn tables_of_all_servers_become_those_of_one_run() {
 fn a_second_that_one_server_lacks_or_has_longer_has_no_sum() {
     let mut late = instance(&[1], 0.0);
     late.tables.get_mut("sample").unwrap()[0].insert("interval_ms".into(), json!(2000.0));
-    let with_late = together(vec![instance(&[1], 0.0), late], tpcb());
+    let with_late = together(&[instance(&[1], 0.0), late], tpcb());
     let sample = &with_late.tables["sample"][0];
     assert!(!sample.contains_key("transactions") && sample.contains_key("device_writes"));
     assert_eq!(with_late.run["stall_seconds"], Value::Null);
     let mut missing = instance(&[1], 0.0);
     missing.tables.remove("sample");
-    let with_missing = together(vec![instance(&[1], 0.0), missing], tpcb());
+    let with_missing = together(&[instance(&[1], 0.0), missing], tpcb());
     assert!(!with_missing.tables["sample"][0].contains_key("transactions"));
 }
 
@@ -185,7 +185,7 @@ fn warnings_of_another_server_are_told_once() {
     findings.push(columns(json!({"code": "vacuums", "severity": "warning"})));
     findings.push(columns(json!({"code": "dead_rows", "severity": "info"})));
     let all = vec![instance(&[1], 0.0), second.clone(), second];
-    let run = together(all, tpcb()).run;
+    let run = together(&all, tpcb()).run;
     assert_eq!(run["facts"]["instances"]["findings"], json!(["vacuums"]));
 }
 
@@ -197,8 +197,8 @@ proptest! {
     ) {
         let all: Vec<u64> = of_each.iter().flatten().copied().collect();
         let instances: Vec<Instance> = of_each.iter().map(|ms| instance(ms, 0.0)).collect();
-        let run = together(instances, tpcb()).run;
-        let alone = together(vec![instance(&all, 0.0)], tpcb()).run;
+        let run = together(&instances, tpcb()).run;
+        let alone = together(&[instance(&all, 0.0)], tpcb()).run;
         for column in ["latency_p50_ms", "latency_p99_ms", "latency_max_ms", "commit_p99_ms", "transactions_total", "tps"] {
             prop_assert_eq!(&run[column], &alone[column], "{}", column);
         }

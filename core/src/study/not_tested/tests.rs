@@ -471,3 +471,55 @@ fn a_shorter_time_or_smaller_data_of_new_orders_are_not_of_full_size() {
         assert!(pgtune(shrunk).unwrap().contains("full size"));
     }
 }
+
+#[test]
+fn on_a_copy_of_a_server_only_what_makes_tables_of_any_size_is_asked() {
+    let study = builtin::find("folklore").unwrap().unwrap();
+    let arguments = StudyArguments {
+        device: Some("/dev/null".into()),
+        part: Some("all".into()),
+        data: Some("shop".into()),
+        database: Some("orders".into()),
+        ..StudyArguments::default()
+    };
+    let facts = facts();
+    let here = StudyContext {
+        study: &study,
+        arguments: &arguments,
+        facts: &facts,
+    };
+    let why = |name: &str| {
+        let why = here.question(study.question(name).unwrap());
+        why.map(|why| why.to_string())
+    };
+    assert_eq!(why("xfs-ext4"), None);
+    for (question, words) in [
+        ("noatime-scans", "workload scan makes its own data"),
+        ("checksums", "checksums as the server had"),
+    ] {
+        let why = why(question).unwrap();
+        assert!(
+            why.contains(words) && why.contains("leave out data"),
+            "{why}"
+        );
+    }
+    let plan = super::super::plan::plan(&here).unwrap();
+    let asked = plan
+        .experiments
+        .iter()
+        .map(|planned| &planned.arguments.run);
+    for run in asked {
+        assert_eq!(
+            (run.data.as_deref(), run.database.as_deref()),
+            (Some("shop"), Some("orders"))
+        );
+    }
+    let published = builtin::find("heron-2010").unwrap().unwrap();
+    let here = StudyContext {
+        study: &published,
+        ..here
+    };
+    let question = published.questions.iter().find(|q| q.is_published).unwrap();
+    let why = here.question(question).unwrap().to_string();
+    assert!(why.contains("fixed size"), "{why}");
+}

@@ -94,8 +94,10 @@ pub struct ScanOptions {
     /// Whether the leader takes part.
     pub leader: Option<bool>,
     /// The contents of a row.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Payload>,
     /// How many load at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub loaders: Option<u32>,
     /// How many processes at a time read the table's files without the executor, one number after the other.
     pub readers: Option<Vec<u32>>,

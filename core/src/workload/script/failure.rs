@@ -85,7 +85,7 @@ fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
 fn hint(state: &str, origin: Origin) -> &'static str {
     match (state, origin) {
         (sqlstate::NO_SUCH_TABLE, Origin::Transaction) => {
-            "Have init_script make the table. Without init_script, pgbench's tables are there."
+            "Correct the name, or have init_script make the table. Without init_script, pgbench's tables are there; with data, those of the copied database."
         }
         (sqlstate::NOT_ALLOWED, _) => {
             "A script can do what the role that asked can do, and on a target's own server nothing that needs a superuser."

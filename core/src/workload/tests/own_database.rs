@@ -3,7 +3,8 @@
 use super::*;
 use crate::{
     refusal::{Refusal, check},
-    spec::{OwnDatabase, ScriptArguments, Stage},
+    run::plan::{self, Place},
+    spec::{Act, OwnDatabase, ScriptArguments, Stage},
 };
 
 const BYTES: u64 = 5 << 30;
@@ -53,6 +54,85 @@ fn a_run_in_a_copy_needs_the_room_of_the_copy() {
         spec.plan_text()
             .contains("database orders of the data shop")
     );
+}
+
+fn scan(options: serde_json::Value) -> RunArguments {
+    RunArguments {
+        options: Some(options),
+        ..arguments("scan")
+    }
+}
+
+#[test]
+fn a_scan_of_a_table_of_the_copy_loads_none() {
+    let spec = resolve(&scan(json!({"table": "Sales.orders"})), &with_data()).unwrap();
+    assert_eq!(spec.data_bytes(), BYTES);
+    let options = spec.options.to_argument(spec.workload);
+    assert_eq!(options["table"], "sales.orders");
+    assert!(options.get("payload").is_none() && options.get("loaders").is_none());
+    assert!(spec.plan_text().contains("table sales.orders"));
+    // The server of the target is asked with what was chosen.
+    let mut there = RunArguments {
+        stage: Stage::OnOwn {
+            database: "orders".into(),
+            role: None,
+        },
+        scale: Some(1),
+        data: None,
+        database: None,
+        target: None,
+        ..scan(options)
+    };
+    let facts = facts();
+    let spec = resolve(&there, &facts).unwrap();
+    let acts: Vec<_> = plan::steps(&spec, Place::Here)
+        .iter()
+        .map(|step| step.act)
+        .collect();
+    assert!(acts.contains(&Act::Vacuum) && !acts.contains(&Act::Load));
+    there.options = Some(json!({}));
+    assert!(
+        refused(&there, &facts)
+            .message
+            .contains("\"table\" is missing")
+    );
+}
+
+#[test]
+fn a_table_of_the_copy_and_one_that_is_loaded_contradict_each_other() {
+    for (wrong, words) in [
+        (scan(json!({})), "the option \"table\" is missing"),
+        (
+            scan(json!({"table": "orders", "payload": 100})),
+            "option \"payload\"",
+        ),
+        (
+            scan(json!({"table": "orders", "loaders": 2})),
+            "option \"loaders\"",
+        ),
+        (
+            scan(json!({"table": "orders", "unlogged": true})),
+            "option \"unlogged\"",
+        ),
+        (
+            RunArguments {
+                scale: Some(3),
+                ..scan(json!({"table": "orders"}))
+            },
+            "argument \"scale\"",
+        ),
+        (
+            RunArguments {
+                data: None,
+                database: None,
+                ..scan(json!({"table": "orders"}))
+            },
+            "needs the argument \"data\"",
+        ),
+    ] {
+        let message = refused(&wrong, &with_data()).message;
+        assert!(message.contains(words), "{message}");
+    }
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Run {
             }
             all.push(instance);
         }
-        let together = instances::together(all, self.spec.workload);
+        let together = instances::together(&all, self.spec.workload);
         let tables = workload::measured_tables().into_iter().map(|table| {
             let rows = together.tables.get(table.name);
             rows.filter(|rows| !rows.is_empty())
