@@ -86,13 +86,15 @@ impl ClientContext<'_> {
     pub fn run_shares(&self, clients: u32, statements: &[&str]) -> Result<(), Fault> {
         process::become_undisturbed_owner(self.request.owner.load(Acquire))?;
         self.each_window(|_| {
-            let next = || self.board.run.next_share.fetch_add(1, AcqRel);
-            let is_mine = |share: &u64| self.index < clients && *share < statements.len() as u64;
-            while let Some(share) = Some(next()).filter(is_mine) {
+            if self.index >= clients {
+                return Ok(());
+            }
+            let next = || self.board.run.next_share.fetch_add(1, AcqRel) as usize;
+            while let Some(statement) = statements.get(next()) {
                 if self.stopped() {
                     return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
                 }
-                utility::run(&[statements[share as usize]])?;
+                utility::run(&[statement])?;
                 add(&self.slot.committed, 1);
             }
             Ok(())
