@@ -187,7 +187,7 @@ def program(*command):
 
 
 def put(disk, kind):
-    """What another program does that makes something of its own there."""
+    """Another program makes something of its own there."""
     program("blkdiscard", "-f", "-z", disk)
     with open(disk, "r+b") as device:
         for at, block in KINDS[kind]:
