@@ -1,7 +1,9 @@
 """How soon a run can begin on a copy of a user's server, against pg_basebackup and a copy of that by hand."""
 
+import os
 import statistics
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -20,9 +22,9 @@ def own_data(o):
     record = Record("own-data")
     # Checkpoints of the original while it is copied would write what has been loaded.
     settings = {"max_wal_size": "4GB", "pgfsbench.prepared_data_limit": "500GB"}
-    with Server(settings, o.directory) as server:
-        place = Path(server.env["PGFSBENCH_SERVER"])
-        target, backup, copy = place / "target", place / "backup", place / "copy"
+    with Server(settings, o.directory) as server, tempfile.TemporaryDirectory(prefix="pgfsbench-own-data.", dir=o.directory) as place:
+        os.chown(place, server.data.stat().st_uid, -1)
+        target, backup, copy = (Path(place) / name for name in ("target", "backup", "copy"))
         as_postgres(server, "mkdir", target)
         server.sql(f"SELECT fsbench.create_target('t', directory => '{target}')")
         server.sql("CREATE DATABASE shop")

@@ -92,7 +92,7 @@ const PARAMETERS: &[Rule] = &[
     rule(
         Much,
         Why::OtherWork,
-        "workload scale clients rate options.fillfactor options.unlogged options.degrees options.payload \
+        "workload scale clients rate options.fillfactor options.unlogged options.degrees options.payload options.table \
          options.leader options.methods options.writers options.script.sha256 options.script.has_init \
          options.pattern options.block_size options.jobs options.io_depth options.direct options.engine \
          options.fsync_every options.fdatasync_every options.size options.rate options.job_file options.mix \
