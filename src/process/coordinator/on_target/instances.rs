@@ -210,11 +210,11 @@ impl Run {
     }
 }
 
+/// Rows as objects of JSON.
+type Rows = Vec<Map<String, Value>>;
+
 /// A table with its rows, from arrays of rows.
-fn rows_of(
-    table: ResultTable,
-    slices: &[String],
-) -> Result<(&'static str, Vec<Map<String, Value>>), Fault> {
+fn rows_of(table: ResultTable, slices: &[String]) -> Result<(&'static str, Rows), Fault> {
     let mut rows = Vec::new();
     for slice in slices {
         rows.append(&mut read(slice)?);
