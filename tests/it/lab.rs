@@ -379,9 +379,7 @@ fn pools_by_the_helper_in_a_guest() {
         .lines()
         .filter_map(|line| line.strip_prefix("fact: "))
         .collect();
-    let run = |target: &str| {
-        format!("{target} done on zfs, recordsize 8192, durable by settings (not tried)")
-    };
+    let run = |target: &str| format!("{target} done on zfs, recordsize 8192");
     let expected = [
         run("plain").replace("8192", "131072"),
         run("zfs-stripe"),

@@ -11,7 +11,7 @@ SELECT format('SELECT run_id FROM fsbench.run(target => %L, scale => 1, clients 
 FROM unnest('{plain,zfs-stripe,zfs-mirror,zfs-raidz}'::text[]) AS name \gexec
 -- In a slow guest, what was made is still being removed when the run has returned.
 DO $$ BEGIN WHILE EXISTS (SELECT FROM fsbench.progress) LOOP PERFORM pg_sleep(0.1); END LOOP; END $$;
-SELECT format('fact: %s %s on %s, recordsize %s, %s', r.target, r.status, e.filesystem, e.storage #>> '{result,properties,recordsize}', e.durability)
+SELECT format('fact: %s %s on %s, recordsize %s', r.target, r.status, e.filesystem, e.storage #>> '{result,properties,recordsize}')
 FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id) ORDER BY r.run_id;
 SELECT regexp_replace(command, '^\S*zpool create .* pgfsbench-\S+ ', 'fact: pool of ')
 FROM fsbench.helper_log WHERE action = 'prepare' AND step = 'create_pool' ORDER BY job_id;

@@ -86,7 +86,7 @@ pub fn steps(place: &Place, request: &Prepare, facts: &Facts) -> Result<Vec<Step
         },
         Step::Properties {
             program: zfs,
-            names: names(&of_dataset, &["recordsize", "compression"]),
+            names: names(&of_dataset, &["recordsize", "compression", "sync"]),
             of: dataset,
         },
     ])

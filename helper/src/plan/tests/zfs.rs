@@ -38,7 +38,7 @@ fn an_image_step_by_step() {
             &format!("{POOL} -o ashift=12 -o autotrim=on pgfsbench-bench:t /dev/loop3"),
             "/usr/sbin/zfs create -o mountpoint=legacy -o setuid=off -o devices=off -o recordsize=8K -o compression=lz4 pgfsbench-bench:t/data",
             "/usr/sbin/mkfs.x get -H -p -o property,value ashift,autotrim pgfsbench-bench:t",
-            "/usr/sbin/zfs get -H -p -o property,value recordsize,compression pgfsbench-bench:t/data",
+            "/usr/sbin/zfs get -H -p -o property,value recordsize,compression,sync pgfsbench-bench:t/data",
             "make directory /run/pgfsbench/mnt/bench@t, mode 0700",
             "/usr/sbin/mount -t zfs -o nosuid,nodev pgfsbench-bench:t/data /run/pgfsbench/mnt/bench@t",
             "read /proc/self/mountinfo: is it mounted on /run/pgfsbench/mnt/bench@t, and with which options?",
