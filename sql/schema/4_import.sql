@@ -146,7 +146,8 @@ BEGIN
             wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'')', given);
         WHEN jsonb_typeof(own) = 'array' THEN
             value := words;
-            wrong := format('NOT coalesce(%s = ANY (%L::text[]), false)', words, ARRAY(SELECT jsonb_array_elements_text(own)));
+            wrong := format('NOT coalesce(%s = ANY (%L::text[]), %L)', words, ARRAY(SELECT jsonb_array_elements_text(own)),
+                (SELECT NOT a.attnotnull FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || $1)::regclass AND a.attname = $2));
         WHEN type = 'boolean'::regtype THEN
             value := format('%s::boolean', words);
             wrong := format('jsonb_typeof(%s) NOT IN (''boolean'', ''null'')', given);
