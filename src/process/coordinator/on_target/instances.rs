@@ -42,6 +42,9 @@ pub(super) fn of_instance(instance: usize, fault: Fault) -> Fault {
     fault.context(&format!("instance {instance}"))
 }
 
+/// Rows of a table, each by its columns.
+type Rows = Vec<Map<String, Value>>;
+
 /// A run in one of the servers.
 struct RemoteRun {
     id: String,
@@ -211,10 +214,7 @@ impl Run {
 }
 
 /// A table with its rows, from arrays of rows.
-fn rows_of(
-    table: ResultTable,
-    slices: &[String],
-) -> Result<(&'static str, Vec<Map<String, Value>>), Fault> {
+fn rows_of(table: ResultTable, slices: &[String]) -> Result<(&'static str, Rows), Fault> {
     let mut rows = Vec::new();
     for slice in slices {
         rows.append(&mut read(slice)?);

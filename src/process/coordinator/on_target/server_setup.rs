@@ -163,24 +163,7 @@ impl Run {
                     server.offers(bindir, statements::EXTENSION, &mut check_interrupts)?;
             }
             Act::WriteSettings => self.write_settings(setup)?,
-            Act::AskForMemory => {
-                if let Some(bytes) = setup
-                    .server()?
-                    .shared_memory_bytes(bindir, &mut check_interrupts)?
-                {
-                    let all = bytes.saturating_mul(servers);
-                    xact::transaction(|| preflight::check_shared_memory(all))?;
-                }
-                if setup.may_need_huge_pages
-                    && let Some(pages) =
-                        setup.server()?.huge_pages(bindir, &mut check_interrupts)?
-                {
-                    preflight::check_huge_pages(HugePages {
-                        count: pages.count.saturating_mul(servers),
-                        ..pages
-                    })?;
-                }
-            }
+            Act::AskForMemory => self.ask_for_memory(setup, servers)?,
             Act::StartServer => {
                 let server = setup.server()?;
                 let started = server.start(bindir, user, &mut check_interrupts);
@@ -197,6 +180,25 @@ impl Run {
                 self.make_sure_it_is_ours(setup.connected()?, &script)?;
             }
             other => return Err(plan::nothing_carries_out(other)),
+        }
+        Ok(())
+    }
+
+    /// Refuses servers whose shared memory or huge pages the machine does not have: this one and those that are like it.
+    fn ask_for_memory(&mut self, setup: &ServerSetup, servers: u64) -> Result<(), Fault> {
+        let (server, bindir) = (setup.server()?, &setup.programs.bindir);
+        let mut check_interrupts = || self.check_interrupts();
+        if let Some(bytes) = server.shared_memory_bytes(bindir, &mut check_interrupts)? {
+            let all = bytes.saturating_mul(servers);
+            xact::transaction(|| preflight::check_shared_memory(all))?;
+        }
+        if setup.may_need_huge_pages
+            && let Some(pages) = server.huge_pages(bindir, &mut check_interrupts)?
+        {
+            preflight::check_huge_pages(HugePages {
+                count: pages.count.saturating_mul(servers),
+                ..pages
+            })?;
         }
         Ok(())
     }
