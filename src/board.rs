@@ -27,7 +27,7 @@ pub use request::Request;
 pub use request_texts::RequestTexts;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 16;
+pub const LAYOUT: u32 = 17;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;

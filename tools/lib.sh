@@ -14,7 +14,7 @@ rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 # Packages for the guests of tools/lab: a kernel, and programs for filesystems and disks that the machine itself may never have.
 lab_packages="user-mode-linux kmod iproute2 jfsutils reiserfsprogs f2fs-tools mdadm lvm2"
 # More packages for a guest of QEMU. They are large, and wanted only where User-Mode Linux does not boot.
-qemu_packages="qemu-system-x86 linux-image-amd64 cpio busybox-static"
+qemu_packages="qemu-system-x86 linux-image-amd64 cpio busybox-static nbdkit"
 say() { printf '==> %s\n' "$*"; }
 die() {
     printf 'error: %s\n' "$1" >&2
@@ -63,6 +63,21 @@ as_root() {
     else
         die "this needs root: $*" "Install sudo, or run this as root."
     fi
+}
+
+# Sets VERSION_CODENAME; debian_sources, the files of this machine's apt sources for Debian itself; and debian_options, by which mmdebstrap
+# reaches them from here.
+find_debian_sources() {
+    local file option
+    . /etc/os-release
+    debian_sources=() debian_options=()
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources}; do
+        ! grep -qsE "^[^#]*[[:space:]]$VERSION_CODENAME(-updates|-security)?([[:space:]]|$)" "$file" || debian_sources+=("$file")
+    done
+    [ ${#debian_sources[@]} -gt 0 ] || die "there are no apt sources for Debian $VERSION_CODENAME here"
+    # Proxies, and whether the dates of lists count.
+    while read -r option; do debian_options+=(--aptopt="$option"); done < <(apt-config dump | grep -E '^Acquire::(http|https|ftp|Check-)[^ ]* ".+";')
+    ! grep -q https: "${debian_sources[@]}" || debian_options+=(--include=ca-certificates)
 }
 
 # Close everything but the three standard streams. Call it in a subshell that then executes a program of another user.

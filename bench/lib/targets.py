@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from .helper import Helper, Prepared, as_postgres
-from .night import call, idle
+from .night import call, idle, named
 from .report import Record, ratios, say, verdict
 from .server import Server
 from .tps import alternate, paired
@@ -15,6 +15,10 @@ from .tps import alternate, paired
 SOONER = 3
 COPY = 0.8
 SAME = (0.95, 1.05)
+# Time between two windows over several images, against one image.
+OVER = 1.5
+LAYOUTS = ("btrfs-raid0", "btrfs-raid1")
+IMAGES = 4
 FILESYSTEM = "ext4"
 IMAGE = "6GB"
 # Time between two windows, against `cp -a`, a sync and this many seconds.
@@ -107,6 +111,30 @@ def between(o):
         ratio = (ours - BESIDE) / theirs
         verdict(f"{ours:.1f} s between two windows; cp -a and sync {theirs:.1f} s ({min(copies):.1f} to {max(copies):.1f}): {ratio:.2f} of them and {BESIDE} s",
                 ratio <= BETWEEN, f"{BETWEEN} and {BESIDE} s")
+
+
+def layouts(o):
+    """Compares the time from the end of a measured window to the start of the next, over several images and on one."""
+    record = Record("layouts")
+    with Server({}, o.directory) as server, Helper(server, o.directory, "16GB"):
+        places = {"one image": {"image_size": "2GB"}}
+        places |= {layout: {"layout": layout, "image_count": IMAGES, "image_size": "1GB"} for layout in LAYOUTS}
+        medians = {}
+        for number, (place, storage) in enumerate(places.items()):
+            # Two names: an experiment compares.
+            for name in "ab":
+                server.sql(f"SELECT fsbench.create_target('{name}{number}', filesystem => 'btrfs', {named(storage)})")
+            server.sql(call(place, targets=f"{{a{number},b{number}}}", baseline=f"a{number}", max_blocks=o.blocks, scale=o.scale, clients=clients(o), seed=1,
+                            duration=f"{o.seconds} s", warmup=f"{o.warmup} s"))
+            server.sql(f"CALL fsbench.wait_experiment('{place}')")
+            gaps, steps = idle(server, place)
+            medians[place] = statistics.median(gap["whole"] for gap in gaps)
+            record.add(place=place, scale=o.scale, gaps=gaps, steps=steps)
+            say(f"  {place}: median of {len(gaps)}: {medians[place]:.2f} s; phases of a run, medians (s): "
+                + ", ".join(f"{name} {ms / 1000:.2f}" for name, ms in steps.items()))
+        for layout in LAYOUTS:
+            ratio = medians[layout] / medians["one image"]
+            verdict(f"{layout} over {IMAGES} images: {ratio:.2f} of the time between two windows on one image", ratio <= OVER, f"at most {OVER}")
 
 
 def clients(o):

@@ -94,8 +94,7 @@ fn make(
     backup.copy_to(&server.data())?;
     let contents = Backup::at(server.data())?.contents()?;
     contents.check(base_backup::MAJOR)?;
-    let control =
-        |data: &Path, name| server.control(&programs.bindir, data, name, &mut interrupts);
+    let control = |data: &Path, name| server.control(&programs.bindir, data, name, &mut interrupts);
     let facts = backup::check_control(
         &control(&server.data(), "backup-control")?,
         &control(&session::data_directory(), "own-control")?,

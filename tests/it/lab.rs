@@ -1,6 +1,8 @@
 //! Filesystems and disks that this machine's kernel may lack: helper and target server in a User-Mode Linux guest, which
 //! tools/lab.d/boot boots. What happens in it is in tests/lab/*.sql.
 
+mod power_cut;
+
 use crate::helper::lab::write_program;
 use crate::helper::terminal::OnTerminal;
 use pgfsbench_tests::{server_owner, skip};
@@ -97,8 +99,12 @@ fn root() -> PathBuf {
 
 /// The test that has a guest of QEMU where User-Mode Linux does not boot. It is slow: one boot and one run.
 const WITH_QEMU: &str = "a_run_on_reiserfs_in_a_guest";
-/// The test whose guest is QEMU's wherever QEMU and a kernel for it are, so that it is known to work before it is needed.
-const ALWAYS_QEMU: &str = "a_run_on_ext4_in_a_guest_of_qemu";
+/// The tests whose guests are QEMU's wherever QEMU and a kernel for it are: ext4, so that such a guest is known to work before it is needed; and zfs,
+/// which User-Mode Linux lacks.
+const ALWAYS_QEMU: [&str; 2] = [
+    "a_run_on_ext4_in_a_guest_of_qemu",
+    "pools_by_the_helper_in_a_guest",
+];
 
 fn boot_command() -> Command {
     Command::new(root().join("tools/lab.d/boot"))
@@ -133,7 +139,7 @@ enum Guest {
 /// The guest of a test: QEMU's where it asks for that, or where User-Mode Linux does not boot and it is the test that has one all the
 /// same. The others are skipped there.
 fn guest_of(test: &str) -> Option<Guest> {
-    if test == ALWAYS_QEMU {
+    if ALWAYS_QEMU.contains(&test) {
         return Some(Guest::Qemu);
     }
     match uml_boots() {
@@ -355,6 +361,39 @@ fn arrays_by_the_helper_in_a_guest() {
         "5 of 5 disks are usable again",
         "0 arrays are left",
         "0 volumes are left",
+    ];
+    assert_eq!(facts, expected, "{said}");
+}
+
+/// Pools that the helper makes of one disk, and of two or three.
+#[test]
+fn pools_by_the_helper_in_a_guest() {
+    let script = root().join("tests/lab/zfs.sql");
+    let test = "pools_by_the_helper_in_a_guest";
+    let Some(output) = boot_alone(test, "zfs+disks3", 900, &script) else {
+        return;
+    };
+    let said = all(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let facts: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("fact: "))
+        .collect();
+    let run = |target: &str| {
+        format!("{target} done on zfs, recordsize 8192, durable by settings (not tried)")
+    };
+    let expected = [
+        run("plain").replace("8192", "131072"),
+        run("zfs-stripe"),
+        run("zfs-mirror"),
+        run("zfs-raidz"),
+        "pool of /dev/vdb1".into(),
+        "pool of /dev/vdb1 /dev/vdc1".into(),
+        "pool of mirror /dev/vdb1 /dev/vdc1".into(),
+        "pool of raidz /dev/vdb1 /dev/vdc1 /dev/vdd1".into(),
+        "4 pools destroyed".into(),
+        "3 of 3 disks are usable again".into(),
+        "0 pools are left".into(),
     ];
     assert_eq!(facts, expected, "{said}");
 }

@@ -1,4 +1,5 @@
-# A guest of QEMU with a kernel that this machine has in /boot: zfs too, but slowly where there is no KVM. Sourced by boot.
+# A guest of QEMU with a kernel that this machine has in /boot, or that tools/lab.d/zfs has made: zfs too, but slowly where there is no KVM.
+# Sourced by boot.
 # PGFSBENCH_QEMU is a program in place of QEMU's, for tests of what happens where that does not boot.
 
 # shellcheck disable=SC2034 # used by boot
@@ -7,17 +8,19 @@ disk_names=(vd{b..p})
 # Modules that its kernel needs before it has its root.
 boot_modules=(virtio_pci virtio_blk 9pnet_virtio 9p overlay)
 
-# The newest kernel that has all of it. zfs is built for one kernel, and kernels for clouds lack 9p.
+# The newest kernel that has all of it: kernels for clouds lack 9p. Sets kernel, kernel_version, and kernel_root, where its modules are.
 find_kernel() {
     local image version module
-    for image in $(printf '%s\n' /boot/vmlinuz-* | sort -rV); do
-        version=${image#/boot/vmlinuz-}
-        for module in "${boot_modules[@]}" "$fs"; do
-            modprobe -S "$version" -n -q "$module" 2> /dev/null || continue 2
+    for kernel_root in '' "$target/lab/zfs"; do
+        for image in $(printf '%s\n' "$kernel_root"/boot/vmlinuz-* | sort -rV); do
+            version=${image##*/vmlinuz-}
+            for module in "${boot_modules[@]}" "$fs"; do
+                modprobe -d "$kernel_root/" -S "$version" -n -q "$module" 2> /dev/null || continue 2
+            done
+            [ -r "$image" ] || continue
+            kernel=$image kernel_version=$version
+            return 0
         done
-        [ -r "$image" ] || continue
-        kernel=$image kernel_version=$version
-        return 0
     done
     return 1
 }
@@ -33,10 +36,9 @@ machine_needs() {
     need modprobe kmod
     if [ "$fs" = zfs ]; then
         need sfdisk fdisk
-        need zpool "zfsutils-linux, of the component contrib"
-        packages+=", with linux-headers-amd64, and zfs-dkms of the component contrib"
+        packages+=", with zfs-dkms and zfsutils-linux of the component contrib; tools/lab.d/zfs makes one"
     fi
-    find_kernel || missing+=("a kernel in /boot with the modules ${boot_modules[*]} $fs (Debian packages $packages)")
+    find_kernel && { [ "$fs" != zfs ] || PATH=$kernel_root/usr/sbin:$PATH command -v zpool > /dev/null; } || missing+=("a kernel in /boot with the modules ${boot_modules[*]} $fs (Debian packages $packages)")
 }
 
 # The first root: busybox and these modules, in the order in which they need each other.
@@ -52,7 +54,7 @@ make_initramfs() { # make_initramfs DIRECTORY
             [ "$line" = insmod ] && [ ! -e "$tree/modules/$(basename "$path")" ] || continue
             cp "$path" "$tree/modules/"
             basename "$path" >> "$tree/modules/order"
-        done < <(modprobe -S "$kernel_version" --show-depends "$module")
+        done < <(modprobe -d "$kernel_root/" -S "$kernel_version" --show-depends "$module")
     done
     (cd "$tree" && find . | cpio --quiet -o -H newc) > "$1/initramfs.img"
     rm -rf "$tree"
@@ -60,7 +62,7 @@ make_initramfs() { # make_initramfs DIRECTORY
 
 # Sets machine, the command, and prints what the guest has to know of it.
 machine_command() { # machine_command SHARE HOME DISK...
-    local share=$1 home=$2 accelerator=tcg,thread=multi disks=() disk
+    local share=$1 home=$2 accelerator=tcg,thread=multi disks=() disk command
     shift 2
     ! "${step_down[@]}" test -w /dev/kvm || accelerator=kvm
     make_initramfs "$home" >&2
@@ -69,10 +71,19 @@ machine_command() { # machine_command SHARE HOME DISK...
     truncate -s 1M "$home/none"
     theirs+=("$home/none")
     for disk in "$home/none" "$@"; do disks+=(-drive "file=$disk,if=virtio,format=raw,discard=unmap"); done
-    machine=(env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$home/home" TMPDIR=/tmp "$qemu" -accel "$accelerator" -cpu max -smp 2 -m 2G
+    machine=("$qemu" -accel "$accelerator" -cpu max -smp 2 -m 2G
         -nodefaults -no-reboot -display none -chardev "stdio,id=console,signal=off" -serial chardev:console -kernel "$home/kernel" -initrd "$home/initramfs.img"
-        -append "console=ttyS0 quiet loglevel=1 panic=-1 share=$share"
+        -append "console=ttyS0 quiet loglevel=1 panic=-1 share=$share${kernel_root:+ over}"
         -virtfs "local,path=/,mount_tag=machine,security_model=none,readonly=on,multidevs=remap"
         -virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap" "${disks[@]}")
+    [ -z "$kernel_root" ] || machine+=(-virtfs "local,path=$kernel_root,mount_tag=over,security_model=none,readonly=on,multidevs=remap")
+    if [ -n "$cut_port" ]; then
+        # The block server's cache has everything that was written since the last flush, in memory or an unlinked file: it ends with the server.
+        machine=("${machine[@]/file=$1,if=virtio/file=nbd:unix:$home/home/nbd,if=virtio}" -device virtio-net-pci,netdev=net,romfile=
+            -netdev "user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:$cut_port-:5432")
+        printf -v command '%q ' exec "${machine[@]}"
+        machine=(nbdkit --unix "$home/home/nbd" --filter=cache file "$1" cache=writeback --run "$command")
+    fi
+    machine=(env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$home/home" TMPDIR=/tmp "${machine[@]}")
     printf 'mount_share=(mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288,cache=mmap share)\nterminal=/dev/ttyS0\n'
 }

@@ -292,11 +292,8 @@ fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
     }
     slot.started_ns.store(clock::now_ns(), Relaxed);
     let mut bytes = 0;
-    loop {
-        let Some((file, mut from)) = region_of(run.next_share.fetch_add(REGION, Relaxed), &lengths)
-        else {
-            break;
-        };
+    let next = || region_of(run.next_share.fetch_add(REGION, Relaxed), &lengths);
+    while let Some((file, mut from)) = next() {
         let to = (from + REGION).min(lengths[file]);
         while from < to {
             let wanted = block.min(to - from) as usize;

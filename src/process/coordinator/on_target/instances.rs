@@ -42,9 +42,6 @@ pub(super) fn of_instance(instance: usize, fault: Fault) -> Fault {
     fault.context(&format!("instance {instance}"))
 }
 
-/// Rows of a table, each by its columns.
-type Rows = Vec<Map<String, Value>>;
-
 /// A run in one of the servers.
 struct RemoteRun {
     id: String,
@@ -212,6 +209,9 @@ impl Run {
         Ok((instance, measured.document))
     }
 }
+
+/// Rows as objects of JSON.
+type Rows = Vec<Map<String, Value>>;
 
 /// A table with its rows, from arrays of rows.
 fn rows_of(table: ResultTable, slices: &[String]) -> Result<(&'static str, Rows), Fault> {

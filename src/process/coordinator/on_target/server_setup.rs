@@ -163,7 +163,7 @@ impl Run {
                     server.offers(bindir, statements::EXTENSION, &mut check_interrupts)?;
             }
             Act::WriteSettings => self.write_settings(setup)?,
-            Act::AskForMemory => self.ask_for_memory(setup, servers)?,
+            Act::AskForMemory => self.check_memory(setup, servers)?,
             Act::StartServer => {
                 let server = setup.server()?;
                 let started = server.start(bindir, user, &mut check_interrupts);
@@ -184,8 +184,8 @@ impl Run {
         Ok(())
     }
 
-    /// Refuses servers whose shared memory or huge pages the machine does not have: this one and those that are like it.
-    fn ask_for_memory(&mut self, setup: &ServerSetup, servers: u64) -> Result<(), Fault> {
+    /// Refuses servers, so many of one kind, for whose shared memory the machine has no room.
+    fn check_memory(&mut self, setup: &ServerSetup, servers: u64) -> Result<(), Fault> {
         let (server, bindir) = (setup.server()?, &setup.programs.bindir);
         let mut check_interrupts = || self.check_interrupts();
         if let Some(bytes) = server.shared_memory_bytes(bindir, &mut check_interrupts)? {
