@@ -201,6 +201,15 @@ fn seen() -> Vec<(&'static str, String)> {
             sample("transactions = CASE second WHEN 40 THEN 0 WHEN 60 THEN 90 ELSE 1000 END"),
         ),
         ("drift warning", sample("transactions = 1200 - second * 4")),
+        // At the rate of one of two servers it would be chance.
+        (
+            "drift warning",
+            format!(
+                "{}{}INSERT INTO fsbench.run_instance (run_id, instance, began_after_ms, findings) VALUES (ID, 1, 0, '{{}}'), (ID, 2, 0, '{{}}');",
+                run("rate = 40"),
+                sample("transactions = 1200 - second * 4")
+            ),
+        ),
         (
             "warming_up warning",
             sample("transactions = CASE WHEN second < 40 THEN 930 ELSE 1000 + second % 3 END"),
