@@ -74,6 +74,10 @@ pub const READERS: &[Reader] = &[
                 "fsbench.plan_experiment('disk'",
             ),
             (
+                "fsbench.experiment('layout'",
+                "fsbench.plan_experiment('layout'",
+            ),
+            (
                 "fsbench.experiment('noatime'",
                 "fsbench.plan_experiment('noatime'",
             ),
@@ -100,6 +104,7 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/build.md",
+        not_run: &[("pgrx --precise", "it is for a copy of the tree")],
         ..NOTHING
     },
     Reader {

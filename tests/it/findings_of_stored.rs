@@ -26,7 +26,7 @@ const BROUGHT_ABOUT: [&str; 13] = [
 ];
 
 /// Findings by facts without a column alone. A run stores these as the rules of core read them, and the rules have their tests there.
-const OF_FACTS: [&str; 23] = [
+const OF_FACTS: [&str; 25] = [
     "allocated_less",
     "archiving",
     "autovacuum_off",
@@ -36,6 +36,8 @@ const OF_FACTS: [&str; 23] = [
     "flush_step",
     "fsync_off",
     "full_page_writes_off",
+    "instance_findings",
+    "instances_apart",
     "io_limit",
     "memory_limit",
     "noisy_neighbour",

@@ -246,7 +246,7 @@ fn filesystems_keep_what_they_acknowledged() {
     }
 }
 
-/// A row of the table in docs/power-cuts.md: filesystem, options of mkfs and mount, settings of the server, and tests that must fail.
+/// A row of the matrix: filesystem, options of mkfs and mount, settings of the server, and tests that must fail.
 type Case = (
     &'static str,
     &'static str,
@@ -277,7 +277,7 @@ const CASES: [Case; 17] = [
 const OPEN_DATASYNC: &str = r#"{"wal_sync_method": "open_datasync"}"#;
 const WITHOUT_FULL_PAGES: &str = r#"{"full_page_writes": "off"}"#;
 
-/// Prints the table of docs/power-cuts.md for the filesystems of this machine.
+/// Prints the matrix for the filesystems of this machine.
 #[test]
 #[ignore = "`make soak` has it"]
 fn the_matrix_of_filesystems_and_options() {
