@@ -12,10 +12,7 @@ use crate::{
 
 /// Only looks at shared memory, as [`super::renew_lease`] does.
 #[pg_extern(sql = false)]
-fn fsbench_start_together(
-    run_id: Option<i64>,
-    start_ns: Option<i64>,
-) -> Result<bool, ErrorReport> {
+fn fsbench_start_together(run_id: Option<i64>, start_ns: Option<i64>) -> Result<bool, ErrorReport> {
     let Some(board) = shmem::board() else {
         // Says why there is none.
         guard::ready()?;
