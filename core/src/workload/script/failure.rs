@@ -142,7 +142,7 @@ mod tests {
             ("22012", Origin::Transaction, "continue_on_error"),
             ("40001", Origin::Transaction, "max_tries"),
             ("40P01", Origin::Transaction, "max_tries"),
-            ("42P01", Origin::Transaction, "Have init_script"),
+            ("42P01", Origin::Transaction, "have init_script"),
             ("42P01", Origin::Init, "Correct init_script"),
             ("42501", Origin::Init, "the role that asked"),
             ("57P01", Origin::Transaction, "Start the run again"),
