@@ -66,6 +66,25 @@ pub fn with_rights_of<R>(owner: u32, f: impl FnOnce() -> R) -> R {
     }
 }
 
+/// Runs `f` with the rights of `role`, as the server calls functions of indexes: they cannot change the role, leave temporary objects or set
+/// anything for later statements. In a transaction.
+pub fn restricted_to<R>(role: u32, f: impl FnOnce() -> R) -> R {
+    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+    // SAFETY: put back right after; an error in between ends the transaction, which puts it back too.
+    unsafe {
+        pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
+        let settings = pg_sys::NewGUCNestLevel();
+        pg_sys::SetUserIdAndSecContext(
+            pg_sys::Oid::from(role),
+            context | pg_sys::SECURITY_RESTRICTED_OPERATION as i32,
+        );
+        let result = f();
+        pg_sys::AtEOXact_GUC(false, settings);
+        pg_sys::SetUserIdAndSecContext(user, context);
+        result
+    }
+}
+
 /// Whether the procedure that has called this function may commit.
 pub fn may_commit() -> bool {
     // SAFETY: reads this backend's state.

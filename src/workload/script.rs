@@ -282,11 +282,8 @@ const NAME: &str = "SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $1::oid"
 
 fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
     if let Stage::OnOwn { role, .. } = &context.spec.stage {
-        let role = xact::transaction(|| match role {
-            Some(role) => asking_role(role),
-            None => reader_and_writer(),
-        })?;
-        context.report(&json!({ "role": role.parse::<u32>().ok() }).to_string());
+        let role = xact::transaction(|| role_on_copy(role.as_ref()))?;
+        context.report(&json!({ "role": role }).to_string());
         return Ok(());
     }
     let has_init = Settings::of(context.spec).has_init;
@@ -321,6 +318,15 @@ fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
     let role: u32 = role.parse().map_err(|_| role_is_gone())?;
     context.report(&json!({ "role": role }).to_string());
     Ok(())
+}
+
+/// The role whose rights a run has in a copy, no superuser: the role that asked, or one of our own for a superuser. In a transaction.
+pub fn role_on_copy(asking: Option<&RoleOfOriginal>) -> Result<u32, Fault> {
+    let role = match asking {
+        Some(role) => asking_role(role)?,
+        None => reader_and_writer()?,
+    };
+    role.parse().map_err(|_| role_is_gone())
 }
 
 /// The role that asked, in a copy of its server: with the rights that it had when the server was copied.
@@ -369,7 +375,7 @@ fn role_on_target() -> Result<String, Fault> {
     sql::read_latest(ROLE, &[Some(ROLE_ON_TARGETS)])?.ok_or_else(role_is_gone)
 }
 
-fn role_is_gone() -> Fault {
+pub fn role_is_gone() -> Fault {
     Fault::new(
         sqlstate::NO_SUCH_OBJECT,
         "the role that asked for the run was dropped",

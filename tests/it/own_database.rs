@@ -522,6 +522,51 @@ fn a_table_of_the_copy_is_scanned_with_all_its_partitions() {
     place.nothing_is_left("scans of a copy");
 }
 
+/// Tables whose index, statistics or key the planner takes a value from that a function of the owner's gives.
+const TRAPS: &str = "GRANT USAGE, CREATE ON SCHEMA sales TO clerk; SET ROLE clerk; \
+     CREATE FUNCTION sales.tell(what text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$BEGIN \
+       IF current_user <> 'clerk' THEN RAISE EXCEPTION '% called by %', what, current_user; END IF; RETURN 1; END$$; \
+     CREATE FUNCTION sales.to_regclass(text) RETURNS regclass LANGUAGE plpgsql AS $$BEGIN \
+       RAISE EXCEPTION 'to_regclass called by %', current_user; END$$; \
+     CREATE FUNCTION sales.redirect() RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$BEGIN \
+       PERFORM set_config('search_path', 'sales, pg_catalog', false); RETURN 1; END$$; \
+     CREATE TABLE sales.by_index AS SELECT generate_series(1, 1000) AS id; \
+     CREATE TABLE sales.by_statistics AS SELECT generate_series(1, 1000) AS id; \
+     CREATE TABLE sales.by_settings AS SELECT generate_series(1, 1000) AS id; \
+     CREATE TABLE sales.by_key (id int) PARTITION BY RANGE ((id + sales.tell('key'))); \
+     CREATE TABLE sales.by_key_1 PARTITION OF sales.by_key FOR VALUES FROM (0) TO (5000); \
+     INSERT INTO sales.by_key SELECT generate_series(1, 1000); \
+     CREATE INDEX ON sales.by_index ((id + sales.tell('index'))); \
+     CREATE INDEX ON sales.by_settings ((id + sales.redirect())); \
+     CREATE STATISTICS sales.told ON (id + sales.tell('statistics')) FROM sales.by_statistics; \
+     GRANT SELECT ON sales.by_index, sales.by_statistics, sales.by_key, sales.by_settings TO op";
+
+#[test]
+fn functions_of_a_table_are_called_with_the_rights_of_the_role_that_scans_it() {
+    let place = shop();
+    let mut client = place.server.connect("postgres");
+    let mut operator = place.server.connect_as("op", "postgres");
+    execute(&mut place.server.connect("shop"), TRAPS);
+    assert_eq!(row(&mut client, PREPARE), "t");
+    execute(
+        &mut client,
+        "GRANT EXECUTE ON FUNCTION fsbench.prepare_data TO op",
+    );
+    for what in ["index", "statistics", "key"] {
+        let scan = scan(&format!("sales.by_{what}"), "");
+        for (client, role) in [(&mut operator, "op"), (&mut client, "fsbench_script")] {
+            let called = format!("{what} called by {role}");
+            assert_refused(client, &scan, "P0001", &[&called]);
+        }
+    }
+    // A setting of such a function would have the worker, a superuser, call other functions of the owner's.
+    let id = row(&mut operator, &scan("sales.by_settings", ""));
+    let counted = format!("SELECT max(rows) FROM fsbench.scan WHERE run_id = {id}");
+    assert_eq!(row(&mut client, &counted), "1000");
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    place.nothing_is_left("scans of tables with functions");
+}
+
 /// The statements of an application, each often enough to be among the first.
 fn work(server: &TestServer) {
     let mut shop = server.connect("shop");
