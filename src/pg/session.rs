@@ -2,7 +2,10 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::text;
+use crate::{
+    errors::{Fault, read_json},
+    pg::{sql, text},
+};
 
 unsafe extern "C-unwind" {
     /// libpq.h: false when the kernel knows that the client has closed the connection.
@@ -48,6 +51,13 @@ pub fn role_name(role: u32) -> String {
                 .unwrap_or_else(|_| role.to_string())
         }
     }
+}
+
+/// Names of roles and attributes by which a role, no superuser, can do more than work with the data of the server. In a transaction.
+pub fn powers_of(role: &str) -> Result<Vec<String>, Fault> {
+    let query = include_str!("queries/powers_of_role.sql");
+    let powers = sql::read_latest(query, &[Some(role)])?;
+    read_json("rights of a role", &powers.unwrap_or_default())
 }
 
 /// Runs `f` with the rights of `owner`, as a SECURITY DEFINER function does.

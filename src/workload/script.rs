@@ -30,7 +30,7 @@ use crate::{
         process, report,
         script_session::{Keep, ScriptSession},
         segment::{self, Segment},
-        sql, xact,
+        session, sql, xact,
     },
     store,
 };
@@ -331,20 +331,33 @@ pub fn role_on_copy(asking: Option<&RoleOfOriginal>) -> Result<u32, Fault> {
 
 /// The role that asked, in a copy of its server: with the rights that it had when the server was copied.
 pub fn asking_role(role: &RoleOfOriginal) -> Result<String, Fault> {
-    let RoleOfOriginal { oid, name } = role;
+    let RoleOfOriginal { oid, name, powers } = role;
     let found = sql::read(
         "SELECT oid FROM pg_catalog.pg_roles WHERE oid = $1::oid AND rolname = $2 AND rolcanlogin AND NOT rolsuper",
         &[Some(&oid.to_string()), Some(name)],
     )?;
-    found.ok_or_else(|| {
+    let found = found.ok_or_else(|| {
         Fault::new(
             sqlstate::NOT_ALLOWED,
             format!("role \"{name}\" cannot be used in the copied server"),
         )
         .detail("When the server was copied, the role was missing, had another name, was not permitted to log in, or was a superuser.")
-        .hint("Copy the server again, or start the run as another role.")
-    })
+        .hint(COPY_AGAIN)
+    })?;
+    let mut further = session::powers_of(&found)?;
+    further.retain(|power| !powers.contains(power));
+    if further.is_empty() {
+        return Ok(found);
+    }
+    Err(Fault::new(
+        sqlstate::NOT_ALLOWED,
+        format!("role \"{name}\" had more rights when the server was copied"),
+    )
+    .detail(format!("In the copy it has: {}.", further.join(", ")))
+    .hint(COPY_AGAIN))
 }
+
+const COPY_AGAIN: &str = "Copy the server again, or start the run as another role.";
 
 /// A superuser's scripts are not run as a superuser: they can read and write all data of the copy, and make tables.
 fn reader_and_writer() -> Result<String, Fault> {
@@ -354,11 +367,20 @@ fn reader_and_writer() -> Result<String, Fault> {
     let database = quoting::sql_identifier(&database);
     for statement in [
         // A role of this name may have been there.
-        format!("ALTER ROLE {name} NOSUPERUSER LOGIN BYPASSRLS"),
+        format!("ALTER ROLE {name} NOSUPERUSER NOCREATEROLE LOGIN BYPASSRLS"),
         format!("GRANT pg_read_all_data, pg_write_all_data TO {name}"),
         format!("GRANT CREATE, TEMPORARY, CONNECT ON DATABASE {database} TO {name}"),
     ] {
         sql::write(&statement, &[])?;
+    }
+    let powers = session::powers_of(&role)?;
+    if !powers.is_empty() {
+        return Err(Fault::new(
+            sqlstate::NOT_ALLOWED,
+            format!("role {name} of the copied server may do more than scripts of a superuser"),
+        )
+        .detail(format!("It has: {}.", powers.join(", ")))
+        .hint("Revoke that from it in the server, and copy it again."));
     }
     if sql::read("SELECT to_regnamespace('public')", &[])?.is_some() {
         sql::write(&format!("GRANT ALL ON SCHEMA public TO {name}"), &[])?;
