@@ -564,6 +564,19 @@ fn functions_of_a_table_are_called_with_the_rights_of_the_role_that_scans_it() {
     let read = run("SELECT id FROM item WHERE id = 1;", "");
     assert_refused(&mut operator, &read, "42501", &words);
     execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    // A role of the original with the name of the role for superusers' runs.
+    execute(
+        &mut client,
+        "CREATE ROLE fsbench_script IN ROLE pg_execute_server_program",
+    );
+    assert_eq!(row(&mut client, PREPARE), "t");
+    assert_refused(
+        &mut client,
+        &scan("item", ""),
+        "42501",
+        &["fsbench_script", "may do more", "pg_execute_server_program"],
+    );
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
     place.nothing_is_left("scans of tables with functions");
 }
 
