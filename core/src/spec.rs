@@ -116,6 +116,9 @@ impl Stage {
 pub struct RoleOfOriginal {
     pub oid: u32,
     pub name: String,
+    /// Rights that reach beyond the data of a server, and that the role has here. In the copy it may have had others.
+    #[serde(default)]
+    pub powers: Vec<String>,
 }
 
 /// A database of a user's own, in a copy of the user's server.

@@ -2,7 +2,10 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::text;
+use crate::{
+    errors::{Fault, read_json},
+    pg::{sql, text},
+};
 
 unsafe extern "C-unwind" {
     /// libpq.h: false when the kernel knows that the client has closed the connection.
@@ -50,6 +53,13 @@ pub fn role_name(role: u32) -> String {
     }
 }
 
+/// Names of roles and attributes by which a role, no superuser, can do more than work with the data of the server. In a transaction.
+pub fn powers_of(role: &str) -> Result<Vec<String>, Fault> {
+    let query = include_str!("queries/powers_of_role.sql");
+    let powers = sql::read_latest(query, &[Some(role)])?;
+    read_json("rights of a role", &powers.unwrap_or_default())
+}
+
 /// Runs `f` with the rights of `owner`, as a SECURITY DEFINER function does.
 pub fn with_rights_of<R>(owner: u32, f: impl FnOnce() -> R) -> R {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
@@ -61,6 +71,25 @@ pub fn with_rights_of<R>(owner: u32, f: impl FnOnce() -> R) -> R {
             context | pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32,
         );
         let result = f();
+        pg_sys::SetUserIdAndSecContext(user, context);
+        result
+    }
+}
+
+/// Runs `f` with the rights of `role`, as the server calls functions of indexes: they cannot change the role, leave temporary objects or set
+/// anything for later statements. In a transaction.
+pub fn restricted_to<R>(role: u32, f: impl FnOnce() -> R) -> R {
+    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+    // SAFETY: put back right after; an error in between ends the transaction, which puts it back too.
+    unsafe {
+        pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
+        let settings = pg_sys::NewGUCNestLevel();
+        pg_sys::SetUserIdAndSecContext(
+            pg_sys::Oid::from(role),
+            context | pg_sys::SECURITY_RESTRICTED_OPERATION as i32,
+        );
+        let result = f();
+        pg_sys::AtEOXact_GUC(false, settings);
         pg_sys::SetUserIdAndSecContext(user, context);
         result
     }

@@ -74,6 +74,7 @@ pub fn prepare(
             name: name.to_owned(),
             libraries: Vec::new(),
             settings: facts.settings.clone(),
+            system_identifier: Some(facts.system_identifier),
         };
         base_backup::keep(&server, lock, &programs, &facts, original)
     });

@@ -93,6 +93,7 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fa
             name: name.to_owned(),
             libraries: loaded,
             settings: facts.settings.clone(),
+            system_identifier: Some(facts.system_identifier),
         };
         keep(&server, lock, &programs, &facts, original)
     });
@@ -208,6 +209,7 @@ fn of_recovery(facts: &Facts) -> Result<Settings, Fault> {
         name: String::new(),
         libraries: Vec::new(),
         settings: facts.settings.clone(),
+        system_identifier: Some(facts.system_identifier),
     };
     let mut needed = original.needed("pgfsbench", pg_sys::PG_VERSION_NUM);
     copied.extend(original.settings);

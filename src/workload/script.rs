@@ -30,7 +30,7 @@ use crate::{
         process, report,
         script_session::{Keep, ScriptSession},
         segment::{self, Segment},
-        sql, xact,
+        session, sql, xact,
     },
     store,
 };
@@ -282,11 +282,8 @@ const NAME: &str = "SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $1::oid"
 
 fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
     if let Stage::OnOwn { role, .. } = &context.spec.stage {
-        let role = xact::transaction(|| match role {
-            Some(role) => asking_role(role),
-            None => reader_and_writer(),
-        })?;
-        context.report(&json!({ "role": role.parse::<u32>().ok() }).to_string());
+        let role = xact::transaction(|| role_on_copy(role.as_ref()))?;
+        context.report(&json!({ "role": role }).to_string());
         return Ok(());
     }
     let has_init = Settings::of(context.spec).has_init;
@@ -323,22 +320,44 @@ fn make_role_and_grant(context: &WorkerContext) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The role whose rights a run has in a copy, no superuser: the role that asked, or one of our own for a superuser. In a transaction.
+pub fn role_on_copy(asking: Option<&RoleOfOriginal>) -> Result<u32, Fault> {
+    let role = match asking {
+        Some(role) => asking_role(role)?,
+        None => reader_and_writer()?,
+    };
+    role.parse().map_err(|_| role_is_gone())
+}
+
 /// The role that asked, in a copy of its server: with the rights that it had when the server was copied.
 pub fn asking_role(role: &RoleOfOriginal) -> Result<String, Fault> {
-    let RoleOfOriginal { oid, name } = role;
+    let RoleOfOriginal { oid, name, powers } = role;
     let found = sql::read(
         "SELECT oid FROM pg_catalog.pg_roles WHERE oid = $1::oid AND rolname = $2 AND rolcanlogin AND NOT rolsuper",
         &[Some(&oid.to_string()), Some(name)],
     )?;
-    found.ok_or_else(|| {
+    let found = found.ok_or_else(|| {
         Fault::new(
             sqlstate::NOT_ALLOWED,
             format!("role \"{name}\" cannot be used in the copied server"),
         )
         .detail("When the server was copied, the role was missing, had another name, was not permitted to log in, or was a superuser.")
-        .hint("Copy the server again, or start the run as another role.")
-    })
+        .hint(COPY_AGAIN)
+    })?;
+    let mut further = session::powers_of(&found)?;
+    further.retain(|power| !powers.contains(power));
+    if further.is_empty() {
+        return Ok(found);
+    }
+    Err(Fault::new(
+        sqlstate::NOT_ALLOWED,
+        format!("role \"{name}\" had more rights when the server was copied"),
+    )
+    .detail(format!("In the copy it has: {}.", further.join(", ")))
+    .hint(COPY_AGAIN))
 }
+
+const COPY_AGAIN: &str = "Copy the server again, or start the run as another role.";
 
 /// A superuser's scripts are not run as a superuser: they can read and write all data of the copy, and make tables.
 fn reader_and_writer() -> Result<String, Fault> {
@@ -348,11 +367,20 @@ fn reader_and_writer() -> Result<String, Fault> {
     let database = quoting::sql_identifier(&database);
     for statement in [
         // A role of this name may have been there.
-        format!("ALTER ROLE {name} NOSUPERUSER LOGIN BYPASSRLS"),
+        format!("ALTER ROLE {name} NOSUPERUSER NOCREATEROLE LOGIN BYPASSRLS"),
         format!("GRANT pg_read_all_data, pg_write_all_data TO {name}"),
         format!("GRANT CREATE, TEMPORARY, CONNECT ON DATABASE {database} TO {name}"),
     ] {
         sql::write(&statement, &[])?;
+    }
+    let powers = session::powers_of(&role)?;
+    if !powers.is_empty() {
+        return Err(Fault::new(
+            sqlstate::NOT_ALLOWED,
+            format!("role {name} of the copied server may do more than scripts of a superuser"),
+        )
+        .detail(format!("It has: {}.", powers.join(", ")))
+        .hint("Revoke that from it in the server, and copy it again."));
     }
     if sql::read("SELECT to_regnamespace('public')", &[])?.is_some() {
         sql::write(&format!("GRANT ALL ON SCHEMA public TO {name}"), &[])?;
@@ -369,7 +397,7 @@ fn role_on_target() -> Result<String, Fault> {
     sql::read_latest(ROLE, &[Some(ROLE_ON_TARGETS)])?.ok_or_else(role_is_gone)
 }
 
-fn role_is_gone() -> Fault {
+pub fn role_is_gone() -> Fault {
     Fault::new(
         sqlstate::NO_SUCH_OBJECT,
         "the role that asked for the run was dropped",

@@ -2,7 +2,7 @@
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows};
 use crate::directory_target::Place;
-use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, TestServer, refusal, wait_until};
+use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, TestServer, initialize, refusal, wait_until};
 use std::fs;
 use std::ops::Deref;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -534,6 +534,64 @@ fn a_table_of_the_copy_is_scanned_with_all_its_partitions() {
     place.nothing_is_left("scans of a copy");
 }
 
+/// Tables whose index, statistics or key the planner takes a value from that a function of the owner's gives.
+const TRAPS: &str = "GRANT USAGE, CREATE ON SCHEMA sales TO clerk; SET ROLE clerk; \
+     CREATE FUNCTION sales.tell(what text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$BEGIN \
+       IF current_user <> 'clerk' THEN RAISE EXCEPTION '% called by %', what, current_user; END IF; RETURN 1; END$$; \
+     CREATE TABLE sales.by_index AS SELECT generate_series(1, 1000) AS id; \
+     CREATE TABLE sales.by_statistics AS SELECT generate_series(1, 1000) AS id; \
+     CREATE TABLE sales.by_key (id int) PARTITION BY RANGE ((id + sales.tell('key'))); \
+     CREATE TABLE sales.by_key_1 PARTITION OF sales.by_key FOR VALUES FROM (0) TO (5000); \
+     INSERT INTO sales.by_key SELECT generate_series(1, 1000); \
+     CREATE INDEX ON sales.by_index ((id + sales.tell('index'))); \
+     CREATE STATISTICS sales.told ON (id + sales.tell('statistics')) FROM sales.by_statistics; \
+     GRANT SELECT ON sales.by_index, sales.by_statistics, sales.by_key TO op";
+
+#[test]
+fn functions_of_a_table_are_called_with_the_rights_of_the_role_that_scans_it() {
+    let place = shop();
+    let mut client = place.server.connect("postgres");
+    let mut operator = place.server.connect_as("op", "postgres");
+    execute(&mut place.server.connect("shop"), TRAPS);
+    execute(
+        &mut client,
+        "CREATE ROLE files IN ROLE pg_read_server_files; GRANT files TO op",
+    );
+    assert_eq!(row(&mut client, PREPARE), "t");
+    execute(
+        &mut client,
+        "GRANT EXECUTE ON FUNCTION fsbench.prepare_data TO op",
+    );
+    for what in ["index", "statistics", "key"] {
+        let scan = scan(&format!("sales.by_{what}"), "");
+        for (client, role) in [(&mut operator, "op"), (&mut client, "fsbench_script")] {
+            let called = format!("{what} called by {role}");
+            assert_refused(client, &scan, "P0001", &[&called]);
+        }
+    }
+    // In the copy it still has this right.
+    execute(&mut client, "REVOKE files FROM op");
+    let words = ["had more rights", "pg_read_server_files"];
+    assert_refused(&mut operator, &scan("item", ""), "42501", &words);
+    let read = run("SELECT id FROM item WHERE id = 1;", "");
+    assert_refused(&mut operator, &read, "42501", &words);
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    // A role of the original with the name of the role for superusers' runs.
+    execute(
+        &mut client,
+        "CREATE ROLE fsbench_script IN ROLE pg_execute_server_program",
+    );
+    assert_eq!(row(&mut client, PREPARE), "t");
+    assert_refused(
+        &mut client,
+        &scan("item", ""),
+        "42501",
+        &["fsbench_script", "may do more", "pg_execute_server_program"],
+    );
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    place.nothing_is_left("scans of tables with functions");
+}
+
 /// The statements of an application, each often enough to be among the first.
 fn work(server: &TestServer) {
     let mut shop = server.connect("shop");
@@ -664,6 +722,25 @@ fn name_programs(backup: &Path, trace: &Path) {
     fs::write(backup.join("pg_hba.conf"), "local all all trust\n").expect("a file");
 }
 
+/// All other servers of the tests are copies of one cluster, with its identifier.
+fn roles_of_another_server_are_refused(place: &Place, backups: &Path) {
+    let another = backups.join("another");
+    initialize(&another);
+    let mut client = place.server.connect("postgres");
+    assert_eq!(row(&mut client, &prepare_from(&another)), "t");
+    execute(
+        &mut client,
+        "CREATE ROLE op LOGIN; SELECT fsbench.grant_operator('op'); GRANT EXECUTE ON FUNCTION fsbench.prepare_data TO op",
+    );
+    assert_refused(
+        &mut place.server.connect_as("op", "postgres"),
+        &run("SELECT 1;", ""),
+        "42501",
+        &["data \"shop\" are of another server", "superuser"],
+    );
+    execute(&mut client, "SELECT fsbench.drop_data('shop')");
+}
+
 #[test]
 fn a_backup_in_a_directory_becomes_data_and_runs_nothing_of_its_own() {
     let original = acting_by_itself();
@@ -728,6 +805,7 @@ fn a_backup_in_a_directory_becomes_data_and_runs_nothing_of_its_own() {
     assert_eq!(row(&mut client, &status), "done");
     assert!(!trace.exists());
     execute(&mut client, "SELECT fsbench.drop_data('shop')");
+    roles_of_another_server_are_refused(&place, backups.path());
     // A backup without the WAL that it needs does not become data.
     fs::remove_dir_all(backup.join("pg_wal")).expect("it is there");
     assert_refused(

@@ -46,7 +46,8 @@ pub use process::{Process, send};
 pub use rustix::process::Signal;
 pub use scratch::{for_images, on_disk, on_tmpfs, scratch};
 pub use server::{
-    PRELOADED, Stop, TestServer, controldata, give_prepared_data, in_single_user_mode, program,
+    PRELOADED, Stop, TestServer, controldata, give_prepared_data, in_single_user_mode, initialize,
+    program,
 };
 pub use soak::{is_soak, kills, seconds};
 pub use wait::{LONG, SHORT, pause_briefly, wait_until, wait_with};

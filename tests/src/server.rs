@@ -551,6 +551,13 @@ pub fn controldata(data: &Path) -> String {
     String::from_utf8_lossy(&said.expect("pg_controldata runs").stdout).into_owned()
 }
 
+/// Makes an empty cluster, with an identifier of its own.
+pub fn initialize(data: &Path) {
+    let mut command = as_server(prefix().join("bin/initdb"));
+    command.args(["--no-sync", "--auth=peer", "-D"]);
+    must(command.arg(data));
+}
+
 /// Path of a program of the system, also in the directories that only root's PATH has.
 pub fn program(name: &str) -> Option<PathBuf> {
     ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]

@@ -219,13 +219,14 @@ pub fn check_control(
         );
     }
     let number = |name: &str| value(backup, name).and_then(|text| text.parse::<u64>().ok());
-    let (Some(wal_segment_bytes), Some(checksums)) = (
+    let (Some(system_identifier), Some(wal_segment_bytes), Some(checksums)) = (
+        number("Database system identifier"),
         number("Bytes per WAL segment"),
         number("Data page checksum version"),
     ) else {
         return refuse(
             "the control file of the backup cannot be read",
-            "The program pg_controldata does not tell the size of its WAL segments, or whether it has checksums.",
+            "The program pg_controldata does not tell its system identifier, the size of its WAL segments, or whether it has checksums.",
             "Make another backup.",
         );
     };
@@ -234,6 +235,7 @@ pub fn check_control(
         Some((name.to_owned(), number.to_string()))
     };
     Ok(Facts {
+        system_identifier,
         bytes,
         data_checksums: checksums != 0,
         wal_segment_bytes,
@@ -397,6 +399,7 @@ START TIMELINE: 1
         let facts = check_control(CONTROL, CONTROL, true, 5).expect("it is alike");
         assert_eq!(facts.settings["max_prepared_transactions"], "5");
         assert_eq!(facts.settings["max_locks_per_transaction"], "64");
+        assert_eq!(facts.system_identifier, 7_511_221_122_334_455_667);
         assert_eq!(
             (facts.data_checksums, facts.wal_segment_bytes, facts.bytes),
             (true, 16 << 20, 5)

@@ -119,6 +119,8 @@ pub const SLOTS: &str = "pg_replslot";
 /// Facts about the server that is to be copied.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
+    /// The identifier that initdb gave the server.
+    pub system_identifier: u64,
     /// Bytes of all databases.
     pub bytes: u64,
     pub data_checksums: bool,
@@ -165,6 +167,8 @@ pub struct Original {
     /// Libraries that a copy loads, if they are there.
     pub libraries: Vec<String>,
     pub settings: BTreeMap<String, String>,
+    /// The identifier that initdb gave the server; notes of earlier versions have none.
+    pub system_identifier: Option<u64>,
 }
 
 impl Facts {
@@ -247,6 +251,22 @@ fn below(path: &Path, data: &[PathBuf]) -> Option<PathBuf> {
 }
 
 impl Original {
+    /// Refuses a role that is no superuser on data of another server: a role there with its number and name is another one.
+    pub fn check_role(&self, role: &str, this_server: u64) -> Result<(), Refusal> {
+        if self.system_identifier == Some(this_server) {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            Kind::NotAllowed,
+            format!("data {} are of another server", quoted(&self.name)),
+        )
+        .detail(format!(
+            "The roles of that server are not those of this one, and {} is no superuser.",
+            quoted(role)
+        ))
+        .hint("Start the run as a superuser: its statements have the rights of the role \"fsbench_script\"."))
+    }
+
     /// The value of shared_preload_libraries of a server on a copy. `libraries` are those that the server needs in addition.
     pub fn preloaded(&self, libraries: &str) -> String {
         let mut all = list(libraries);
@@ -389,6 +409,7 @@ mod tests {
 
     fn facts() -> Facts {
         Facts {
+            system_identifier: 7,
             bytes: 10 << 30,
             data_checksums: true,
             wal_segment_bytes: 16 << 20,
@@ -477,11 +498,26 @@ mod tests {
     }
 
     #[test]
+    fn a_role_of_another_server_is_no_role_of_this_one() {
+        let original: Original =
+            serde_json::from_str(r#"{"name": "shop", "libraries": [], "settings": {}}"#)
+                .expect("a note of an earlier version");
+        check::style(&original.check_role("op", 7).expect_err("not known"));
+        let of_seven = Original {
+            system_identifier: Some(7),
+            ..original
+        };
+        of_seven.check_role("op", 7).expect("a copy of this server");
+        of_seven.check_role("op", 8).expect_err("another server");
+    }
+
+    #[test]
     fn a_copy_reaches_nothing_of_the_original() {
         let original = Original {
             name: "shop".into(),
             libraries: vec!["auto_explain".into(), "pg_stat_statements".into()],
             settings: [("max_prepared_transactions".to_owned(), "5".to_owned())].into(),
+            system_identifier: Some(7),
         };
         let settings = |version| -> BTreeMap<&str, String> {
             let needed = original.needed("pg_stat_statements, pgfsbench", version);

@@ -1,6 +1,7 @@
 -- Facts of this server for a copy of it: $1 is the name of the operating system user, $2 the settings that a copy takes over, $3 those that name
 -- keys and logs.
 SELECT jsonb_build_object(
+    'system_identifier', (SELECT system_identifier FROM pg_control_system()),
     'bytes', (SELECT coalesce(sum(pg_database_size(oid)), 0) FROM pg_database WHERE datconnlimit <> -2),
     'data_checksums', current_setting('data_checksums')::boolean,
     'wal_segment_bytes', pg_size_bytes(current_setting('wal_segment_size')),

@@ -3,6 +3,7 @@
 
 use std::{
     fs::File,
+    num::NonZeroU32,
     os::unix::fs::FileExt,
     path::PathBuf,
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
@@ -18,13 +19,14 @@ use crate::{
     pg::{
         config, guc, pages, process,
         scan::{self, ScanFigures},
-        sql,
+        session, sql,
         usage::{self, Wait},
         xact,
     },
     workload::{
         ClientContext,
         scan::{cache, storage::ReadCounters, table},
+        script::role_is_gone,
     },
 };
 
@@ -36,7 +38,10 @@ const REGION: u64 = 16 << 20;
 pub fn verify(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let own = table::own(spec);
     apply_settings(spec, own.largest())?;
-    let scanned = xact::transaction(|| scan::count(&table::name(spec)))?;
+    if let Some(reader) = xact::transaction(|| table::reader(spec))? {
+        board.run.session_role.store(reader, Release);
+    }
+    let scanned = as_reader(board, spec, scan::count)?;
     let expected = match own.own_table() {
         Some(_) => {
             let (blocks, unchanged) = xact::transaction(|| unchanged_blocks(spec))?;
@@ -58,6 +63,22 @@ pub fn verify(board: &Board, spec: &Spec) -> Result<(), Fault> {
     run.table_unchanged.store(expected.unchanged, Release);
     check_rows(&expected, &scanned, spec)?;
     check_untouched(&expected, spec)
+}
+
+/// Plans or executes the query, in a transaction. Both call functions of the user's, in indexes, statistics and keys of partitions: as the role of
+/// the run, since the worker is a superuser.
+fn as_reader<R>(
+    board: &Board,
+    spec: &Spec,
+    work: impl FnOnce(&str) -> Result<R, Fault>,
+) -> Result<R, Fault> {
+    let name = table::name(spec);
+    if table::own(spec).own_table().is_none() {
+        return xact::transaction(|| work(&name));
+    }
+    let role = NonZeroU32::new(board.run.session_role.load(Acquire));
+    let role = role.ok_or_else(role_is_gone)?;
+    xact::transaction(|| session::restricted_to(role.get(), || work(&name)))
 }
 
 /// The contents of the table as every scan has to find them.
@@ -154,8 +175,7 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     apply_settings(spec, degree)?;
     // A new session is to be as one that has been there for a while. Without need the compiler stays out: each parallel worker
     // would load it, too, because its leader has.
-    let name = table::name(spec);
-    let by = xact::transaction(|| scan::compiled_by(&name))?;
+    let by = as_reader(board, spec, scan::compiled_by)?;
     if !by.is_empty() {
         load_compiler(&by)?;
     }
@@ -167,7 +187,7 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
     let before = ReadCounters::read(board)?;
     board.run.worker_is_measured.store(1, Release);
-    let scanned = xact::transaction(|| scan::count(&name));
+    let scanned = as_reader(board, spec, scan::count);
     board.run.worker_is_measured.store(0, Release);
     let scanned = scanned?;
     let after = ReadCounters::read(board)?;

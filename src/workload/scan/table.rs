@@ -199,6 +199,18 @@ fn parts_of_own(spec: &Spec, table: &TableName) -> Result<Parts, Fault> {
     Ok(found.parts(table)?)
 }
 
+/// The role that scans a table of a user's own; None for a table of the run. In a transaction.
+pub fn reader(spec: &Spec) -> Result<Option<u32>, Fault> {
+    if own(spec).own_table().is_none() {
+        return Ok(None);
+    }
+    let asking = match &spec.stage {
+        Stage::OnOwn { role, .. } => role.as_ref(),
+        _ => None,
+    };
+    script::role_on_copy(asking).map(Some)
+}
+
 /// The statements that VACUUM the table before its scans. A user's table has to fit where the run wants it.
 pub fn vacuum(spec: &Spec) -> Result<Vec<String>, Fault> {
     if own(spec).own_table().is_none() {

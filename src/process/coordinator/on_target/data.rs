@@ -20,7 +20,7 @@ use crate::{
     board::{Phase, Request},
     errors::{Fault, read_json, sqlstate},
     host::location,
-    pg::{libpq::Connection, sql, xact},
+    pg::{libpq::Connection, session, sql, xact},
     run::marker,
     target::{
         Target,
@@ -95,6 +95,9 @@ impl DataSource {
             .detail("They were dropped after the run was asked for.")
             .hint("Make them again with fsbench.prepare_data().")
         })?;
+        if let (Some(role), Some(original)) = (&role, &note.original) {
+            original.check_role(&role.name, session::system_identifier())?;
+        }
         Ok(Self {
             place: Some(place),
             data_key: note.data_key,
@@ -173,7 +176,11 @@ impl Run {
             .hint("Start the run again as another role.")
         })?;
         let (name, is_superuser): (String, bool) = read_json("role", &found)?;
-        Ok((!is_superuser).then_some(RoleOfOriginal { oid, name }))
+        if is_superuser {
+            return Ok(None);
+        }
+        let powers = session::powers_of(&oid.to_string())?;
+        Ok(Some(RoleOfOriginal { oid, name, powers }))
     }
 
     /// The target loads the data itself, unless the cache is to be cold; where the workload sees to that, it is, however the data came
