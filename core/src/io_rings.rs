@@ -37,10 +37,24 @@ impl Default for Rings {
 impl Rings {
     /// Rings of a server with such settings. Defaults stand for settings that are missing, or are no number.
     pub fn of<'a>(setting: impl Fn(&str) -> Option<&'a str>) -> Self {
-        let default = Self::default();
+        Self::default().changed(setting)
+    }
+
+    /// Rings of a target server beside one with these rings, before it is made. These settings are given; others are carried over, but for the
+    /// connections, which are few there.
+    pub fn of_target<'a>(self, given: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let carried_over = Self {
+            max_connections: Self::default().max_connections,
+            ..self
+        };
+        carried_over.changed(given)
+    }
+
+    fn changed<'a>(self, setting: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let default = self;
         let number = |name: &str, default: u64| {
-            let given = setting(name).and_then(|text| text.trim().parse().ok());
-            given.unwrap_or(default)
+            let given = setting(name).and_then(|text| text.trim().parse::<u32>().ok());
+            given.map_or(default, u64::from)
         };
         Self {
             max_connections: number("max_connections", default.max_connections),
@@ -72,7 +86,7 @@ impl Rings {
 
     /// Locked memory of all of them.
     pub fn bytes(self) -> u64 {
-        self.count() * self.bytes_each()
+        self.count().saturating_mul(self.bytes_each())
     }
 }
 
@@ -84,19 +98,23 @@ fn of_servers(each: Rings, servers: u64) -> String {
     }
 }
 
-/// The arithmetic of this server and of those of a target, all of one operating system user: a sentence. `limit` is the user's limit of locked memory in bytes, None: there is none.
-pub fn arithmetic(own: Rings, theirs: Rings, servers: u64, limit: Option<u64>) -> String {
+/// The arithmetic of this server and of those of a target, all of one operating system user: a sentence. `own` is None where this server has no rings;
+/// `limit` is the user's limit of locked memory in bytes, None: there is none.
+pub fn arithmetic(own: Option<Rings>, theirs: Rings, servers: u64, limit: Option<u64>) -> String {
+    let Some(own) = own else {
+        return arithmetic_of_target(theirs, servers, limit);
+    };
     format!(
         "With io_method = io_uring this server has {} rings and {}: together {} of locked memory, and the limit is {}",
         own.count(),
         of_servers(theirs, servers),
-        format_bytes(own.bytes() + servers * theirs.bytes()),
+        format_bytes(together(own, theirs, servers)),
         limit.map_or("none".into(), format_bytes)
     )
 }
 
 /// The arithmetic where this server has no rings.
-pub fn arithmetic_of_target(theirs: Rings, servers: u64, limit: Option<u64>) -> String {
+fn arithmetic_of_target(theirs: Rings, servers: u64, limit: Option<u64>) -> String {
     let who = match servers {
         1 => "the target server has".into(),
         _ => format!("each of {servers} target servers has"),
@@ -104,14 +122,24 @@ pub fn arithmetic_of_target(theirs: Rings, servers: u64, limit: Option<u64>) -> 
     format!(
         "With io_method = io_uring {who} {} rings: {} of locked memory, and the limit is {}",
         theirs.count(),
-        format_bytes(servers * theirs.bytes()),
+        format_bytes(servers.saturating_mul(theirs.bytes())),
         limit.map_or("none".into(), format_bytes)
     )
 }
 
-/// Whether both fit.
-pub fn fit(own: Rings, theirs: Rings, limit: Option<u64>) -> bool {
-    limit.is_none_or(|limit| own.bytes() + theirs.bytes() <= limit)
+/// Whether the rings of this server and those of so many of a target fit.
+pub fn fit(own: Option<Rings>, theirs: Rings, servers: u64, limit: Option<u64>) -> bool {
+    let all = match own {
+        Some(own) => together(own, theirs, servers),
+        None => servers.saturating_mul(theirs.bytes()),
+    };
+    limit.is_none_or(|limit| all <= limit)
+}
+
+/// Locked memory of this server and of those of a target.
+fn together(own: Rings, theirs: Rings, servers: u64) -> u64 {
+    let theirs = servers.saturating_mul(theirs.bytes());
+    own.bytes().saturating_add(theirs)
 }
 
 /// Hint how to make room for the rings.
@@ -146,6 +174,22 @@ mod tests {
             ..Rings::default()
         };
         assert_eq!(rings, wanted);
+        let own = Rings {
+            max_connections: 500,
+            max_worker_processes: 40,
+            ..Rings::default()
+        };
+        let given = |name: &str| (name == "io_max_concurrency").then_some("128");
+        let wanted = Rings {
+            max_worker_processes: 40,
+            io_max_concurrency: 128,
+            ..Rings::default()
+        };
+        assert_eq!(own.of_target(given), wanted);
+        // No server takes such settings; they are seen before it says so.
+        let most = Rings::of(|_| Some("4294967295"));
+        assert!(!fit(Some(most), most, 64, Some(u64::MAX - 1)));
+        assert_eq!(Rings::of(|_| Some("4294967296")), Rings::default());
     }
 
     #[test]
@@ -161,12 +205,14 @@ mod tests {
         };
         let limit = Some(8 << 20);
         assert!(
-            fit(Rings::default(), theirs, limit)
-                && !fit(many, theirs, limit)
-                && fit(many, theirs, None)
+            fit(Some(Rings::default()), theirs, 1, limit)
+                && !fit(Some(many), theirs, 1, limit)
+                && fit(Some(many), theirs, 1, None)
         );
+        // Six times 160 rings of 8 kB fit beside none of this server, and seven times do not.
+        assert!(fit(None, theirs, 6, limit) && !fit(None, theirs, 7, limit));
         assert_eq!(
-            arithmetic(many, theirs, 1, limit),
+            arithmetic(Some(many), theirs, 1, limit),
             "With io_method = io_uring this server has 916 rings and a target server 160: together 8608 kB of locked memory, and the limit is 8192 kB"
         );
     }

@@ -14,6 +14,12 @@ pub struct Row(pub String, pub String, pub Map<String, Value>);
 const NO_COUNTERS: [&str; 2] = ["datid", "numbackends"];
 /// Numbers that stay as they are.
 const CONSTANTS: [&str; 1] = ["op_bytes"];
+
+/// Whether a counter is a number that stays as it is.
+pub fn is_constant(counter: &str) -> bool {
+    CONSTANTS.contains(&counter)
+}
+
 /// When counters of a row were last set to 0.
 const RESET: &str = "stats_reset";
 /// How pg_stat_io calls processes like the clients.
@@ -78,16 +84,15 @@ pub fn difference(start: &[Row], end: &[Row], clients: Timing, server: Timing) -
                 let known = !was_reset && is_taken(view, object, name, timing);
                 let before = before.and_then(|before| before.get(name)?.as_f64());
                 let change = match before {
-                    _ if CONSTANTS.contains(&name.as_str()) => Some(value),
+                    _ if is_constant(name) => Some(value),
                     before => before.map(|before| value - before),
                 };
                 (name, change.filter(|change| known && *change >= 0.0))
             })
             .collect();
         // Most of the dozens of rows of that view are about what never happens.
-        let is_idle = |(name, change): &(&String, Option<f64>)| {
-            *change == Some(0.0) || CONSTANTS.contains(&name.as_str())
-        };
+        let is_idle =
+            |(name, change): &(&String, Option<f64>)| *change == Some(0.0) || is_constant(name);
         if view == "pg_stat_io"
             && counters
                 .iter()

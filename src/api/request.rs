@@ -115,7 +115,8 @@ pub fn specify(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
     if !spec.is_here() {
         in_use::check_not_prepared(ready.owner, &spec.target)?;
         session::with_rights_of(ready.owner, || {
-            xact::without_keeping_locks(|| preflight::check_target(&spec))
+            xact::without_keeping_locks(|| preflight::check_target(&spec))?;
+            xact::without_keeping_locks(|| preflight::tell_of_rings(&spec))
         })?;
     }
     Ok(spec)

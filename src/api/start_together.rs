@@ -12,7 +12,7 @@ use crate::{
 
 /// Only looks at shared memory, as [`super::renew_lease`] does.
 #[pg_extern(sql = false)]
-fn fsbench_start_together(run_id: i64, start_ns: Option<i64>) -> Result<bool, ErrorReport> {
+fn fsbench_start_together(run_id: Option<i64>, start_ns: Option<i64>) -> Result<bool, ErrorReport> {
     let Some(board) = shmem::board() else {
         // Says why there is none.
         guard::ready()?;
@@ -21,7 +21,7 @@ fn fsbench_start_together(run_id: i64, start_ns: Option<i64>) -> Result<bool, Er
     let index = board.run.request.load(Acquire).checked_sub(1);
     let request = index.and_then(|index| board.requests.get(index as usize));
     let is_it = request.is_some_and(|request| {
-        request.run_id.load(Acquire) == run_id
+        Some(request.run_id.load(Acquire)) == run_id
             && request.extension_database.load(Acquire) == session::database()
     });
     let cell = &board.run.start_ns;

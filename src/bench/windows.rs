@@ -19,16 +19,16 @@ impl Run {
         self.wait_until(|run| run.processes.clients_are(ClientState::Ready))
     }
 
-    /// Has this many clients do their shares of the loading phase that is on at the same time.
-    pub fn have_loaded(&mut self, loaders: u32) -> Result<(), Fault> {
+    /// Has this many clients do their shares of the loading phase that is on at the same time. Gives the sum of what they have done.
+    pub fn have_loaded(&mut self, loaders: u32) -> Result<u64, Fault> {
         self.have_clients()?;
         let slots = &self.client_slots()[..loaders as usize];
+        let done = || -> u64 { slots.iter().map(|slot| slot.committed.load(Relaxed)).sum() };
         self.open_window(1);
-        self.wait_for_window(1, slots, |run| {
-            let rows = slots.iter().map(|slot| slot.committed.load(Relaxed)).sum();
-            run.board.run.done.store(rows, Relaxed);
-        })?;
-        self.dismiss_clients()
+        self.wait_for_window(1, slots, |run| run.board.run.done.store(done(), Relaxed))?;
+        let done = done();
+        self.dismiss_clients()?;
+        Ok(done)
     }
 
     /// Launches the sampler if it is wanted, and waits until it is there: later it would miss what it is there to see.

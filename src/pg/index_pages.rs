@@ -35,8 +35,8 @@ struct Writer {
     own: Range<u32>,
 }
 
-/// Makes the file of an index long enough for its leaves: processes that write parts of it do not make segments of the file at the same time. In the
-/// transaction that has created the index.
+/// Makes the file of an index long enough for its leaves: processes that write parts of it do not make segments of the file at the same time. Not in
+/// the transaction that has created the index: with wal_level minimal, its end reads the empty pages into shared buffers, where they stay.
 pub fn reserve(name: &str, leaves: u32) -> Result<(), Fault> {
     let mut pages = Pages::new();
     // SAFETY: no session reads the index yet; the last leaf is written by its loader later. The storage manager makes all segments before the last one.

@@ -221,8 +221,8 @@ fn not_written(error: &io::Error) -> Fault {
 }
 
 /// Makes the files of a new, empty table as long as they will be, and tells that all of its pages will be visible to everybody. In
-/// the transaction that has created it.
-pub fn reserve(table: &str, layout: Layout) -> Result<(), Fault> {
+/// the transaction that has created it only if the same one fills it. `needs_no_recovery` is that of [`Part`].
+pub fn reserve(table: &str, layout: Layout, needs_no_recovery: bool) -> Result<(), Fault> {
     let blocks = layout.blocks();
     if blocks == 0 {
         return Ok(());
@@ -244,7 +244,7 @@ pub fn reserve(table: &str, layout: Layout) -> Result<(), Fault> {
         );
         let map = pg_sys::ForkNumber::VISIBILITYMAP_FORKNUM;
         pg_sys::smgrcreate(storage, map, false);
-        let fork = Fork::of(relation, map, true);
+        let fork = Fork::of(relation, map, needs_no_recovery);
         for number in 0..blocks.div_ceil(MAPPED) {
             let page = &mut pages.0[0];
             pg_sys::PageInit(page.as_mut_ptr().cast(), PAGE, 0);

@@ -22,7 +22,7 @@ use crate::{
         machine, storage,
         tree::ThisMachine,
     },
-    pg::{config, settings, sql, xact},
+    pg::{config, report, settings, sql, xact},
     target::{self, ServerPlace, Target},
 };
 
@@ -220,12 +220,37 @@ pub fn locked_memory_limit() -> Option<u64> {
 
 /// The hint for a target server that got no memory for its rings, where this many servers have such rings there. In a transaction.
 pub fn hint_for_rings(theirs: Rings, servers: u64) -> Result<String, Fault> {
-    let limit = locked_memory_limit();
-    let arithmetic = match own_rings()? {
-        Some(own) => io_rings::arithmetic(own, theirs, servers, limit),
-        None => io_rings::arithmetic_of_target(theirs, servers, limit),
-    };
+    let arithmetic = io_rings::arithmetic(own_rings()?, theirs, servers, locked_memory_limit());
     Ok(format!("{arithmetic}. {}", io_rings::HINT))
+}
+
+/// Tells the caller beforehand when the rings of several servers do not fit. Not every kernel counts them, so that the run is not refused. In a transaction.
+pub fn tell_of_rings(spec: &Spec) -> Result<(), Fault> {
+    let servers = spec.options.instances.into();
+    if servers == 1 {
+        return Ok(());
+    }
+    let target = target::find(&spec.target)?;
+    let given = |name: &str| {
+        let of_run = spec.settings.get(name);
+        of_run
+            .or_else(|| target.settings.get(name))
+            .map(String::as_str)
+    };
+    let own = own_rings()?;
+    let has_rings = given("io_method").map_or(own.is_some(), |method| {
+        method.eq_ignore_ascii_case("io_uring")
+    });
+    let theirs = own.unwrap_or_default().of_target(given);
+    let limit = locked_memory_limit();
+    if has_rings && !io_rings::fit(own, theirs, servers, limit) {
+        report::notice_in_full(
+            "the servers of the run may get no memory for io_uring",
+            format!("{}.", io_rings::arithmetic(own, theirs, servers, limit)),
+            io_rings::HINT.into(),
+        );
+    }
+    Ok(())
 }
 
 /// Refuses a target server that would not get the huge pages that it needs.

@@ -13,7 +13,7 @@ use crate::{
     bench::{Run, Task},
     board::outcome::Outcome,
     errors::Fault,
-    pg::xact,
+    pg::{utility, xact},
 };
 
 /// Create the table and load it.
@@ -51,19 +51,22 @@ impl Workload for Scans {
         match task {
             LOAD => xact::transaction(|| {
                 table::create(spec)?;
-                table::reserve(spec)?;
+                table::reserve(spec, 1)?;
                 table::load(spec, 0, 1, |rows| context.done(rows))
             }),
             VACUUM => {
-                let statements = table::vacuum(spec)?;
-                let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
-                context.run_each(&statements)
+                for (done, statement) in (0..).zip(table::vacuum(spec)?) {
+                    context.done(done)?;
+                    utility::run(&[&statement]).map_err(|fault| fault.context(&statement))?;
+                }
+                Ok(())
             }
             VERIFY => scanner::verify(board, spec),
-            CREATE => xact::transaction(|| {
-                table::create(spec)?;
-                table::reserve(spec)
-            }),
+            CREATE => {
+                xact::transaction(|| table::create(spec))?;
+                let loaders = table::own(spec).loaders.unwrap_or(1);
+                xact::transaction(|| table::reserve(spec, loaders))
+            }
             ALLOW_WORKERS => {
                 xact::transaction(|| table::allow_workers(spec, table::own(spec).largest()))
             }

@@ -101,6 +101,10 @@ impl Transactions for TpccLike {
         spec.options.own::<TpccLikeOptions>().loaders
     }
 
+    fn reserve(&self, spec: &Spec, progress: Progress) -> Result<(), Fault> {
+        load::reserve(spec, progress)
+    }
+
     fn load_share(&self, spec: &Spec, loader: u32, progress: Progress) -> Result<(), Fault> {
         load::load_share(spec, loader, progress)
     }

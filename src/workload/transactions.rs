@@ -219,6 +219,12 @@ pub trait Transactions: Sync {
         1
     }
 
+    /// Makes files as long as several loaders fill them. In the transaction after that of `load`: with wal_level minimal, the end of a transaction reads the
+    /// pages of small tables that it has created into shared buffers, past which loaders write.
+    fn reserve(&self, _spec: &Spec, _progress: Progress) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Fills the share of one of several loaders, in a transaction of its own.
     fn load_share(&self, _spec: &Spec, _loader: u32, _progress: Progress) -> Result<(), Fault> {
         Ok(())
@@ -338,12 +344,20 @@ impl<T: Transactions> Workload for T {
 
     fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
         match task {
-            LOAD => xact::transaction(|| {
-                if context.spec.stage.is_on_own() {
-                    check_free(&self.made(context.spec))?;
+            LOAD => {
+                xact::transaction(|| {
+                    if context.spec.stage.is_on_own() {
+                        check_free(&self.made(context.spec))?;
+                    }
+                    self.load(context.spec, &mut |rows| context.done(rows))
+                })?;
+                match self.loaders(context.spec) {
+                    1 => Ok(()),
+                    _ => xact::transaction(|| {
+                        self.reserve(context.spec, &mut |rows| context.done(rows))
+                    }),
                 }
-                self.load(context.spec, &mut |rows| context.done(rows))
-            }),
+            }
             VACUUM => {
                 if self.loaders(context.spec) == 1 {
                     context.run_each(self.after_load(context.spec))?;

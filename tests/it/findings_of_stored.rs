@@ -26,7 +26,7 @@ const BROUGHT_ABOUT: [&str; 13] = [
 ];
 
 /// Findings by facts without a column alone. A run stores these as the rules of core read them, and the rules have their tests there.
-const OF_FACTS: [&str; 23] = [
+const OF_FACTS: [&str; 25] = [
     "allocated_less",
     "archiving",
     "autovacuum_off",
@@ -36,6 +36,8 @@ const OF_FACTS: [&str; 23] = [
     "flush_step",
     "fsync_off",
     "full_page_writes_off",
+    "instance_findings",
+    "instances_apart",
     "io_limit",
     "memory_limit",
     "noisy_neighbour",
@@ -201,6 +203,15 @@ fn seen() -> Vec<(&'static str, String)> {
             sample("transactions = CASE second WHEN 40 THEN 0 WHEN 60 THEN 90 ELSE 1000 END"),
         ),
         ("drift warning", sample("transactions = 1200 - second * 4")),
+        // At the rate of one of two servers it would be chance.
+        (
+            "drift warning",
+            format!(
+                "{}{}INSERT INTO fsbench.run_instance (run_id, instance, began_after_ms, findings) VALUES (ID, 1, 0, '{{}}'), (ID, 2, 0, '{{}}');",
+                run("rate = 40"),
+                sample("transactions = 1200 - second * 4")
+            ),
+        ),
         (
             "warming_up warning",
             sample("transactions = CASE WHEN second < 40 THEN 930 ELSE 1000 + second % 3 END"),

@@ -400,6 +400,18 @@ fn other_workloads_make_their_tables_in_the_copy() {
         "SELECT status, transactions_total, load_ms > 0 FROM fsbench.result WHERE run_id = {id}"
     );
     assert_eq!(row(&mut client, &result), "done|50|t");
+    // Each of several servers works in a copy of its own.
+    let id = row(
+        &mut client,
+        &format!(
+            "SELECT run_id FROM fsbench.run(target => 'here', scale => 1, clients => 1, duration => '2 s', warmup => '0', options => '{{\"instances\": 2}}', {own})"
+        ),
+    );
+    let shares = format!(
+        "SELECT status, (SELECT count(*) FROM fsbench.run_instance i WHERE i.run_id = r.run_id AND transactions > 0), \
+           (SELECT count(*) FROM fsbench.verification v WHERE v.run_id = r.run_id AND NOT passed) FROM fsbench.run_log r WHERE run_id = {id}"
+    );
+    assert_eq!(row(&mut client, &shares), "done|2|0");
     let both = |id: &str| {
         format!(
             "SELECT r.status, (SELECT balances_verified FROM fsbench.recovery c WHERE c.run_id = r.run_id), \

@@ -22,6 +22,27 @@ fn scans_have_the_plans_and_rows_that_were_said_and_end_cleanly() {
     cancelled_in_the_load_or_in_a_scan_it_leaves_nothing(&server);
 }
 
+/// With the least WAL, the end of a transaction that creates a table reads its pages into shared buffers, of large ones, too, if wal_skip_threshold says so.
+/// Loaders write past them.
+#[test]
+fn loaders_fill_a_table_of_which_no_empty_page_is_in_shared_buffers() {
+    let minimal = [
+        ("wal_level", "minimal"),
+        ("max_wal_senders", "0"),
+        ("wal_skip_threshold", "1GB"),
+    ];
+    let server = server(&[SETTINGS, &minimal].concat());
+    let mut client = server.connect("postgres");
+    let arguments = options(r#""degrees": [1], "repeats": 1, "readers": [2], "loaders": 2"#);
+    let id = run(&mut client, &arguments);
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.scan WHERE run_id = {id} AND used"),
+        &[("min(rows)", "1000000")],
+    );
+    server.nothing_is_left_at_once();
+}
+
 fn a_scan_has_the_plan_and_the_workers_that_psql_has(server: &TestServer) {
     let mut client = server.connect("postgres");
     let arguments = options(r#""degrees": [1, 3], "repeats": 1, "readers": [], "loaders": 2"#);

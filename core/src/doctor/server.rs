@@ -119,14 +119,10 @@ pub fn check(facts: &Facts) -> Vec<Line> {
 /// Reports whether a target server gets its rings in addition to those of this server.
 fn rings(report: &mut Report, facts: &Facts) {
     let Some(own) = facts.rings else { return };
-    // Connections are few there; the rest is carried over, or alike.
-    let theirs = Rings {
-        max_connections: Rings::default().max_connections,
-        ..own
-    };
+    let theirs = own.of_target(|_| None);
     let limit = facts.locked_memory_limit;
-    let fit = io_rings::fit(own, theirs, limit);
-    let sum = io_rings::arithmetic(own, theirs, 1, limit);
+    let fit = io_rings::fit(Some(own), theirs, 1, limit);
+    let sum = io_rings::arithmetic(Some(own), theirs, 1, limit);
     let state = if fit { OK } else { WARNING };
     report.say("io_uring", state, texts::io_uring(&sum, fit));
 }

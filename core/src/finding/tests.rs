@@ -180,6 +180,7 @@ fn clean() -> RunFacts {
             findings: Vec::new(),
         }),
         wal_sync: WalSyncFacts {
+            servers: Some(1),
             syncs: Some(600_000),
             sync_ms: Some(500_000.0),
             window_ms: Some(600_000.0),

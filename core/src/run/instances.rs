@@ -15,6 +15,7 @@ use crate::{
     rows::Row,
     series,
     spec::Workload,
+    statistics,
     written::{WrittenBytes, ratio},
 };
 
@@ -257,6 +258,8 @@ pub fn together(all: &[Instance], workload: Workload) -> Together {
             &["files_bytes", "files_bytes_at_end"],
             &runs,
         );
+        // Each server has a sampler of its own.
+        add_up(of_first, "machine", &["cpu_sampler"], &runs);
         of_flushes(of_first, &runs);
     }
     Together {
@@ -434,7 +437,11 @@ fn of_table(table: &str, of_each: Vec<Vec<Columns>>) -> Vec<Columns> {
         ),
         // Objects in which nothing happened have no row.
         "statistic" => by_key(of_each, &["view", "object", "counter"], |rows| {
-            added(rows, "value")
+            let counter = rows[0].get("counter").and_then(Value::as_str);
+            match counter.is_some_and(statistics::is_constant) {
+                true => rows[0].clone(),
+                false => added(rows, "value"),
+            }
         }),
         "checkpoint" => {
             let mut rows: Vec<Columns> = of_each.into_iter().flatten().collect();

@@ -243,7 +243,7 @@ impl Run {
         self.set_up_server(&mut at.server, act)?;
         for (instance, other) in (2..).zip(&mut at.others) {
             let done = self.set_up_server(other, act);
-            done.map_err(|fault| instances::of_instance(instance, other.explain(fault)))?;
+            done.map_err(|fault| self.fault_of_instance(instance, other, fault))?;
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 -- Facts by which a run, $1, is judged: what has no column, and what columns of the tables hold, by the names of RunFacts.
 SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'quick', jsonb_typeof(r.used->'within_ms') IS NOT DISTINCT FROM 'number',
-      'workload', r.workload, 'clients', r.clients, 'scale', r.scale, 'rate', r.rate,
+      -- Each of several servers has this rate, and seconds are those of all servers.
+      'workload', r.workload, 'clients', r.clients, 'scale', r.scale, 'rate', r.rate * n.servers,
       'unlogged', (r.used #>> '{options,unlogged}')::boolean,
       'data_bytes', r.data_bytes, 'checkpoints', r.complete_checkpoints,
       'checkpoints_logged', r.checkpoints_logged,
@@ -9,7 +10,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       -- A search for a rate tries rates that are too high.
       'skipped', CASE WHEN search IS NULL THEN r.skipped END,
       -- Each of several servers has its own.
-      'shared_buffers_bytes', e.shared_buffers_bytes * greatest((SELECT count(*) FROM fsbench.run_instance i WHERE i.run_id = r.run_id), 1), 'memory_bytes', e.memory_bytes,
+      'shared_buffers_bytes', e.shared_buffers_bytes * n.servers, 'memory_bytes', e.memory_bytes,
       'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s
          WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL AND search IS NULL),
       'cache', coalesce(r.used #>> '{options,cache}', 'warm'),
@@ -45,7 +46,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          'server_write_bytes', r.server_write_bytes + CASE WHEN r.changed_bytes > 0 THEN r.transactions_total * 8192 ELSE 0 END,
          'write_cache', e.write_cache, 'rotational', e.rotational, 'discard_max_bytes', e.discard_max_bytes,
          'layers', coalesce(e.layers, e.storage -> 'layers')),
-      'wal_sync', jsonb_build_object('syncs', r.client_wal_syncs, 'sync_ms', r.client_wal_sync_ms, 'window_ms', r.measured_ms, 'wal_bytes', r.wal_bytes,
+      'wal_sync', jsonb_build_object('servers', n.servers, 'syncs', r.client_wal_syncs, 'sync_ms', r.client_wal_sync_ms, 'window_ms', r.measured_ms, 'wal_bytes', r.wal_bytes,
          -- Settings that are not stored have their default.
          'method', CASE WHEN e.settings IS NOT NULL THEN coalesce(e.settings #>> '{wal_sync_method,setting}', 'fdatasync') END,
          'device_flushes', CASE WHEN is_together THEN s.flushes ELSE s.wal_flushes END,
@@ -69,6 +70,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h
          WHERE h.run_id = r.run_id AND measure = 'service' AND fsbench._is_of_all(h.run_id, h.transaction))))
     FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id),
+      LATERAL (SELECT greatest(count(*), 1) AS servers FROM fsbench.run_instance i WHERE i.run_id = r.run_id) n,
       LATERAL (SELECT r.used #>> '{options,sustain}' AS search, e.settings #>> '{checkpoint_timeout,setting}' AS timeout,
          -- Each subvolume of btrfs has a number of its own.
          e.wal_st_dev = e.st_dev OR (e.wal_device = e.device AND e.device LIKE '/%') AS is_together) o,

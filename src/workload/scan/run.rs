@@ -77,7 +77,7 @@ fn load(run: &mut Run) -> Result<(), Fault> {
         return run.have_done(LOAD);
     }
     run.have_done(CREATE)?;
-    run.have_loaded(loaders)
+    run.have_loaded(loaders).map(drop)
 }
 
 fn launch(run: &mut Run) -> Result<(), Fault> {

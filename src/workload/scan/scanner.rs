@@ -4,6 +4,7 @@
 use std::{
     fs::File,
     os::unix::fs::FileExt,
+    path::PathBuf,
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -55,7 +56,7 @@ pub fn verify(board: &Board, spec: &Spec) -> Result<(), Fault> {
     run.table_rows.store(expected.rows, Relaxed);
     run.table_blocks.store(expected.blocks, Relaxed);
     run.table_unchanged.store(expected.unchanged, Release);
-    check_rows(&expected, &scanned)?;
+    check_rows(&expected, &scanned, spec)?;
     check_untouched(&expected, spec)
 }
 
@@ -88,16 +89,17 @@ fn unchanged_blocks(spec: &Spec) -> Result<(u64, u64), Fault> {
     Ok((blocks, unchanged))
 }
 
-fn check_rows(expected: &Contents, scanned: &ScanFigures) -> Result<(), Fault> {
+fn check_rows(expected: &Contents, scanned: &ScanFigures, spec: &Spec) -> Result<(), Fault> {
     let expected = expected.rows;
     if scanned.rows as u64 == expected {
         return Ok(());
     }
-    Err(other_rows(format!(
+    let detail = format!(
         "A scan with {} counted {} of {expected} rows.",
         format_count(scanned.launched.into(), "worker"),
         scanned.rows
-    )))
+    );
+    Err(other_rows(spec, detail))
 }
 
 /// Whether the table still has the rows that were counted, and no others. Nothing of it is read for that, which would warm what is to
@@ -105,11 +107,12 @@ fn check_rows(expected: &Contents, scanned: &ScanFigures) -> Result<(), Fault> {
 fn check_untouched(expected: &Contents, spec: &Spec) -> Result<(), Fault> {
     let (blocks, unchanged) = xact::transaction(|| unchanged_blocks(spec))?;
     if blocks != expected.blocks {
-        return Err(other_rows(format!(
+        let detail = format!(
             "It has {}; it had {} before the first scan.",
             format_count(blocks, "page"),
             format_count(expected.blocks, "page")
-        )));
+        );
+        return Err(other_rows(spec, detail));
     }
     if unchanged == expected.unchanged {
         return Ok(());
@@ -127,15 +130,16 @@ fn check_untouched(expected: &Contents, spec: &Spec) -> Result<(), Fault> {
 
 const KEEP_OUT: &str = "Keep everybody out of the work database while the run is on.";
 
-fn other_rows(detail: String) -> Fault {
-    Fault::new(
-        sqlstate::CORRUPTED,
-        "the table does not have the rows that were loaded",
-    )
-    .detail(detail)
-    .hint(format!(
-        "{KEEP_OUT} If no session was in it, do not trust this filesystem or what is below it."
-    ))
+fn other_rows(spec: &Spec, detail: String) -> Fault {
+    let message = match table::own(spec).own_table().is_some() {
+        true => "the table does not have the rows that were counted before the first scan",
+        false => "the table does not have the rows that were loaded",
+    };
+    Fault::new(sqlstate::CORRUPTED, message)
+        .detail(detail)
+        .hint(format!(
+            "{KEEP_OUT} If no session was in it, do not trust this filesystem or what is below it."
+        ))
 }
 
 /// Makes the table's files ready for the next read; by the worker, which reports what the cache holds.
@@ -167,7 +171,7 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     board.run.worker_is_measured.store(0, Release);
     let scanned = scanned?;
     let after = ReadCounters::read(board)?;
-    check_rows(&expected, &scanned)?;
+    check_rows(&expected, &scanned, spec)?;
     let by_processes = after.by_processes(
         &before,
         scanned.launched,
@@ -266,10 +270,7 @@ pub fn take_part(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
         });
     }
     process::become_undisturbed_owner(context.request.owner.load(Acquire))?;
-    let files = xact::transaction(|| table::files(spec))?
-        .iter()
-        .map(pages::open)
-        .collect::<Result<Vec<File>, Fault>>()?;
+    let files = xact::transaction(|| table::files(spec))?;
     let read_along = || {
         context.each_window(|_| {
             if context.index < run.readers.load(Acquire) {
@@ -281,27 +282,34 @@ pub fn take_part(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
     xact::catch(read_along).and_then(|result| result)
 }
 
-/// Reads the files from their beginning to their end, together with the other readers.
-fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
+/// Reads the files from their beginning to their end, together with the other readers. One file is open at a time: a user's table may have more of them
+/// than a process may open.
+fn read(context: &ClientContext, files: &[PathBuf]) -> Result<(), Fault> {
     let (run, slot) = (&context.board.run, context.slot);
     let block = run.read_bytes.load(Acquire);
     let mut buffer = vec![0; block as usize];
     let mut lengths = Vec::with_capacity(files.len());
-    for file in files {
-        lengths.push(file.metadata().map_err(|e| unreadable(&e))?.len());
+    for path in files {
+        lengths.push(path.metadata().map_err(|e| unreadable(&e))?.len());
     }
+    let mut open: Option<(usize, File)> = None;
     slot.started_ns.store(clock::now_ns(), Relaxed);
     let mut bytes = 0;
     let next = || region_of(run.next_share.fetch_add(REGION, Relaxed), &lengths);
-    while let Some((file, mut from)) = next() {
-        let to = (from + REGION).min(lengths[file]);
+    while let Some((number, mut from)) = next() {
+        let file = match open.take() {
+            Some((of, file)) if of == number => file,
+            _ => pages::open(&files[number])?,
+        };
+        let to = (from + REGION).min(lengths[number]);
         while from < to {
             let wanted = block.min(to - from) as usize;
-            let read = || files[file].read_exact_at(&mut buffer[..wanted], from);
+            let read = || file.read_exact_at(&mut buffer[..wanted], from);
             usage::shown_as_waiting(Wait::DataFileRead, read).map_err(|e| unreadable(&e))?;
             from += wanted as u64;
             bytes += wanted as u64;
         }
+        open = Some((number, file));
         process::check_interrupts();
         if context.stopped() {
             break;

@@ -82,9 +82,15 @@ fn layout(spec: &Spec) -> Layout {
     }
 }
 
-/// Makes the files of the table as long as they will be. In the transaction that has created it.
-pub fn reserve(spec: &Spec) -> Result<(), Fault> {
-    pages::reserve(TABLE, layout(spec))
+/// Makes the files of the table as long as they will be, for this many loaders. In the transaction that has created it if one loads, else in a later one:
+/// with wal_level minimal, the end of the first one may read the empty pages into shared buffers, where they stay.
+pub fn reserve(spec: &Spec, loaders: u32) -> Result<(), Fault> {
+    pages::reserve(TABLE, layout(spec), needs_no_recovery(spec, loaders))
+}
+
+/// Whether a crash may lose pages of the table. A server that only loads is thrown away with all of it if it fails, and shut down and synced if not.
+fn needs_no_recovery(spec: &Spec, loaders: u32) -> bool {
+    loaders == 1 || spec.stage == Stage::LoadOnly
 }
 
 /// Loads the share of one of this many loaders. In a transaction, which has created the table if there is only one.
@@ -106,8 +112,7 @@ pub fn load(
         files: &files,
         layout,
         blocks,
-        // A server that only loads is thrown away with all of it if it fails, and shut down and synced if not.
-        needs_no_recovery: loaders == 1 || spec.stage == Stage::LoadOnly,
+        needs_no_recovery: needs_no_recovery(spec, loaders),
     };
     let copies = Copies {
         table: TABLE,
@@ -209,7 +214,7 @@ pub fn vacuum(spec: &Spec) -> Result<Vec<String>, Fault> {
         check_fits(cache, parts.bytes, room.unwrap_or(0))?;
         Ok(parts)
     })?;
-    // Its statistics are not needed, and would call functions of the user's in indexes.
+    // Statistics are not needed, and would call the user's functions in indexes. VACUUM alone calls them in BRIN indexes, for ranges without a summary.
     let vacuum = |(_, name): (u32, String)| format!("VACUUM (PROCESS_TOAST false) {name}");
     Ok(parts.parts.into_iter().map(vacuum).collect())
 }

@@ -133,7 +133,7 @@ fn fill_accounts_and_key(
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let layout = layout(spec);
-    pages::reserve(ACCOUNTS_TABLE, layout)?;
+    pages::reserve(ACCOUNTS_TABLE, layout, true)?;
     let files = pages::files("public.pgbench_accounts")?;
     let files: Vec<_> = files.iter().map(pages::open).collect::<Result<_, _>>()?;
     let part = Part {

@@ -70,15 +70,33 @@ pub fn load(spec: &Spec, progress: Progress) -> Result<(), Fault> {
             sql::write(statement, &[])?;
         }
     }
-    if own.loaders == 1 {
-        return fill(spec, 0, 1, progress);
+    match own.loaders {
+        1 => fill(spec, 0, 1, &[], progress),
+        _ => Ok(()),
     }
-    for table in Table::ALL {
-        if let Some(last) = table.key_parts(spec.scale, own.loaders).last() {
+}
+
+/// Makes the files of the keys as long as several loaders fill them.
+pub fn reserve(spec: &Spec, progress: Progress) -> Result<(), Fault> {
+    for (table, parts) in all_key_parts(spec, progress)? {
+        if let Some(last) = parts.last() {
             index_pages::reserve(&key_of(table), last.leaves.end - 1)?;
         }
     }
     Ok(())
+}
+
+/// The parts of all keys, which several loaders write.
+fn all_key_parts(spec: &Spec, progress: Progress) -> Result<Vec<(Table, Vec<KeyPart>)>, Fault> {
+    let loaders = spec.options.own::<TpccLikeOptions>().loaders;
+    let of_table = |table: Table| {
+        let check = || {
+            process::check_interrupts();
+            progress(0)
+        };
+        Ok((table, table.key_parts(spec.scale, loaders, check)?))
+    };
+    Table::ALL.into_iter().map(of_table).collect()
 }
 
 fn key_of(table: Table) -> String {
@@ -88,10 +106,11 @@ fn key_of(table: Table) -> String {
 /// Fills the warehouses of one of several loaders in tables that were created. Each loader also writes the pages above the leaves of some keys.
 pub fn load_share(spec: &Spec, loader: u32, progress: Progress) -> Result<(), Fault> {
     let loaders = spec.options.own::<TpccLikeOptions>().loaders;
-    fill(spec, loader, loaders, progress)?;
-    let of_loader = (0..loaders).cycle().zip(Table::ALL);
-    for (_, table) in of_loader.filter(|(number, _)| *number == loader) {
-        write_above(table, &table.key_parts(spec.scale, loaders))?;
+    let key_parts = all_key_parts(spec, progress)?;
+    fill(spec, loader, loaders, &key_parts, progress)?;
+    let of_loader = (0..loaders).cycle().zip(&key_parts);
+    for (_, (table, parts)) in of_loader.filter(|(number, _)| *number == loader) {
+        write_above(*table, parts)?;
     }
     Ok(())
 }
@@ -114,8 +133,15 @@ fn write_above(table: Table, parts: &[KeyPart]) -> Result<(), Fault> {
     index.finish()
 }
 
-/// Fills the warehouses of one of this many loaders. One loader has created the tables in the current transaction.
-fn fill(spec: &Spec, loader: u32, loaders: u32, progress: Progress) -> Result<(), Fault> {
+/// Fills the warehouses of one of this many loaders, which write these parts of keys. One loader has created the tables in the current transaction, and
+/// writes all keys.
+fn fill(
+    spec: &Spec,
+    loader: u32,
+    loaders: u32,
+    key_parts: &[(Table, Vec<KeyPart>)],
+    progress: Progress,
+) -> Result<(), Fault> {
     let mut done = 0;
     let warehouses = warehouses_of_loader(loader, loaders, spec.scale);
     // Loaders begin with different tables, so that few write to one table at a time.
@@ -123,10 +149,8 @@ fn fill(spec: &Spec, loader: u32, loaders: u32, progress: Progress) -> Result<()
     let (later, sooner) = Table::ALL.split_at(first);
     for &table in sooner.iter().chain(later) {
         let index = key_of(table);
-        let parts = match loaders {
-            1 => Vec::new(),
-            _ => table.key_parts(spec.scale, loaders),
-        };
+        let of_table = key_parts.iter().find(|(of, _)| *of == table);
+        let parts = of_table.map_or(&[][..], |(_, parts)| parts);
         let part = parts.iter().find(|part| part.warehouses == warehouses);
         // Items come with the first warehouse.
         if !parts.is_empty() && part.is_none() {

@@ -23,7 +23,7 @@ use crate::{
     bench::{QUIET_NS, Run, epoch},
     board::{AWAITS_START, Phase, STOP_ALL, outcome::Outcome},
     clock,
-    errors::{Fault, read_json},
+    errors::{Fault, read_json, sqlstate},
     pg::{points::point, segment::Segment, shmem, xact},
     store,
     workload::OwnChecks,
@@ -126,18 +126,25 @@ fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     run.have_done(LOAD)?;
     match workload.loaders(&run.spec) {
         1 => {}
-        loaders => run.have_loaded(loaders)?,
+        loaders => {
+            run.have_loaded(loaders)?;
+        }
     }
     workload.after_loading(run)
 }
 
 fn vacuum(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
-    run.enter(Phase::Vacuum, workload.after_load(&run.spec).len() as u64);
+    let statements = workload.after_load(&run.spec).len() as u64;
+    run.enter(Phase::Vacuum, statements);
     match workload.loaders(&run.spec) {
         1 => {}
         loaders => {
             run.board.run.next_share.store(0, Release);
-            run.have_loaded(loaders)?;
+            let done = run.have_loaded(loaders)?;
+            if done != statements {
+                let message = format!("{done} of {statements} statements after the load were run");
+                return Err(Fault::new(sqlstate::INTERNAL, message));
+            }
         }
     }
     run.have_done(VACUUM)?;

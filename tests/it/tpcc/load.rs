@@ -217,6 +217,14 @@ fn loaded_tables_survive_a_crash() {
             .map(|file| server.data().join(file))
             .collect();
             assert!(files.len() >= keys.len(), "{files:?}");
+            // No page without contents is left in shared buffers from the time before the load.
+            let mut there = server.connect(&database);
+            for (table, columns) in keys {
+                let by_index = contents_by(&mut there, table, columns, true);
+                let by_table = contents_by(&mut there, table, columns, false);
+                assert_eq!(by_index, by_table, "{table} before the crash");
+            }
+            drop(there);
             server.kill();
             drop(hold);
             if wal == REPLICA {

@@ -87,16 +87,21 @@ fn probe(facts: &RunFacts) -> Option<f64> {
     )
 }
 
-/// The most that one sync of WAL took in the mean. The server does one at a time, and each takes a part of the window of its own,
+/// The most that one sync of WAL took in the mean. A server does one at a time, and each takes a part of the window of its own,
 /// however many commits share it.
 fn mean_sync_us(wal: &WalSyncFacts) -> Option<f64> {
     let syncs = wal.syncs.filter(|n| *n >= ENOUGH_SYNCS)? as f64;
-    let of_window = wal.window_ms?;
+    let of_window = wal.window_ms? * servers(wal) as f64;
     let measured = wal.sync_ms.unwrap_or(of_window);
     Some(f64::min(of_window, measured) * 1000.0 / syncs)
 }
 
-/// Each sync of WAL needs a flush of its own where a device has a cache. The kernel does not flush a device that says that it has
+/// Servers of the run.
+fn servers(wal: &WalSyncFacts) -> u64 {
+    wal.servers.unwrap_or(1).max(1)
+}
+
+/// Each sync of WAL of a server needs a flush of its own where a device has a cache. Servers on one filesystem share flushes. The kernel does not flush a device that says that it has
 /// none; the devices below it may have one. A write of open_datasync may have the flush in it.
 fn no_flushes(wal: &WalSyncFacts, storage: &StorageFacts) -> Option<Code> {
     let syncs = wal.syncs.filter(|n| *n >= ENOUGH_SYNCS)?;
@@ -105,7 +110,7 @@ fn no_flushes(wal: &WalSyncFacts, storage: &StorageFacts) -> Option<Code> {
     let has_cache = storage.write_cache.as_deref() == Some("write back");
     let needs_flushes = has_cache || layers.iter().any(is_volatile);
     let is_flushed = needs_flushes && !wal.method.as_deref()?.starts_with("open_");
-    let are_few = flushes.saturating_mul(TIMES as u64) < syncs;
+    let are_few = flushes.saturating_mul(TIMES as u64) < syncs / servers(wal);
     (is_flushed && are_few).then_some(Code::NoFlushes { syncs, flushes })
 }
 

@@ -77,6 +77,8 @@ pub struct WaitFacts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WalSyncFacts {
+    /// Servers of the run, whose figures are added up here; None: one.
+    pub servers: Option<u64>,
     /// How often the clients synced WAL.
     pub syncs: Option<u64>,
     /// Time of these syncs; None while track_wal_io_timing is off.

@@ -28,7 +28,7 @@ fn instance(latencies_ms: &[u64], began_ms: f64) -> Instance {
             "measured_ms": 1000.0 + began_ms, "transactions_total": n, "skipped": 0, "failed": 0, "tps": n as f64,
             "wal_bytes": 100 * n, "wal_start_lsn": "0/1", "device_write_bytes": 5000, "changed_bytes": 10 * n,
             "complete_checkpoints": n, "balances": {"accounts": 1}, "cpu_seconds": 0.5, "io_read_bytes": null,
-            "facts": {"fsync": true, "flush": {"before_us": 100.0 + began_ms, "after_us": 50.0, "quiet_after": true}, "storage": {"files_bytes": n}, "wal": {"begun": n, "created": null}}}),
+            "facts": {"fsync": true, "flush": {"before_us": 100.0 + began_ms, "after_us": 50.0, "quiet_after": true}, "storage": {"files_bytes": n}, "machine": {"cpu_sampler": 0.02, "cpu_others": 0.5}, "wal": {"begun": n, "created": null}}}),
         ),
         tables: BTreeMap::from([
             (
@@ -44,9 +44,14 @@ fn instance(latencies_ms: &[u64], began_ms: f64) -> Instance {
             ),
             (
                 "statistic",
-                vec![columns(
-                    json!({"view": "pg_stat_wal", "object": "", "counter": "wal_sync", "value": 2.5}),
-                )],
+                vec![
+                    columns(
+                        json!({"view": "pg_stat_wal", "object": "", "counter": "wal_sync", "value": 2.5}),
+                    ),
+                    columns(
+                        json!({"view": "pg_stat_io", "object": "client backend/relation/normal", "counter": "op_bytes", "value": 8192.0}),
+                    ),
+                ],
             ),
             ("checkpoint", vec![checkpoint(0, 10 - n as i64)]),
             (
@@ -120,6 +125,11 @@ fn figures_of_servers_are_added_up_and_those_of_the_machine_are_not() {
         facts["storage"],
         json!({"files_bytes": 4, "files_bytes_at_end": null})
     );
+    // Each server has a sampler; the rest of the machine is the same for all of them.
+    assert_eq!(
+        facts["machine"],
+        json!({"cpu_sampler": 0.04, "cpu_others": 0.5})
+    );
     let shares: Vec<_> = instances
         .iter()
         .map(|one| (one.instance, one.share, one.began_after_ms))
@@ -140,7 +150,13 @@ fn tables_of_all_servers_become_those_of_one_run() {
     assert_eq!(sample["latency_avg_ms"], json!(26.5));
     assert!(!sample.contains_key("latency_p99_ms"));
     assert_eq!(tables["wait_event"][0]["samples"], json!(4));
-    assert_eq!(tables["statistic"][0]["value"], json!(5.0));
+    let statistics: BTreeMap<_, _> = tables["statistic"]
+        .iter()
+        .map(|row| (row["counter"].as_str(), &row["value"]))
+        .collect();
+    // The size of an operation is the same in each server.
+    assert_eq!(statistics[&Some("wal_sync")], &json!(5.0));
+    assert_eq!(statistics[&Some("op_bytes")], &json!(8192.0));
     let checkpoints: Vec<_> = tables["checkpoint"]
         .iter()
         .map(|row| (&row["number"], &row["end_second"]))
@@ -182,11 +198,18 @@ fn a_second_that_one_server_lacks_or_has_longer_has_no_sum() {
 fn warnings_of_another_server_are_told_once() {
     let mut second = instance(&[1], 0.0);
     let findings = second.tables.get_mut("finding").unwrap();
-    findings.push(columns(json!({"code": "vacuums", "severity": "warning"})));
+    findings.push(columns(
+        json!({"code": "lock_waits", "severity": "warning"}),
+    ));
     findings.push(columns(json!({"code": "dead_rows", "severity": "info"})));
     let all = vec![instance(&[1], 0.0), second.clone(), second];
-    let run = together(&all, tpcb()).run;
-    assert_eq!(run["facts"]["instances"]["findings"], json!(["vacuums"]));
+    let Together { run, instances, .. } = together(&all, tpcb());
+    assert_eq!(run["facts"]["instances"]["findings"], json!(["lock_waits"]));
+    // All findings of a server are in its row.
+    assert_eq!(
+        instances[1].findings,
+        ["too_short", "lock_waits", "dead_rows"]
+    );
 }
 
 proptest! {

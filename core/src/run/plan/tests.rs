@@ -62,6 +62,10 @@ fn a_copy_of_a_users_server_is_never_loaded() {
         )
     );
     assert!(own("tpcb").starts_with(&format!("{before}, load, vacuum, checkpoint")));
+    // Each of several servers has a copy, its settings and the extension.
+    for act in [Act::CopyData, Act::WriteSettings, Act::CreateExtension] {
+        assert!(act.is_of_each_server(), "{act:?}");
+    }
 }
 
 #[test]

@@ -159,16 +159,26 @@ impl Table {
         }
     }
 
-    /// The parts of the primary key, one for each loader that has rows of the table. History has none.
-    pub fn key_parts(self, warehouses: u32, loaders: u32) -> Vec<KeyPart> {
+    /// The parts of the primary key, one for each loader that has rows of the table. History has none. `check` is called before the lines of each warehouse
+    /// are counted, which takes a while.
+    pub fn key_parts<E>(
+        self,
+        warehouses: u32,
+        loaders: u32,
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Vec<KeyPart>, E> {
         let Some(columns) = self.column_types() else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let mut parts: Vec<KeyPart> = Vec::new();
         let mut first = 1;
         for loader in 0..loaders {
             let warehouses = warehouses_of_loader(loader, loaders, warehouses);
-            let rows = self.rows_of(warehouses.clone());
+            let mut rows = 0;
+            for warehouse in warehouses.clone() {
+                check()?;
+                rows += self.rows_of(warehouse..=warehouse);
+            }
             if rows == 0 {
                 continue;
             }
@@ -183,7 +193,7 @@ impl Table {
             });
             first = end;
         }
-        parts
+        Ok(parts)
     }
 
     /// Types of the columns of the primary key.
@@ -475,7 +485,15 @@ mod tests {
     #[test]
     fn parts_of_a_key_follow_each_other() {
         for table in Table::ALL {
-            let parts = table.key_parts(3, 2);
+            let mut checks = 0;
+            let check = || -> Result<(), ()> {
+                checks += 1;
+                Ok(())
+            };
+            let parts = table.key_parts(3, 2, check).unwrap();
+            assert_eq!(checks, if table.key().is_some() { 3 } else { 0 });
+            let stopped = table.key_parts(3, 2, || Err("stop"));
+            assert_eq!(stopped.is_err(), table.key().is_some());
             let Some(columns) = table.column_types() else {
                 assert_eq!(parts, []);
                 continue;

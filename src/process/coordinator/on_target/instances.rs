@@ -37,11 +37,6 @@ const START_TOGETHER: &str = "SELECT fsbench._start_together($1::bigint, $2::big
 /// The clock is that of this machine for all servers.
 const BEGAN: &str = "SELECT 1000 * extract(epoch FROM measured_from)::float8 FROM fsbench.run_log WHERE run_id = $1::bigint";
 
-/// A fault of one of several servers.
-pub(super) fn of_instance(instance: usize, fault: Fault) -> Fault {
-    fault.context(&format!("instance {instance}"))
-}
-
 /// A run in one of the servers.
 struct RemoteRun {
     id: String,
@@ -55,6 +50,21 @@ struct Document {
 }
 
 impl Run {
+    /// A fault in the work with one of several servers, which is named; but not where the run was cancelled, or this server has a fault of its own.
+    pub(super) fn fault_of_instance(
+        &mut self,
+        instance: usize,
+        server: &ServerSetup,
+        fault: Fault,
+    ) -> Fault {
+        match self.check_interrupts() {
+            Ok(()) => server
+                .explain(fault)
+                .context(&format!("instance {instance}")),
+            Err(own) => own,
+        }
+    }
+
     /// Has each server carry the run out, all of them at the same time, and makes one result of theirs.
     pub(super) fn run_together(
         &mut self,
@@ -67,7 +77,7 @@ impl Run {
         for (instance, server) in (1..).zip(&mut *servers) {
             let id = self.start_remote(server.connected()?, executor);
             runs.push(RemoteRun {
-                id: id.map_err(|fault| of_instance(instance, server.explain(fault)))?,
+                id: id.map_err(|fault| self.fault_of_instance(instance, server, fault))?,
                 nobody_since: None,
                 is_over: false,
             });
@@ -76,14 +86,15 @@ impl Run {
         let followed = self.follow_all(servers, &mut runs);
         self.board.run.remote.store(0, Release);
         if let Err((at, fault)) = followed {
+            let Some(at) = at else { return Err(fault) };
             self.take_over_failed(servers[at].connected()?, &runs[at].id, executor, before_ns);
-            return Err(of_instance(at + 1, servers[at].explain(fault)));
+            return Err(self.fault_of_instance(at + 1, servers[at], fault));
         }
         let mut all = Vec::new();
         for (at, (server, run)) in servers.iter_mut().zip(&runs).enumerate() {
             let fetched = self.fetch_instance(server.connected()?, &run.id, executor, before_ns);
             let (instance, document) =
-                fetched.map_err(|fault| of_instance(at + 1, server.explain(fault)))?;
+                fetched.map_err(|fault| self.fault_of_instance(at + 1, server, fault))?;
             if at == 0 {
                 self.take_over_steps(steps_in(&document), before_ns);
             }
@@ -106,12 +117,12 @@ impl Run {
         })
     }
 
-    /// Follows all runs to their ends, and starts them together. A fault comes with the place of its server.
+    /// Follows all runs to their ends, and starts them together. A fault comes with the place of its server; None: this server's own.
     fn follow_all(
         &mut self,
         servers: &mut [&mut ServerSetup],
         runs: &mut [RemoteRun],
-    ) -> Result<(), (usize, Fault)> {
+    ) -> Result<(), (Option<usize>, Fault)> {
         let mut next = Instant::now();
         let mut one_ready_since = None;
         let mut is_started = false;
@@ -126,9 +137,9 @@ impl Run {
                     .and_then(|connection| {
                         self.poll(connection, &run.id, false, &mut run.nobody_since)
                     })
-                    .map_err(|fault| (at, fault))?;
+                    .map_err(|fault| (Some(at), fault))?;
                 if polled.is_over && !is_started {
-                    return Err((at, ended_alone()));
+                    return Err((Some(at), ended_alone()));
                 }
                 run.is_over = polled.is_over;
                 states.push(polled.state);
@@ -145,7 +156,7 @@ impl Run {
                     let start_ns = clock::now_ns() + LEAD.as_nanos() as u64;
                     let taken = self.order(servers, runs, Some(start_ns))?;
                     if let Some(at) = taken.iter().position(|is_taken| !is_taken) {
-                        return Err((at, ended_alone()));
+                        return Err((Some(at), ended_alone()));
                     }
                     is_started = true;
                 } else if let Some(at) = ready.iter().position(|is_ready| !is_ready)
@@ -153,7 +164,7 @@ impl Run {
                 {
                     let since: &mut Instant = one_ready_since.get_or_insert_with(Instant::now);
                     if since.elapsed() > ALL_READY {
-                        return Err((at, not_ready()));
+                        return Err((Some(at), not_ready()));
                     }
                 }
             }
@@ -162,7 +173,7 @@ impl Run {
                 true => next + POLL,
                 false => Instant::now() + POLL_SOON,
             };
-            self.rest_until(next).map_err(|fault| (0, fault))?;
+            self.rest_until(next).map_err(|fault| (None, fault))?;
         }
     }
 
@@ -172,7 +183,7 @@ impl Run {
         servers: &mut [&mut ServerSetup],
         runs: &[RemoteRun],
         start_ns: Option<u64>,
-    ) -> Result<Vec<bool>, (usize, Fault)> {
+    ) -> Result<Vec<bool>, (Option<usize>, Fault)> {
         let start_ns = start_ns.map(|ns| ns.to_string());
         let each = servers.iter_mut().zip(runs).enumerate();
         each.map(|(at, (server, run))| {
@@ -182,7 +193,7 @@ impl Run {
                 .and_then(|connection| self.ask(connection, START_TOGETHER, &arguments));
             asked
                 .map(|answer| answer == "t")
-                .map_err(|fault| (at, fault))
+                .map_err(|fault| (Some(at), fault))
         })
         .collect()
     }

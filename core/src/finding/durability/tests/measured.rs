@@ -5,6 +5,7 @@ use super::*;
 /// Ten seconds in which the clients synced WAL 10,000 times.
 pub fn busy() -> WalSyncFacts {
     WalSyncFacts {
+        servers: None,
         syncs: Some(10_000),
         sync_ms: None,
         window_ms: Some(10_000.0),
@@ -123,6 +124,21 @@ fn what_is_no_contradiction() {
         },
         800.0,
     ));
+    // Twelve servers share the flushes of their filesystem, and each has the window for its syncs.
+    let of_servers = |servers| WalSyncFacts {
+        servers: Some(servers),
+        syncs: Some(240_000),
+        ..busy()
+    };
+    is_fine(measured(of_servers(12), 800.0));
+    let alone = contradictions(&measured(of_servers(1), 800.0));
+    assert!(
+        matches!(
+            alone[..],
+            [Code::SyncTooFast { .. }, Code::NoFlushes { .. }]
+        ),
+        "{alone:?}"
+    );
     // Counters that the kernel does not keep, and too little to compare.
     is_fine(measured(
         WalSyncFacts {
