@@ -26,7 +26,7 @@ use crate::{
     run::marker,
     store::experiment as store,
     target::{
-        backup_directory, base_backup,
+        backup_directory, base_backup, helper_job,
         prepared_data::{self, Note, Place},
     },
 };
@@ -96,6 +96,9 @@ fn remove(ready: &Ready, places: &[Place], data: Vec<(PathBuf, Note)>) -> Result
     Ok(bytes as i64)
 }
 
+/// Whether the helper that served last has described this machine.
+const IS_DESCRIBED: &str = "SELECT 'yes' FROM fsbench.helper_description d JOIN fsbench.helper_session s ON d.seen_at >= s.backend_start";
+
 /// The arguments of `prepare_data`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -131,10 +134,25 @@ fn prepare(ready: &Ready, given: &Given) -> Result<i64, Fault> {
             .hint("Leave from_server and max_rate out."));
     }
     check_waits()?;
-    let described = session::with_rights_of(ready.owner, doctor::description)?;
-    let allowed = described.map_or_else(Vec::new, |(described, _)| described.backups);
+    let allowed = session::with_rights_of(ready.owner, allowed_backups)?;
     let bytes = backup_directory::prepare(ready.owner, name, Path::new(directory), &allowed)?;
     Ok(bytes as i64)
+}
+
+/// Directories with backups that root allows now: a description that the helper has left, or that came with a copy of this server, allows nothing.
+/// In a transaction, with the owner's rights.
+fn allowed_backups() -> Result<Vec<PathBuf>, Fault> {
+    let serves = helper_job::helper_version()?.is_some() && sql::read(IS_DESCRIBED, &[])?.is_some();
+    if serves {
+        let described = doctor::description()?;
+        return Ok(described.map_or_else(Vec::new, |(described, _)| described.backups));
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "no pgfsbench-helper says which backups may be copied",
+    )
+    .detail("Its configuration names the directories with backups. No helper serves this database, or it has not described this machine yet.")
+    .hint("Have root start pgfsbench-helper; fsbench.doctor() has the command. If it runs, call fsbench.prepare_data() again."))
 }
 
 fn prepare_from_server(ready: &Ready, given: &Given, name: &str) -> Result<i64, Fault> {

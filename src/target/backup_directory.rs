@@ -4,13 +4,13 @@
 //! itself is checked before a server starts on it.
 
 use std::{
-    ffi::{CStr, OsStr},
+    ffi::{CStr, OsStr, OsString},
     fs::{DirBuilder, File},
     io::{self, Read},
     os::{
         fd::{AsFd, BorrowedFd, OwnedFd},
         unix::{
-            ffi::OsStrExt,
+            ffi::{OsStrExt, OsStringExt},
             fs::{DirBuilderExt, OpenOptionsExt},
         },
     },
@@ -93,7 +93,8 @@ fn make(
     bytes: u64,
 ) -> Result<Facts, Fault> {
     backup.copy_to(&server.data())?;
-    let contents = Backup::at(server.data())?.contents()?;
+    let copy = Backup::at(server.data())?;
+    let contents = copy.contents()?;
     contents.check(base_backup::MAJOR)?;
     let control = |data: &Path, name| server.control(&programs.bindir, data, name, &mut interrupts);
     let facts = backup::check_control(
@@ -105,8 +106,18 @@ fn make(
     if contents.has_manifest() {
         server.verify_backup(&programs.bindir, &mut interrupts)?;
     }
-    server.cut_off(&[], &programs.user)?;
+    let segment_bytes = facts.wal_segment_bytes;
+    server.check_wal(
+        &programs.bindir,
+        &contents.wal,
+        segment_bytes,
+        &mut interrupts,
+    )?;
+    server.cut_off(&copy.not_of_postgres()?, &programs.user)?;
+    // Recovery fails where it would make a link to a tablespace after all.
+    server.close_tablespaces(true)?;
     base_backup::recover(server, programs, &facts, owner).map_err(not_recovered)?;
+    server.close_tablespaces(false)?;
     Ok(facts)
 }
 
@@ -196,6 +207,16 @@ impl Backup {
             wal: below("pg_wal")?,
             tablespaces: below(TABLESPACES)?,
         })
+    }
+
+    /// Names in the directory that a server does not need: settings, and what these may name, such as keys and logs.
+    fn not_of_postgres(&self) -> Result<Vec<PathBuf>, Fault> {
+        let names = raw_names(self.directory.as_fd(), &self.path)?.into_iter();
+        let names = names.map(|name| PathBuf::from(OsString::from_vec(name)));
+        let is_kept = |name: &Path| {
+            original::is_of_postgres(name.as_os_str()) || name == Path::new("backup_label")
+        };
+        Ok(names.filter(|name| !is_kept(name)).collect())
     }
 
     /// A small file; None if it is not there.

@@ -1,5 +1,5 @@
 # In a guest whose disk loses its write cache when the guest is killed: a server on ext4 on that disk, which the machine below reaches by TCP. Sourced by
-# tools/lab.d/guest, after lines that set mount_options and server_options.
+# tools/lab.d/guest, after lines that set mount_options, server_options, and verifier, which is that of the superuser's password.
 disk=${members[0]} place=/run/lab/disk
 mkdir $place
 if [ -z "$(blkid -p -s TYPE -o value "$disk")" ]; then
@@ -7,12 +7,15 @@ if [ -z "$(blkid -p -s TYPE -o value "$disk")" ]; then
     mount "$disk" $place
     install -d -m 700 -o postgres -g postgres $place/data $sockets
     as_postgres tar -C $place/data -xf /mnt/cluster.tar
+    # A local connection is not let in below. The server ends at the first error.
+    echo "ALTER ROLE postgres PASSWORD '$verifier'" |
+        as_postgres postgres --single -c exit_on_error=on -D $place/data postgres > /dev/null || { say "no password is set"; exit 5; }
     {
         printf "listen_addresses = '*'\nunix_socket_directories = '%s'\n" $sockets
         printf "shared_preload_libraries = 'pgfsbench'\nshared_buffers = 32MB\n"
     } >> $place/data/postgresql.conf
-    # The machine below has this address. It trusts the guest with nothing, and the guest has nothing to lose.
-    echo 'host all all 10.0.2.2/32 trust' > $place/data/pg_hba.conf
+    # The machine below has this address, for each of its users: a superuser here runs programs in the guest.
+    echo 'host all all 10.0.2.2/32 scram-sha-256' > $place/data/pg_hba.conf
     # It is flushed here, whatever the options are from now on.
     umount $place
 else

@@ -171,8 +171,66 @@ fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 fn wal_file(location: &str) -> Option<String> {
     let (_, file) = location.split_once("(file ")?;
     let file = file.strip_suffix(')')?;
-    let is_name = file.len() == 24 && file.bytes().all(|b| b.is_ascii_hexdigit());
-    is_name.then(|| file.to_owned())
+    is_wal_file(file).then(|| file.to_owned())
+}
+
+fn is_wal_file(name: &str) -> bool {
+    let is_digit = |b: u8| matches!(b, b'0'..=b'9' | b'A'..=b'F');
+    name.len() == 24 && name.bytes().all(is_digit)
+}
+
+/// Files of WAL, each with the one after it where that is there too: a record may begin in one and end in the next.
+pub fn wal_files(names: &[String], segment_bytes: u64) -> Vec<(String, Option<String>)> {
+    let per_log = (1_u64 << 32) / segment_bytes.max(1);
+    let next = |name: &str| {
+        let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
+        let after = number(&name[8..16])? * per_log + number(&name[16..])? + 1;
+        let after = format!(
+            "{}{:08X}{:08X}",
+            &name[..8],
+            after.checked_div(per_log)?,
+            after.checked_rem(per_log)?
+        );
+        names.contains(&after).then_some(after)
+    };
+    let files = names.iter().filter(|name| is_wal_file(name));
+    files.map(|name| (name.clone(), next(name))).collect()
+}
+
+/// Judges what pg_waldump has said of a file of WAL: records of tablespaces, and why it stopped, if it failed.
+pub fn check_wal(file: &str, records: &str, failure: Option<&str>) -> Result<(), Refusal> {
+    /// It stops where recovery stops: at the end of WAL, and at files that are kept to be written again.
+    const ENDS: [&str; 4] = [
+        "could not find a valid record after",
+        "error in WAL record at",
+        "WAL segment size must be a power of two",
+        "invalid WAL segment size",
+    ];
+    if let Some(record) = records.lines().next() {
+        let what = record.split_once("desc: ").map_or(record, |(_, what)| what);
+        let what: String = what.chars().filter(|c| !c.is_control()).collect();
+        return refuse(
+            "the WAL of the backup makes or drops a tablespace",
+            format!(
+                "The file {} in pg_wal has the record {}: its copy would write to a directory outside, which may be in use.",
+                quoted(file),
+                quoted(&what)
+            ),
+            RESTORE,
+        );
+    }
+    match failure {
+        Some(said) if !ENDS.iter().any(|end| said.contains(end)) => refuse(
+            "the WAL of the backup cannot be inspected",
+            format!(
+                "The program pg_waldump failed for {}: {}.",
+                quoted(file),
+                said.trim().trim_end_matches('.')
+            ),
+            "Make another backup: a file of its WAL is damaged or not complete.",
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Compares the output of pg_controldata for a backup with that for this server. `has_label`: the backup has the file backup_label. Gives facts of
@@ -392,6 +450,67 @@ START TIMELINE: 1
         let refusal = complete().check(16).expect_err("another version");
         check::style(&refusal);
         assert!(refusal.message.contains("another major version"));
+    }
+
+    #[test]
+    fn each_file_of_wal_is_read_with_the_one_after_it() {
+        let names = [
+            "000000010000000000000FFF",
+            "000000010000000100000000",
+            "000000020000000100000001",
+            "00000002.history",
+            "000000010000000100000000.partial",
+            "archive_status",
+        ]
+        .map(String::from);
+        let files = wal_files(&names, 1 << 20);
+        let shown: Vec<_> = files
+            .iter()
+            .map(|(file, next)| (file.as_str(), next.as_deref()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                (&*names[0], Some(&*names[1])),
+                (&*names[1], None),
+                (&*names[2], None)
+            ]
+        );
+        assert_eq!(wal_files(&names, 0)[0].1, None);
+    }
+
+    #[test]
+    fn wal_with_a_tablespace_is_refused_and_its_end_is_not() {
+        const RECORD: &str = "rmgr: Tablespace  len (rec/tot):     46/    46, tx:        724, lsn: 0/02000318, prev 0/02000268, desc: CREATE 16384 \"/srv/fast\"\n";
+        let dropped = RECORD.replace("CREATE 16384 \"/srv/fast\"", "DROP 16384");
+        for (records, failure) in [
+            (RECORD, None),
+            (
+                RECORD,
+                Some("pg_waldump: error: error in WAL record at 0/1"),
+            ),
+            (&dropped, None),
+        ] {
+            let refusal = check_wal("1", records, failure).expect_err("a tablespace");
+            check::style(&refusal);
+            assert!(refusal.message.contains("tablespace"), "{refusal}");
+        }
+        for end in [
+            "pg_waldump: error: could not find a valid record after 0/20000000",
+            "pg_waldump: error: error in WAL record at 0/672E8C8: invalid record length at 0/672E900: wanted 24, got 0",
+            "pg_waldump: error: WAL segment size must be a power of two between 1 MB and 1 GB, but the WAL file \"1\" header specifies 0 bytes",
+        ] {
+            check_wal("1", "", Some(end)).expect("the end of WAL");
+        }
+        check_wal("1", "", None).expect("nothing is wrong");
+        for failure in [
+            "",
+            "pg_waldump: error: could not read file \"1\": read 100 of 8192",
+        ] {
+            let refusal = check_wal("1", "", Some(failure)).expect_err("it failed");
+            check::style(&refusal);
+            assert!(refusal.message.contains("inspected"), "{refusal}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     path::{Component, Path, PathBuf},
 };
 
@@ -112,6 +113,11 @@ const OF_POSTGRES: [&str; 18] = [
     "pg_wal",
     "pg_xact",
 ];
+
+/// Whether a data directory has a file or a directory of this name from PostgreSQL itself.
+pub fn is_of_postgres(name: &OsStr) -> bool {
+    OF_POSTGRES.iter().any(|known| name == *known)
+}
 
 /// The directory whose entries a copy does not have: each is a replication slot.
 pub const SLOTS: &str = "pg_replslot";
@@ -245,9 +251,8 @@ fn below(path: &Path, data: &[PathBuf]) -> Option<PathBuf> {
         .filter(|part| *part != Component::CurDir)
         .collect();
     let is_plain = |part: Component| matches!(part, Component::Normal(_));
-    let is_of_postgres = OF_POSTGRES.iter().any(|name| relative == Path::new(name));
     let is_below = relative.components().next().is_some() && relative.components().all(is_plain);
-    (is_below && !is_of_postgres).then_some(relative)
+    (is_below && !is_of_postgres(relative.as_os_str())).then_some(relative)
 }
 
 impl Original {

@@ -2,11 +2,15 @@
 
 use std::{
     fs, io,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use pgfsbench_core::target::original::{REMOVED, SLOTS, TABLESPACES, Tablespace, hba};
+use pgfsbench_core::target::{
+    backup,
+    original::{REMOVED, SLOTS, TABLESPACES, Tablespace, hba},
+};
 
 use super::TargetServer;
 use crate::{
@@ -81,6 +85,51 @@ impl TargetServer {
             .hint("Make another backup: files are missing, or others than when it was made."),
             false => fault,
         })
+    }
+
+    /// Has pg_waldump look for tablespaces that recovery would make or drop: outside of the copy, where the original may have its own.
+    pub fn check_wal(
+        &self,
+        bindir: &Path,
+        names: &[String],
+        segment_bytes: u64,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<(), Fault> {
+        let wal = self.data().join("pg_wal");
+        for (file, next) in backup::wal_files(names, segment_bytes) {
+            let name = format!("wal-{file}");
+            let mut command = self.command(&bindir.join("pg_waldump"), &name)?;
+            command.args(["--rmgr=Tablespace", "--limit=1", "--path"]);
+            command.arg(&wal).arg(&file).args(next);
+            let done = self.run(command, &name, check_interrupts);
+            // The error may be one of this machine, or an interrupt.
+            if done
+                .as_ref()
+                .is_err_and(|fault| fault.sqlstate != sqlstate::SYSTEM)
+            {
+                return done;
+            }
+            let [records, said] = ["out", "err"].map(|end| {
+                let path = self.directory.join(format!("{name}.{end}"));
+                let text = fs::read(&path).map_err(|e| of_file("read", &path, &e))?;
+                remove_any(&path)?;
+                Ok::<_, Fault>(String::from_utf8_lossy(&text).into_owned())
+            });
+            let failure = done.err().map(|fault| match &said {
+                Ok(said) if !said.trim().is_empty() => said.clone(),
+                _ => fault.detail.unwrap_or(fault.message),
+            });
+            backup::check_wal(&file, &records?, failure.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// Lets nobody make an entry among the tablespaces of a copy, or lets them again.
+    pub fn close_tablespaces(&self, are_closed: bool) -> Result<(), Fault> {
+        let path = self.data().join(TABLESPACES);
+        let mode = if are_closed { 0o500 } else { 0o700 };
+        let set = fs::set_permissions(&path, fs::Permissions::from_mode(mode));
+        set.map_err(|e| of_file("set the mode of", &path, &e))
     }
 
     /// Puts the tablespaces of a copy into its data directory.

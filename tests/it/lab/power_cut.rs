@@ -2,10 +2,12 @@
 
 use super::{MISSING, boot_command, last_lines, place, processes, root};
 use crate::common::row;
-use pgfsbench_tests::{Signal, TestServer, send, skip, wait_until};
+use pgfsbench_tests::{Signal, TestServer, send, server_owner, skip, wait_until};
 use postgres::{Client, NoTls};
 use std::fs::{self, File};
+use std::io::Write;
 use std::net::TcpListener;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -19,16 +21,57 @@ struct Guest {
     boot: Child,
     place: TempDir,
     port: u16,
+    password: Password,
+}
+
+/// The password of the guest's superuser: each user of this machine reaches the guest's port.
+struct Password {
+    text: String,
+    /// The guest has this in its place; others may read it.
+    verifier: String,
+    /// The witness has it in a file of the server's user.
+    file: PathBuf,
+    _directory: TempDir,
+}
+
+impl Password {
+    fn new(witness: &TestServer) -> Self {
+        let text = witness.value("SELECT gen_random_uuid()");
+        let verifier = witness.value(&format!(
+            "SET password_encryption = 'scram-sha-256'; CREATE ROLE like_in_guest PASSWORD '{text}'; \
+             SELECT rolpassword FROM pg_authid WHERE rolname = 'like_in_guest'"
+        ));
+        assert!(verifier.starts_with("SCRAM-SHA-256$"), "{verifier}");
+        let directory = TempDir::new().expect("a directory");
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(directory.path(), open).expect("a mode");
+        let file = directory.path().join("password");
+        let mut options = File::options();
+        let mut made = options.write(true).create_new(true).mode(0o600).open(&file);
+        let made = made.as_mut().expect("a file");
+        writeln!(made, "*:*:*:*:{text}").expect("written");
+        if let Some(owner) = server_owner() {
+            chown(&file, Some(owner), None).expect("an owner");
+        }
+        Self {
+            text,
+            verifier,
+            file,
+            _directory: directory,
+        }
+    }
 }
 
 impl Guest {
     /// Its server has these options, and its filesystem these options of mount.
-    fn boot(mount_options: &str, server_options: &str) -> Self {
+    fn boot(mount_options: &str, server_options: &str, password: Password) -> Self {
         let place = place();
         let script = place.path().join("script.sh");
         let text = fs::read_to_string(root().join("tests/lab/power-cut.sh")).expect("it");
-        let set =
-            format!("mount_options='{mount_options}'\nserver_options='{server_options}'\n{text}");
+        let verifier = &password.verifier;
+        let set = format!(
+            "mount_options='{mount_options}'\nserver_options='{server_options}'\nverifier='{verifier}'\n{text}"
+        );
         fs::write(&script, set).expect("written");
         // The guest's files are in a directory of their own.
         let files = place.path().join("files");
@@ -43,7 +86,12 @@ impl Guest {
             .stdin(Stdio::null())
             .stderr(console.try_clone().expect("a file"));
         let boot = command.stdout(console).spawn().expect("boot runs");
-        Self { boot, place, port }
+        Self {
+            boot,
+            place,
+            port,
+            password,
+        }
     }
 
     /// The connection to its server. It asks nothing for ever: a guest that is killed does not answer.
@@ -64,7 +112,11 @@ impl Guest {
 
     /// Waits until its server answers. None if it has no filesystem or no server any more.
     fn comes_back(&mut self) -> Option<Client> {
-        let connection = format!("{} connect_timeout=5", self.connection());
+        let password = &self.password.text;
+        let connection = format!(
+            "{} connect_timeout=5 password={password}",
+            self.connection()
+        );
         wait_until("the guest's server answers", BOOT, || {
             match self.boot.try_wait().expect("a child") {
                 None => Client::connect(&connection, NoTls).ok().map(Some),
@@ -126,11 +178,14 @@ fn free_port() -> u16 {
 /// Acknowledged commits, and those that are missing after a power cut: all of them where the server does not come back.
 fn lost(mount_options: &str, server_options: &str) -> (u64, u64) {
     let witness = TestServer::with_extension(&[]);
-    let mut guest = Guest::boot(mount_options, server_options);
+    let mut guest = Guest::boot(mount_options, server_options, Password::new(&witness));
     drop(guest.answers());
+    let without_password = Client::connect(&guest.connection(), NoTls);
+    assert!(without_password.is_err(), "any user is let in");
     witness.value(&format!(
-        "SELECT fsbench.create_target('there', connection => '{}')",
-        guest.connection()
+        "SELECT fsbench.create_target('there', connection => '{} passfile={}')",
+        guest.connection(),
+        guest.password.file.display()
     ));
     let watch = witness.background("postgres", "CALL fsbench.power_cut_watch('there')");
     let on = "SELECT EXISTS (SELECT FROM fsbench.power_cut_watch WHERE ended_at IS NULL AND acknowledged >= 30)";
