@@ -127,7 +127,7 @@ fn arithmetic_of_target(theirs: Rings, servers: u64, limit: Option<u64>) -> Stri
     )
 }
 
-/// Whether the rings of this server and those of so many of a target fit.
+/// Whether the rings of this server and of the target's servers fit.
 pub fn fit(own: Option<Rings>, theirs: Rings, servers: u64, limit: Option<u64>) -> bool {
     let all = match own {
         Some(own) => together(own, theirs, servers),

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A shorter second at the end of a window is none.
-const SHORTEST_NS: u64 = 500_000_000;
+pub const SHORTEST_NS: u64 = 500_000_000;
 
 /// A row of `fsbench.sample`; its columns say what they are.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -207,7 +207,7 @@ impl Options {
         serde_json::from_value(Value::Object(self.own.clone())).unwrap_or_default()
     }
 
-    /// The number of servers, where there are several.
+    /// The number of servers, if several.
     fn instances_text(&self) -> Option<String> {
         (self.instances > 1).then(|| format!("{} instances", self.instances))
     }

@@ -1,6 +1,6 @@
 //! A base backup in a directory that root has allowed becomes prepared data with a name.
 //!
-//! The backup is read by descriptors, and no link is followed: whoever renames directories meanwhile does not lead the copy elsewhere. The copy
+//! The backup is read by descriptors, and no link is followed: a directory that is renamed meanwhile does not lead the copy elsewhere. The copy
 //! itself is checked before a server starts on it.
 
 use std::{

@@ -124,7 +124,7 @@ pub fn check_free(place: &Place, name: &str) -> Result<(), Fault> {
     .hint("Drop them with fsbench.drop_data(), or give another name."))
 }
 
-/// Makes room for a copy, which takes so many bytes while it is made.
+/// Makes room for a copy, which takes this number of bytes while it is made.
 pub fn make_room(place: &Place, bytes: u64) -> Result<(), Fault> {
     place.make_room(bytes, &mut interrupts)?.map_err(|why| {
         Fault::new(sqlstate::DISK_FULL, "there is no room for the copy")

@@ -9,7 +9,8 @@ use crate::{
 };
 
 /// Columns of `fsbench.run_log`, which say what they are.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Cost {
     pub client_wal_records: Option<i64>,
     pub client_wal_fpi: Option<i64>,
@@ -132,15 +133,9 @@ impl Cost {
         let mut work = Figures::new();
         work.set_work(&of.work, of.counts);
         let count = |figure| whole(work.get(figure));
-        let each = Some(of.transactions as f64).filter(|n| *n > 0.0);
-        let real = |whole: Option<i64>| whole.map(|n| n as f64);
-        let written = WrittenBytes {
-            changed: of
-                .changed_bytes_each
-                .map(|bytes| bytes as f64 * of.transactions as f64),
-            server: of.server_bytes(),
-            device: real(cost.device_write_bytes),
-        };
+        let changed = of
+            .changed_bytes_each
+            .map(|bytes| bytes as f64 * of.transactions as f64);
         Self {
             client_wal_records: count(Figure::ClientWalRecords),
             client_wal_fpi: count(Figure::ClientWalFpi),
@@ -155,15 +150,30 @@ impl Cost {
             client_blocks_written: count(Figure::ClientBlocksWritten),
             client_block_read_ms: work.get(Figure::ClientBlockReadMs),
             client_block_write_ms: work.get(Figure::ClientBlockWriteMs),
-            cpu_ms_per_transaction: ratio(cost.cpu_seconds.map(|s| s * 1000.0), each),
-            device_bytes_per_transaction: ratio(real(cost.device_write_bytes), each),
-            flushes_per_transaction: ratio(real(cost.device_flushes), each),
-            changed_bytes: whole(written.changed),
-            server_write_bytes: whole(written.server),
+            changed_bytes: whole(changed),
+            server_write_bytes: whole(of.server_bytes()),
+            ..cost
+        }
+        .with_quotients(Some(of.transactions as f64))
+    }
+
+    /// Sets the figures that are quotients of the others, for this number of transactions.
+    pub fn with_quotients(self, transactions: Option<f64>) -> Self {
+        let each = transactions.filter(|n| *n > 0.0);
+        let real = |whole: Option<i64>| whole.map(|n| n as f64);
+        let written = WrittenBytes {
+            changed: real(self.changed_bytes),
+            server: real(self.server_write_bytes),
+            device: real(self.device_write_bytes),
+        };
+        Self {
+            cpu_ms_per_transaction: ratio(self.cpu_seconds.map(|s| s * 1000.0), each),
+            device_bytes_per_transaction: ratio(real(self.device_write_bytes), each),
+            flushes_per_transaction: ratio(real(self.device_flushes), each),
             server_write_amplification: written.by_server(),
             filesystem_write_amplification: written.by_filesystem(),
             write_amplification: written.in_all(),
-            ..cost
+            ..self
         }
     }
 }

@@ -8,15 +8,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::row::Latencies;
+use super::{cost::Cost, row::Latencies};
 use crate::{
     finding::InstanceFacts,
     hist::{Histogram, Measure},
     rows::Row,
+    seconds::SHORTEST_NS,
     series,
     spec::Workload,
     statistics,
-    written::{WrittenBytes, ratio},
+    written::ratio,
 };
 
 /// A row of a table, by its columns.
@@ -76,6 +77,23 @@ enum How {
 }
 use How::{First, Least, Most, Sum};
 
+/// Columns of both `run_log` and `sample`: what the clients have done.
+const OF_CLIENTS: &[(&str, How)] = &[
+    ("client_wal_records", Sum),
+    ("client_wal_fpi", Sum),
+    ("client_wal_bytes", Sum),
+    ("client_wal_writes", Sum),
+    ("client_wal_syncs", Sum),
+    ("client_wal_write_ms", Sum),
+    ("client_wal_sync_ms", Sum),
+    ("client_blocks_hit", Sum),
+    ("client_blocks_read", Sum),
+    ("client_blocks_dirtied", Sum),
+    ("client_blocks_written", Sum),
+    ("client_block_read_ms", Sum),
+    ("client_block_write_ms", Sum),
+];
+
 /// Columns of `run_log`.
 const OF_RUN: &[(&str, How)] = &[
     ("status", First),
@@ -105,19 +123,6 @@ const OF_RUN: &[(&str, How)] = &[
     ("track_io_timing", First),
     ("track_wal_io_timing", First),
     ("clock_read_ns", First),
-    ("client_wal_records", Sum),
-    ("client_wal_fpi", Sum),
-    ("client_wal_bytes", Sum),
-    ("client_wal_writes", Sum),
-    ("client_wal_syncs", Sum),
-    ("client_wal_write_ms", Sum),
-    ("client_wal_sync_ms", Sum),
-    ("client_blocks_hit", Sum),
-    ("client_blocks_read", Sum),
-    ("client_blocks_dirtied", Sum),
-    ("client_blocks_written", Sum),
-    ("client_block_read_ms", Sum),
-    ("client_block_write_ms", Sum),
     ("client_cpu_seconds", Sum),
     ("cpu_seconds", Sum),
     ("device_read_bytes", First),
@@ -142,19 +147,6 @@ const OF_SAMPLE: &[(&str, How)] = &[
     ("latency_max_ms", Most),
     ("wal_bytes", Sum),
     ("wal_flushed_bytes", Sum),
-    ("client_wal_bytes", Sum),
-    ("client_wal_records", Sum),
-    ("client_wal_fpi", Sum),
-    ("client_wal_writes", Sum),
-    ("client_wal_syncs", Sum),
-    ("client_wal_write_ms", Sum),
-    ("client_wal_sync_ms", Sum),
-    ("client_blocks_hit", Sum),
-    ("client_blocks_read", Sum),
-    ("client_blocks_dirtied", Sum),
-    ("client_blocks_written", Sum),
-    ("client_block_read_ms", Sum),
-    ("client_block_write_ms", Sum),
     ("client_cpu_ms", Sum),
     ("checkpointer_cpu_ms", Sum),
     ("walwriter_cpu_ms", Sum),
@@ -200,8 +192,6 @@ const OF_SERVER: &[&str] = &[
     "server_restarted",
 ];
 
-/// A shorter second at the end of a window is none.
-const SHORTEST_MS: f64 = 500.0;
 /// By how much the intervals of a second may differ.
 const ALIKE: f64 = 1.1;
 
@@ -228,11 +218,13 @@ pub fn together(all: &[Instance], workload: Workload) -> Together {
         .map(|table| (*table, of_table(table, rows(table))))
         .collect();
     let runs: Vec<&Columns> = all.iter().map(|instance| &instance.run).collect();
-    let mut run = merged(&runs, OF_RUN);
+    let mut run = merged(&runs, &[OF_RUN, OF_CLIENTS]);
     let latencies = latencies(&run, &tables["histogram"], workload.transaction());
     extend(&mut run, json!(latencies));
-    let costs = costs(&run);
-    extend(&mut run, costs);
+    let transactions = run.get("transactions_total").and_then(Value::as_f64);
+    if let Ok(cost) = serde_json::from_value::<Cost>(Value::Object(run.clone())) {
+        extend(&mut run, json!(cost.with_quotients(transactions)));
+    }
     extend(&mut run, stalls(&tables["sample"]));
     let instances = instance_rows(all);
     let began = instances.iter().map(|instance| instance.began_after_ms);
@@ -315,7 +307,7 @@ fn add_up(facts: &mut Columns, part: &str, names: &[&str], runs: &[&Columns]) {
     }
 }
 
-/// Flushes were timed beside those of the other servers: the fastest one disturbs least, and none was timed in quiet after the window.
+/// Flushes were timed while the other servers flushed: the fastest one disturbs least, and none was timed in quiet after the window.
 fn of_flushes(facts: &mut Columns, runs: &[&Columns]) {
     if let Some(Value::Object(flush)) = facts.get_mut("flush") {
         let before = combined(of_part(runs, "flush", "before_us"), Least);
@@ -389,31 +381,12 @@ fn findings_of_others(all: &[Instance]) -> Vec<String> {
     others
 }
 
-/// Figures that are quotients of others.
-fn costs(run: &Columns) -> Value {
-    let number = |column: &str| run.get(column).and_then(Value::as_f64);
-    let each = number("transactions_total");
-    let written = WrittenBytes {
-        changed: number("changed_bytes"),
-        server: number("server_write_bytes"),
-        device: number("device_write_bytes"),
-    };
-    json!({
-        "cpu_ms_per_transaction": ratio(number("cpu_seconds").map(|s| s * 1000.0), each),
-        "device_bytes_per_transaction": ratio(number("device_write_bytes"), each),
-        "flushes_per_transaction": ratio(number("device_flushes"), each),
-        "server_write_amplification": written.by_server(),
-        "filesystem_write_amplification": written.by_filesystem(),
-        "write_amplification": written.in_all(),
-    })
-}
-
 /// Transactions per second of each second; None where one of them is not known of all servers.
 fn rates(samples: &[Columns]) -> Option<Vec<f64>> {
     let number = |row: &Columns, column: &str| row.get(column).and_then(Value::as_f64);
     let long = samples
         .iter()
-        .filter(|row| number(row, "interval_ms") >= Some(SHORTEST_MS));
+        .filter(|row| number(row, "interval_ms") >= Some(SHORTEST_NS as f64 / 1e6));
     let rates: Option<Vec<f64>> = long
         .map(|row| Some(number(row, "transactions")? * 1000.0 / number(row, "interval_ms")?))
         .collect();
@@ -515,8 +488,8 @@ fn samples(of_each: Vec<Vec<Columns>>) -> Vec<Columns> {
         let is_machine = |name: &str| MACHINE.iter().any(|start| name.starts_with(start));
         let of_machine = rows[0].iter().filter(|(name, _)| is_machine(name));
         let mut row = match rows.len() == instances && are_alike(rows) {
-            true => merged(&all, OF_SAMPLE),
-            false => merged(&all, &OF_SAMPLE[..2]),
+            true => merged(&all, &[OF_SAMPLE, OF_CLIENTS]),
+            false => merged(&all, &[&OF_SAMPLE[..2]]),
         };
         row.extend(of_machine.map(|(name, value)| (name.clone(), value.clone())));
         if let Some(mean) = mean_latency(rows).filter(|_| row.contains_key("transactions")) {
@@ -553,9 +526,9 @@ fn mean_latency(rows: &[Columns]) -> Option<f64> {
 }
 
 /// The columns that have a rule. Others are missing, and so NULL where they are stored.
-fn merged(rows: &[&Columns], rules: &[(&str, How)]) -> Columns {
+fn merged(rows: &[&Columns], rules: &[&[(&str, How)]]) -> Columns {
     let value = |row: &&Columns, column: &str| row.get(column).cloned().unwrap_or(Value::Null);
-    let columns = rules.iter().map(|(column, how)| {
+    let columns = rules.iter().copied().flatten().map(|(column, how)| {
         let values = rows.iter().map(|row| value(row, column));
         ((*column).to_owned(), combined(values, *how))
     });

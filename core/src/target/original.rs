@@ -336,7 +336,7 @@ impl Facts {
     }
 }
 
-/// Bytes that a copy of databases of so many bytes takes while it is made.
+/// Bytes that a copy takes while it is made, from the bytes of its databases.
 pub fn needed_bytes(bytes: u64, wal_segment_bytes: u64) -> u64 {
     let wal = CLUSTER_AND_WAL_BYTES.max(4 * wal_segment_bytes);
     bytes.saturating_add(bytes / 10).saturating_add(wal)

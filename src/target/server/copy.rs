@@ -124,7 +124,7 @@ impl TargetServer {
         Ok(())
     }
 
-    /// Lets nobody make an entry among the tablespaces of a copy, or lets them again.
+    /// Forbids or allows new entries in the directory of a copy's tablespaces, by its mode.
     pub fn close_tablespaces(&self, are_closed: bool) -> Result<(), Fault> {
         let path = self.data().join(TABLESPACES);
         let mode = if are_closed { 0o500 } else { 0o700 };

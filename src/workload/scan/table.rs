@@ -23,7 +23,7 @@ use crate::{
 
 /// The table, in schema public of the work database.
 pub const TABLE: &str = "fsbench_scan";
-/// Its name with its schema.
+/// Name of the table with its schema.
 const QUALIFIED: &str = "public.fsbench_scan";
 
 /// The statement that is run after loading.

@@ -184,7 +184,7 @@ impl Run {
         Ok(())
     }
 
-    /// Refuses servers, so many of one kind, for whose shared memory the machine has no room.
+    /// Refuses a number of servers for whose shared memory the machine has no room.
     fn check_memory(&mut self, setup: &ServerSetup, servers: u64) -> Result<(), Fault> {
         let (server, bindir) = (setup.server()?, &setup.programs.bindir);
         let mut check_interrupts = || self.check_interrupts();

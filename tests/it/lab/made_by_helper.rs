@@ -1,0 +1,84 @@
+//! Arrays and pools that the helper makes in a guest of several disks.
+
+use super::{all, boot_alone, root};
+
+/// All that was printed by a guest that has carried out a script; None where the test is skipped.
+fn said_in_guest(test: &str, case: &str, limit: u32, script: &str) -> Option<String> {
+    let output = boot_alone(test, case, limit, &root().join(script))?;
+    let said = all(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    Some(said)
+}
+
+fn facts(said: &str) -> Vec<&str> {
+    let lines = said.lines();
+    lines
+        .filter_map(|line| line.strip_prefix("fact: "))
+        .collect()
+}
+
+/// Arrays that the helper makes of two to five disks: each is in sync before the run, and nothing of it is left.
+#[test]
+#[ignore = "`make soak` has it"]
+fn arrays_by_the_helper_in_a_guest() {
+    let Some(said) = said_in_guest(
+        "arrays_by_the_helper_in_a_guest",
+        "ext4+disks5",
+        1800,
+        "tests/lab/arrays.sql",
+    ) else {
+        return;
+    };
+    let expected = [
+        "raid0 done, raid0 of 4 disks, chunk 524288, bitmap none, degraded -, stripes 524288 and 2097152",
+        "linear done, linear of 4 disks, chunk 0, bitmap none, degraded -, stripes 0 and 0",
+        "raid1 done, raid1 of 4 disks, chunk 0, bitmap +8, degraded 0, stripes 0 and 0",
+        "raid5 done, raid5 of 4 disks, chunk 65536, bitmap none, degraded 0, stripes 65536 and 196608",
+        "raid6 done, raid6 of 4 disks, chunk 524288, bitmap none, degraded 0, stripes 524288 and 1048576",
+        "raid10 done, raid10 of 4 disks, chunk 262144, bitmap none, degraded 0, stripes 262144 and 524288",
+        "lvm-linear done, linear 4, stripes 0 and 0, durable by settings (not tried)",
+        "lvm-stripe done, striped 4, stripes 65536 and 262144, durable by settings (not tried)",
+        "lvm-raid1 done, raid raid1, stripes 0 and 0, durable by settings (not tried)",
+        "lvm-raid5 done, raid raid5_ls, stripes 65536 and 196608, durable by settings (not tried); lvm-raid5 has a write hole",
+        "lvm-raid6 done, raid raid6_zr, stripes 65536 and 196608, durable by settings (not tried); lvm-raid6 has a write hole",
+        "lvm-raid10 done, raid raid10, stripes 131072 and 262144, durable by settings (not tried)",
+        "finding raid_without_bitmap of raid5, raid6, raid10",
+        "finding raid_write_hole of lvm-raid5, lvm-raid6, raid5, raid6",
+        "8 waits for a sync",
+        "checked: lvm-raid1, raid5",
+        "24 superblocks removed",
+        "36 volumes removed",
+        "5 of 5 disks are usable again",
+        "0 arrays are left",
+        "0 volumes are left",
+    ];
+    assert_eq!(facts(&said), expected, "{said}");
+}
+
+/// Pools that the helper makes of one disk, and of two or three.
+#[test]
+fn pools_by_the_helper_in_a_guest() {
+    let Some(said) = said_in_guest(
+        "pools_by_the_helper_in_a_guest",
+        "zfs+disks3",
+        900,
+        "tests/lab/zfs.sql",
+    ) else {
+        return;
+    };
+    let run = |target: &str| format!("{target} done on zfs, recordsize 8192");
+    let expected = [
+        run("plain").replace("8192", "131072"),
+        run("zfs-stripe"),
+        run("zfs-mirror"),
+        run("zfs-raidz"),
+        "pool of /dev/vdb1".into(),
+        "pool of /dev/vdb1 /dev/vdc1".into(),
+        "pool of mirror /dev/vdb1 /dev/vdc1".into(),
+        "pool of raidz /dev/vdb1 /dev/vdc1 /dev/vdd1".into(),
+        "4 pools destroyed".into(),
+        "3 of 3 disks are usable again".into(),
+        "0 pools are left".into(),
+    ];
+    assert_eq!(facts(&said), expected, "{said}");
+}
