@@ -36,7 +36,7 @@ machine_needs() {
     need modprobe kmod
     if [ "$fs" = zfs ]; then
         need sfdisk fdisk
-        packages+=", with zfs-dkms and zfsutils-linux of the component contrib; tools/lab.d/zfs makes one"
+        packages+=", with zfs-dkms and zfsutils-linux of the component contrib, or made by tools/lab.d/zfs"
     fi
     find_kernel && { [ "$fs" != zfs ] || PATH=$kernel_root/usr/sbin:$PATH command -v zpool > /dev/null; } || missing+=("a kernel in /boot with the modules ${boot_modules[*]} $fs (Debian packages $packages)")
 }
