@@ -24,6 +24,8 @@ type Report = (f64, Value);
 impl Iostat {
     /// Starts iostat for this device; None where there is no iostat.
     pub fn start(device: &str) -> Option<Self> {
+        // stdbuf starts where iostat is missing.
+        Command::new("iostat").arg("-V").output().ok()?;
         let began = epoch();
         let mut child = Command::new("stdbuf")
             .args(["-o0", "iostat", "-x", "-y", "-o", "JSON", "-d", device, "1"])
