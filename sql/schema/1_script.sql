@@ -2,7 +2,7 @@
 
 CREATE TABLE fsbench.script (
     sha256 text PRIMARY KEY,
-    document text NOT NULL
+    document text NOT NULL CHECK (jsonb_typeof(document::jsonb -> 'scripts') IS NOT DISTINCT FROM 'array')
 );
 COMMENT ON TABLE fsbench.script IS 'Texts of runs of workload script: scripts, variables, init script and checks. Each document is stored once; options of a run have its hash';
 COMMENT ON COLUMN fsbench.script.sha256 IS 'SHA-256 of the document in UTF-8, in hexadecimal';

@@ -91,7 +91,7 @@ CREATE FUNCTION fsbench._is_odd_used(used jsonb) RETURNS boolean
                                        ('{latency_limit_ms}', 1e15), ('{bound,duration_ms}', 2678400000), ('{bound,transactions}', 1e15)) n (path, most)
                    WHERE CASE jsonb_typeof(used #> n.path::text[]) WHEN 'number' THEN NOT (used #>> n.path::text[])::numeric BETWEEN 0 AND n.most WHEN 'null' THEN false ELSE used #> n.path::text[] IS NOT NULL END)
         OR EXISTS (SELECT FROM (VALUES ('object', '{settings}'), ('object', '{options}'), ('array', '{chosen}'), ('array', '{chosen_there}'),
-                                       ('boolean', '{keep}'), ('boolean', '{force}'), ('boolean', '{options,unlogged}'), ('boolean', '{options,crash}'), ('boolean', '{options,leader}'),
+                                       ('boolean', '{keep}'), ('boolean', '{force}'), ('boolean', '{options,unlogged}'), ('boolean', '{options,crash}'),
                                        ('string', '{options,cache}'), ('string', '{options,data}'), ('number', '{options,sustain}'), ('number', '{seed}')) k (type, path)
                    WHERE jsonb_typeof(used #> k.path::text[]) NOT IN (k.type, 'null'))
         OR EXISTS (SELECT FROM jsonb_each(CASE jsonb_typeof(used -> 'settings') WHEN 'object' THEN used -> 'settings' ELSE '{}' END) s WHERE jsonb_typeof(s.value) NOT IN ('string', 'null'))
@@ -104,6 +104,7 @@ CREATE FUNCTION fsbench._import_column(relation name, attname name, type oid, gi
     AS $$
 DECLARE
     own jsonb := (SELECT t.limits -> $2 FROM fsbench._result_tables() t WHERE t.relation = $1);
+    most integer;
 BEGIN
     CASE
         WHEN type = 'jsonb'::regtype THEN
@@ -158,9 +159,8 @@ BEGIN
         ELSE
             value := format('%s::%s', words, type::regtype);
             -- Short ones are names.
-            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND fsbench._import_texts(%s) <> %s)', given, words,
-                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure', 'job', 'access', 'sync_call') THEN 200 ELSE 100000 END,
-                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure', 'job', 'access', 'sync_call'), given, given);
+            most := CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'metric') THEN 200 WHEN jsonb_typeof(own) = 'number' THEN own::integer ELSE 100000 END;
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND fsbench._import_texts(%s) <> %s)', given, words, most, most < 100000, given, given);
     END CASE;
 END
 $$;
@@ -254,32 +254,28 @@ $$;
 COMMENT ON FUNCTION fsbench._import_whole IS 'Refuses a file that lacks rows of runs that are here, or has more of them. Private';
 
 -- Texts are found by their hash, so that nothing of them is changed: pages show characters that are not seen by their numbers.
-CREATE FUNCTION fsbench._import_script(hash text, words text, hashes text[], line integer) RETURNS void
+CREATE FUNCTION fsbench._import_document(relation name, hash text, words text, hashes text[], line integer) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    is_script boolean;
 BEGIN
-    IF hash <> encode(sha256(convert_to(words, 'UTF8')), 'hex') THEN
-        PERFORM fsbench._import_problem(line, 'The texts of scripts have another hash than the file says.');
+    IF hash IS NULL THEN
+        RETURN;
+    ELSIF hash <> encode(sha256(convert_to(words, 'UTF8')), 'hex') THEN
+        PERFORM fsbench._import_problem(line, format('The texts of %ss have another hash than the file says.', relation));
+    ELSIF hash <> ALL (hashes) THEN
+        PERFORM fsbench._import_problem(line, format('It has texts of %ss to which none of its runs refers.', relation));
     END IF;
+    -- The table knows its documents.
     BEGIN
-        is_script := jsonb_typeof(words::jsonb -> 'scripts') IS NOT DISTINCT FROM 'array';
-    EXCEPTION WHEN data_exception OR program_limit_exceeded OR statement_too_complex THEN
-        is_script := false;
+        EXECUTE format('INSERT INTO fsbench.%I (sha256, document) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING', relation) USING hash, words;
+    EXCEPTION WHEN check_violation OR data_exception OR program_limit_exceeded OR statement_too_complex THEN
+        PERFORM fsbench._import_problem(line, format('The texts of %1$ss are no document of %1$ss.', relation));
     END;
-    IF NOT is_script THEN
-        PERFORM fsbench._import_problem(line, 'The texts of scripts are no document of scripts.');
-    END IF;
-    IF hash <> ALL (hashes) THEN
-        PERFORM fsbench._import_problem(line, 'It has texts of scripts to which none of its runs refers.');
-    END IF;
-    INSERT INTO fsbench.script (sha256, document) VALUES (hash, words) ON CONFLICT (sha256) DO NOTHING;
 END
 $$;
-COMMENT ON FUNCTION fsbench._import_script IS 'Stores texts of scripts of a file; hashes are those that its runs refer to. Private';
+COMMENT ON FUNCTION fsbench._import_document IS 'Stores texts of a file, if there are any; hashes are those that its runs refer to. Private';
 
-CREATE FUNCTION fsbench._import_scripts(rows jsonb[], attributes jsonb, hashes text[], line integer, INOUT hash text, INOUT words text)
+CREATE FUNCTION fsbench._import_documents(relation name, rows jsonb[], attributes jsonb, hashes text[], line integer, INOUT hash text, INOUT words text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
@@ -291,20 +287,20 @@ BEGIN
         JOIN jsonb_array_elements_text(attributes) WITH ORDINALITY a (name, o) ON a.o = v.o GROUP BY r.o ORDER BY r.o
     LOOP
         IF next_hash IS NULL OR next_words IS NULL THEN
-            PERFORM fsbench._import_problem(line, 'The texts of scripts have another hash than the file says.');
+            PERFORM fsbench._import_problem(line, format('The texts of %ss have another hash than the file says.', relation));
         ELSIF next_hash IS DISTINCT FROM hash THEN
-            PERFORM fsbench._import_script(hash, words, hashes, line) WHERE hash IS NOT NULL;
+            PERFORM fsbench._import_document(relation, hash, words, hashes, line);
             hash := next_hash; words := '';
         END IF;
         words := words || next_words;
         -- No run takes longer ones.
         IF length(words) > 1000000 THEN
-            PERFORM fsbench._import_problem(line, 'The texts of scripts are too long.');
+            PERFORM fsbench._import_problem(line, format('The texts of %ss are too long.', relation));
         END IF;
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION fsbench._import_scripts IS 'Puts the parts of texts of scripts together, and stores all texts but the last one: hash and words are those that the next row may continue. Private';
+COMMENT ON FUNCTION fsbench._import_documents IS 'Puts the parts of texts together, and stores all texts but the last one: hash and words are those that the next row may continue. Private';
 
 -- Called with the rights of the extension's owner: no other role changes results. Whatever the file says, its rows say that they were imported, are over, belong to
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
@@ -349,9 +345,9 @@ DECLARE
     wrong text;
     bad text;
     names text[];
-    hashes text[];              -- of texts of scripts that the runs refer to
-    script_hash text;           -- of the texts that are not stored yet
-    script_words text;
+    hashes text[];              -- of texts that the runs refer to
+    text_hash text;             -- of the texts that are not stored yet
+    words text;
     brought jsonb;              -- of a line, those that were not here: their hashes
     item jsonb;
     rows jsonb[];
@@ -459,8 +455,8 @@ BEGIN
             END IF;
             place := part.place;
             IF of_relation IS DISTINCT FROM part.relation THEN
-                PERFORM fsbench._import_script(script_hash, script_words, hashes, n - 1) WHERE script_hash IS NOT NULL;
-                script_hash := NULL;
+                PERFORM fsbench._import_document(of_relation, text_hash, words, hashes, n - 1);
+                text_hash := NULL; hashes := NULL;
                 PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n - 1);
                 IF of_relation = 'run_log' THEN
                     known := known || recent; fresh := fresh || recent_fresh;
@@ -520,12 +516,12 @@ BEGIN
             IF bad IS NOT NULL THEN
                 PERFORM fsbench._import_problem(n, format('A value of column %s of table %s is of a wrong kind, too long, or cannot be.', bad, part.relation));
             END IF;
-            IF part.parent = 'sha256' THEN
+            IF part.option IS NOT NULL THEN
                 IF hashes IS NULL THEN
-                    hashes := ARRAY(SELECT DISTINCT r.used #>> '{options,script,sha256}' FROM jsonb_each_text(known || recent) k
-                                    JOIN fsbench.run_log r ON r.run_id = k.value::bigint WHERE r.used #>> '{options,script,sha256}' IS NOT NULL);
+                    hashes := ARRAY(SELECT DISTINCT x.hash FROM jsonb_each_text(known || recent) k JOIN fsbench.run_log r ON r.run_id = k.value::bigint,
+                                    LATERAL (SELECT r.used #>> ARRAY['options', part.option, 'sha256']) x (hash) WHERE x.hash IS NOT NULL);
                 END IF;
-                SELECT s.hash, s.words INTO script_hash, script_words FROM fsbench._import_scripts(rows, attributes, hashes, n, script_hash, script_words) s;
+                SELECT d.hash, d.words INTO text_hash, words FROM fsbench._import_documents(part.relation, rows, attributes, hashes, n, text_hash, words) d;
                 CONTINUE;
             END IF;
             IF part.relation IN ('run_log', 'experiment') THEN
@@ -612,21 +608,19 @@ BEGIN
             END IF;
             END LOOP;
         END LOOP;
-        PERFORM fsbench._import_script(script_hash, script_words, hashes, n) WHERE script_hash IS NOT NULL;
+        PERFORM fsbench._import_document(of_relation, text_hash, words, hashes, n);
         PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n);
         -- Values that the types allow, and no run has.
         met := NULL;
-        SELECT 'a histogram' INTO bad
-        FROM (SELECT h.run_id, h.buckets, h.counts FROM fsbench.histogram h UNION ALL SELECT f.run_id, f.buckets, f.counts FROM fsbench.fsync f) h JOIN fsbench.imported_run i USING (run_id)
-        WHERE i.import_id = this_import AND (cardinality(h.buckets) <> cardinality(h.counts) OR 0 > ANY (h.counts) OR 1000000000000000 < ANY (h.counts) OR 0 > ANY (h.buckets) OR 2048 < ANY (h.buckets)
-              OR array_position(h.buckets, NULL) IS NOT NULL OR array_position(h.counts, NULL) IS NOT NULL) LIMIT 1;
+        FOR name IN SELECT t.relation FROM fsbench._result_tables() t JOIN pg_attribute a ON a.attrelid = ('fsbench.' || t.relation)::regclass AND a.attname = 'buckets' LOOP
+            EXECUTE format('SELECT ''a histogram'' FROM fsbench.%I h JOIN fsbench.imported_run i USING (run_id) WHERE i.import_id = $1 '
+                'AND (cardinality(h.buckets) <> cardinality(h.counts) OR 0 > ANY (h.counts) OR 1000000000000000 < ANY (h.counts) OR 0 > ANY (h.buckets) OR 2048 < ANY (h.buckets) '
+                'OR array_position(h.buckets, NULL) IS NOT NULL OR array_position(h.counts, NULL) IS NOT NULL) LIMIT 1', name) INTO bad USING this_import;
+            EXIT WHEN bad IS NOT NULL;
+        END LOOP;
         IF bad IS NULL THEN
             SELECT 'a second' INTO bad FROM fsbench.sample s JOIN fsbench.imported_run i USING (run_id)
             WHERE i.import_id = this_import AND NOT s.interval_ms > 0 LIMIT 1;
-        END IF;
-        IF bad IS NULL THEN
-            -- Each look at a knee takes all of them, a thousand times.
-            SELECT 'scans' INTO bad FROM fsbench.scan s JOIN fsbench.imported_run i USING (run_id) WHERE i.import_id = this_import GROUP BY s.run_id HAVING count(*) > 10000 LIMIT 1;
         END IF;
         IF bad IS NULL THEN
             SELECT 'a target' INTO bad FROM fsbench.imported_experiment i JOIN fsbench.experiment e USING (experiment_id)

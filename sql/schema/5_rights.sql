@@ -14,7 +14,7 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOR name IN SELECT t.relation FROM fsbench._result_tables() t UNION ALL SELECT fsbench._document_tables() LOOP
+    FOR name IN SELECT t.relation FROM fsbench._result_tables() t UNION ALL SELECT d.relation FROM fsbench._document_tables() d LOOP
         EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
             'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
         EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes results');
@@ -42,7 +42,7 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench._check_runs(bigint[]), fsbench._some_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(text),
     fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_experiment, fsbench._metric, fsbench._workload_metric, fsbench._on_seconds, fsbench._seconds_left,
     fsbench._seconds_in_words, fsbench._limits_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench._history, fsbench._differs_in_words, fsbench.history, fsbench.check_history,
-    fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._result_tables, fsbench._document_tables, fsbench._exported, fsbench._export_line, fsbench._line_hash,
+    fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._result_tables, fsbench._document_tables, fsbench._exported, fsbench._hide_hashes, fsbench._export_line, fsbench._line_hash,
     fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench._compared(text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text), fsbench._advice(text),
     fsbench._builtin_studies(), fsbench._claims(text), fsbench._published(text), fsbench.study_claims(text), fsbench.study_report(text)
     TO pg_monitor;
@@ -53,9 +53,9 @@ CREATE FUNCTION fsbench._operator_routines() RETURNS SETOF regprocedure
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT p.oid::regprocedure FROM pg_proc p
-    WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = ANY ('{run,start,_start,sustainable_rate,power_cut,power_cut_watch,power_cut_verify,_watch_begin,_watch_commit,_watch_verify,_witness,script_from_statements,cancel,_renew_lease,_repeat,acknowledge,
-        experiment,plan_experiment,_rate,_change_experiment,pause_experiment,resume_experiment,cancel_experiment,extend_experiment,confirm_experiment,drop_experiment,
-        _change_imported,import,drop_imported,_study,study,study_plan,drop_study}'::name[])
+    WHERE p.pronamespace = 'fsbench'::regnamespace AND (p.proname IN (SELECT w FROM fsbench._workload_routines() w) OR p.proname = ANY (
+        '{run,start,_start,sustainable_rate,cancel,_renew_lease,_repeat,acknowledge,experiment,plan_experiment,_rate,_change_experiment,pause_experiment,resume_experiment,
+        cancel_experiment,extend_experiment,confirm_experiment,drop_experiment,_change_imported,import,drop_imported,_study,study,study_plan,drop_study}'::name[]))
     $$;
 COMMENT ON FUNCTION fsbench._operator_routines IS 'Functions that operators may call, and monitors may not. Private';
 
