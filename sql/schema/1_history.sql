@@ -31,5 +31,3 @@ COMMENT ON FUNCTION fsbench._sign_acknowledgement IS 'Writes who acknowledges, a
 CREATE TRIGGER sign BEFORE INSERT OR UPDATE ON fsbench.acknowledgement
     FOR EACH ROW EXECUTE FUNCTION fsbench._sign_acknowledgement();
 COMMENT ON TRIGGER sign ON fsbench.acknowledgement IS 'A role acknowledges in its own name only';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.acknowledgement', '');

@@ -50,5 +50,3 @@ COMMENT ON COLUMN fsbench.instance_fairness.least_share IS 'Least share of one s
 COMMENT ON COLUMN fsbench.instance_fairness.most_share IS 'Largest share of one server, 0 to 1';
 COMMENT ON COLUMN fsbench.instance_fairness.fairness IS 'Index of Jain: the square of the sum of tps, divided by the number of servers and by the sum of the squares';
 COMMENT ON COLUMN fsbench.instance_fairness.skew_ms IS 'From the start of the first window to the start of the last one (ms)';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.run_instance', '');

@@ -75,6 +75,3 @@ COMMENT ON COLUMN fsbench.io_second.job IS 'Name of the job';
 COMMENT ON COLUMN fsbench.io_second.direction IS 'read or write';
 COMMENT ON COLUMN fsbench.io_second.operations IS 'Operations of all copies of the job';
 COMMENT ON COLUMN fsbench.io_second.bytes IS 'Bytes that they read or wrote';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.io_job', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.io_second', '');

@@ -133,10 +133,3 @@ CREATE TABLE fsbench.power_cut_commit (
 COMMENT ON TABLE fsbench.power_cut_commit IS 'Numbers that this server has committed for a watch of another server; the next call of fsbench.power_cut_watch() or power_cut_verify() there that connects to this server removes those that were counted';
 COMMENT ON COLUMN fsbench.power_cut_commit.mark IS 'Watch, as in fsbench.power_cut_watch of the other server';
 COMMENT ON COLUMN fsbench.power_cut_commit.number IS 'Number, from 1';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.watch_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_watch', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_commit', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_error', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_result', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_point', '');

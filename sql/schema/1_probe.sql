@@ -37,5 +37,3 @@ COMMENT ON COLUMN fsbench.probe.started_at IS 'Start of its first cycle; the dis
 COMMENT ON COLUMN fsbench.probe.seconds IS 'Length of all its cycles (s)';
 COMMENT ON COLUMN fsbench.probe.cycle_scheduled IS 'scheduled, by cycle';
 COMMENT ON COLUMN fsbench.probe.cycle_misses IS 'misses, by cycle';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.probe', '');

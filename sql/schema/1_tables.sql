@@ -574,10 +574,3 @@ COMMENT ON COLUMN fsbench.finding.severity IS 'info: good to know; warning: can 
 COMMENT ON COLUMN fsbench.finding.message IS 'The observation, with figures';
 COMMENT ON COLUMN fsbench.finding.hint IS 'Advice';
 COMMENT ON COLUMN fsbench.finding.weight IS 'Effect of such findings on the figures, for the order within a severity, the heaviest first; hundreds are groups, as in docs/findings.md';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.run_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.run_log', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.sample', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.histogram', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.environment', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.finding', '');

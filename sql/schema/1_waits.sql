@@ -36,5 +36,3 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.wait_profile IS 'What the clients of a run spent their time with, the most frequent first: wait events as in pg_stat_activity, and CPU where they waited for nothing; all of it, or from one second to another. Empty for a run without a sampler';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.wait_event', '');

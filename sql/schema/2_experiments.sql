@@ -176,19 +176,6 @@ COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block of the event';
 COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
 COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';
 
--- They steer what runs are made, in whose name: as with targets, rights on tables in general are not enough.
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['experiment', 'experiment_target', 'experiment_run', 'experiment_log'] LOOP
-        EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
-            'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
-        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes experiments');
-    END LOOP;
-END
-$$;
-
 -- A verdict needs its runs. No foreign key: the row of a run may be stored a moment after its experiment knows it.
 CREATE FUNCTION fsbench._check_run_of_experiment() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -228,10 +215,3 @@ COMMENT ON FUNCTION fsbench._check_new_experiment IS 'Pauses experiments whose r
 CREATE TRIGGER check_new_experiment BEFORE INSERT ON fsbench.experiment
     FOR EACH ROW WHEN (NEW.status IN ('queued', 'running')) EXECUTE FUNCTION fsbench._check_new_experiment();
 COMMENT ON TRIGGER check_new_experiment ON fsbench.experiment IS 'A row alone steers nothing';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_target', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_run', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_log_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_log', '');

@@ -46,21 +46,3 @@ CREATE TABLE fsbench.study_target (
 COMMENT ON TABLE fsbench.study_target IS 'The targets that each study has made, also those that are left of one that was dropped';
 COMMENT ON COLUMN fsbench.study_target.variant IS 'Variant of its definition';
 COMMENT ON COLUMN fsbench.study_target.target_name IS 'Target in fsbench.target';
-
--- They steer which filesystems are made, and which are removed.
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['study_definition', 'study', 'study_experiment', 'study_target'] LOOP
-        EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
-            'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
-        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes studies');
-    END LOOP;
-END
-$$;
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.study_definition', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.study', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.study_experiment', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.study_target', '');

@@ -130,12 +130,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench._check_writer IS 'Refuses writers who do not have the rights of the table''s owner. Private';
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.target
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.target IS 'Only the owner of the extension changes targets';
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.run_log
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.run_log IS 'Only the owner of the extension changes runs';
 
 -- The server's memory knows which runs are queued or on. A row from a dump is of a run of another server, or of another time, and would never end.
 CREATE FUNCTION fsbench._check_new_run() RETURNS trigger
@@ -227,9 +221,6 @@ CREATE FUNCTION fsbench._notify_helper() RETURNS trigger
     AS $$ BEGIN PERFORM pg_notify('fsbench_helper', NEW.job_id::text); RETURN NULL; END $$;
 COMMENT ON FUNCTION fsbench._notify_helper IS 'Wakes the helper. Private';
 CREATE TRIGGER notify AFTER INSERT ON fsbench.helper_job FOR EACH ROW EXECUTE FUNCTION fsbench._notify_helper();
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_job
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.helper_job IS 'Only the owner of the extension asks the helper';
 COMMENT ON TRIGGER notify ON fsbench.helper_job IS 'Wakes the helper, which listens on the channel fsbench_helper';
 
 -- The helper's report is about this machine, and is in no dump.
@@ -244,9 +235,6 @@ COMMENT ON COLUMN fsbench.helper_description.singleton IS 'True: there is one ro
 COMMENT ON COLUMN fsbench.helper_description.seen_at IS 'When the helper looked';
 COMMENT ON COLUMN fsbench.helper_description.helper_version IS 'Version of the helper';
 COMMENT ON COLUMN fsbench.helper_description.description IS 'Devices and directories of images of its configuration, filesystems with their programs, targets that are prepared';
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_description
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.helper_description IS 'Only the helper writes there, as the owner of the extension';
 
 -- Who serves is a session of this server, and is in no dump. A lock on this table takes rights on it, unlike an advisory lock.
 CREATE TABLE fsbench.helper_session (
@@ -260,11 +248,3 @@ COMMENT ON COLUMN fsbench.helper_session.singleton IS 'True: there is one row';
 COMMENT ON COLUMN fsbench.helper_session.pid IS 'Server process of the session';
 COMMENT ON COLUMN fsbench.helper_session.backend_start IS 'When that process was started: if pg_stat_activity shows no such process, no helper serves';
 COMMENT ON COLUMN fsbench.helper_session.helper_version IS 'Version of the helper';
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_session
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.helper_session IS 'Only the helper writes there, as the owner of the extension';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.target', $$WHERE kind <> 'default'$$);
-SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job_id_seq', '');
--- A target that a user has prepared by hand is prepared in this database alone.
-SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job', 'WHERE run_id IS NOT NULL');

@@ -9,15 +9,19 @@ REVOKE ALL ON ALL PROCEDURES IN SCHEMA fsbench FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION fsbench.verdict, fsbench.verdict_best, fsbench.set_aside, fsbench.change_points, fsbench.rate_estimate,
     fsbench.student_t TO PUBLIC;
 
--- Root pastes what fsbench.recommend() makes of these rows: a role that may write all data of the database is not to steer that.
+-- Targets, experiments and studies steer what is made, erased and removed. Root pastes what fsbench.recommend() makes of results. A role that may write
+-- all data of the database changes none of that.
 DO $$
 DECLARE
     name text;
 BEGIN
-    FOR name IN SELECT t.relation FROM fsbench._result_tables() t UNION ALL SELECT d.relation FROM fsbench._document_tables() d LOOP
+    FOR name IN SELECT t.relation FROM fsbench._result_tables() t UNION ALL SELECT d.relation FROM fsbench._document_tables() d
+        UNION ALL SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relnamespace = 'fsbench'::pg_catalog.regnamespace AND c.relkind = 'r'
+            AND c.relname ~ '^(target|run_log|(helper|experiment|imported|study)(_.*)?)$'
+    LOOP
         EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
             'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
-        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes results');
+        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension writes there');
     END LOOP;
 END
 $$;

@@ -58,5 +58,19 @@ BEGIN
 END
 $$;
 
+-- A dump has everything that is stored, but for what the helper says of this machine. A target that was prepared by hand is prepared in this database alone.
+DO $$
+DECLARE
+    relation record;
+BEGIN
+    FOR relation IN SELECT c.oid, c.relname FROM pg_catalog.pg_class c
+        WHERE c.relnamespace = 'fsbench'::pg_catalog.regnamespace AND c.relkind IN ('r', 'S') AND c.relname NOT IN ('helper_description', 'helper_session') ORDER BY 1
+    LOOP
+        PERFORM pg_catalog.pg_extension_config_dump(relation.oid,
+            CASE relation.relname WHEN 'target' THEN 'WHERE kind <> ''default''' WHEN 'helper_job' THEN 'WHERE run_id IS NOT NULL' ELSE '' END);
+    END LOOP;
+END
+$$;
+
 -- Says at once what would make the first run fail.
 SELECT fsbench._check_preloaded();
