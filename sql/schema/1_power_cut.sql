@@ -85,7 +85,6 @@ COMMENT ON COLUMN fsbench.power_cut_error.message IS 'Line of the server''s log,
 COMMENT ON COLUMN fsbench.power_cut_error.acknowledged IS 'Commits that were acknowledged before the server stopped';
 COMMENT ON COLUMN fsbench.power_cut_error.lost IS 'Acknowledged commits that are missing after the restart; NULL when the rows could not be read';
 COMMENT ON COLUMN fsbench.power_cut_error.outcome IS 'passed: the error was reported, and all acknowledged commits are there; failed: one is missing, or the server did not start; hidden: all are there, and nothing reported the error; not_tried: no operation failed';
-COMMENT ON COLUMN fsbench.power_cut_error.says IS 'The outcome in words';
 COMMENT ON COLUMN fsbench.power_cut_error.ms IS 'Time from the mount to the end of the server after its restart (ms)';
 
 CREATE SEQUENCE fsbench.watch_id_seq;

@@ -9,9 +9,7 @@ COMMENT ON COLUMN fsbench.script.sha256 IS 'SHA-256 of the document in UTF-8, in
 COMMENT ON COLUMN fsbench.script.document IS 'JSON with scripts (name, weight, text), variables, init_script and checks (name, sql, expected)';
 
 -- A run that starts stores its texts and its row in one transaction. The lock waits for that transaction, and the DELETE sees its row.
-CREATE FUNCTION fsbench._drop_unused_scripts() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._drop_unused_scripts() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     hashes text[];
 BEGIN

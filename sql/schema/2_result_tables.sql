@@ -1,8 +1,7 @@
 -- The list of result tables for triggers, export and import. Workloads declare their tables in core; the test workload_tables compares.
 
 CREATE FUNCTION fsbench._result_tables() RETURNS TABLE (place integer, relation name, key text, limits jsonb)
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20
-    AS $$
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20 AS $$
     VALUES
         (1, 'environment'::name, 'run_id', '{}'::jsonb),
         (2, 'finding', 'code', '{"code":200}'),
@@ -33,16 +32,13 @@ CREATE FUNCTION fsbench._result_tables() RETURNS TABLE (place integer, relation 
 COMMENT ON FUNCTION fsbench._result_tables IS 'Tables with rows of a run, beside run_log: the columns that tell the rows of a run apart, and limits of values from elsewhere: a range of numbers, a list of texts, the longest name, or true for a JSON array or object. Private';
 
 CREATE FUNCTION fsbench._document_tables() RETURNS TABLE (relation name, option text, texts text[])
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 1
-    AS $$
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 1 AS $$
     VALUES
         ('script'::name, 'script', '{scripts,variables,init_script,checks}'::text[])
     $$;
 COMMENT ON FUNCTION fsbench._document_tables IS 'Tables of texts, columns sha256 and document: a run refers to a text by the member sha256 of this option. Arguments of calls have a member of the same name, with these texts. Private';
 
-CREATE FUNCTION fsbench._workload_routines() RETURNS SETOF name
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 10
-    AS $$
+CREATE FUNCTION fsbench._workload_routines() RETURNS SETOF name LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 10 AS $$
     VALUES
         ('script_from_statements'::name),
         ('power_cut'),

@@ -24,7 +24,6 @@ COMMENT ON COLUMN fsbench.study.definition IS 'Definition at the start of the st
 COMMENT ON COLUMN fsbench.study.asked IS 'Arguments as given';
 COMMENT ON COLUMN fsbench.study.facts IS 'Facts of this machine and server that decided what was left out: kernel, memory, processors, version, missing filesystems with reasons, limits of the helper''s configuration, possible values of settings, and targets on images';
 COMMENT ON COLUMN fsbench.study.requested_by IS 'Role that asked';
-COMMENT ON COLUMN fsbench.study.created_at IS 'Time of recording';
 
 CREATE TABLE fsbench.study_experiment (
     study         text NOT NULL REFERENCES fsbench.study ON DELETE CASCADE,

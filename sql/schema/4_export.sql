@@ -5,8 +5,7 @@
 
 -- Columns that are left out mean something only where a run was made, or would steer something.
 CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name, key text, parent text, left_out name[], option text)
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20
-    AS $$
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20 AS $$
     SELECT row_number() OVER (ORDER BY v.place, v.relation)::integer, v.relation, v.key, v.parent, v.left_out, v.option FROM (VALUES
         (0, 'run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[], NULL::text),
         (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_blocks}', NULL),
@@ -22,8 +21,7 @@ COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() 
 
 -- A hash of short texts says what was left out. A hash of that hash and a secret of the file tells whether the texts of two runs differ.
 CREATE FUNCTION fsbench._hide_hashes(document jsonb, prefix text[], secret text) RETURNS jsonb
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     path text[];
 BEGIN
@@ -37,8 +35,7 @@ $$;
 COMMENT ON FUNCTION fsbench._hide_hashes IS 'Parameters of a run with other hashes of texts, which a secret decides. Private';
 
 CREATE FUNCTION fsbench._export_line(line text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
     SELECT regexp_replace(replace(replace(replace(replace(replace(replace(replace(replace($1, '%', '%25'), '\\', '%5C'), '\"', '%22'), '\n', '%0A'), '\r', '%0D'),
         '\t', '%09'), '\b', '%08'), '\f', '%0C'), '\\u00([0-9a-f]{2})', '%\1', 'g')
     $$;
@@ -46,8 +43,7 @@ COMMENT ON FUNCTION fsbench._export_line IS 'A line of JSON without backslashes.
 
 -- The bytes that a checksum is made of are the same in each encoding.
 CREATE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS bytea
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
     SELECT sha256(before || CASE WHEN getdatabaseencoding() = 'SQL_ASCII' THEN decode(replace(line, '\', '\\'), 'escape') ELSE convert_to(line, 'UTF8') END)
     $$;
 COMMENT ON FUNCTION fsbench._line_hash IS 'The checksum of a file up to this line: SHA-256 of the one up to the line before, and of the line. Private';
@@ -84,8 +80,7 @@ BEGIN
             RAISE EXCEPTION 'experiment "%" does not exist', $1
                 USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no experiment of this name in this database.', HINT = 'See fsbench.experiments.';
         ELSIF problem IS NOT NULL THEN
-            RAISE EXCEPTION 'experiment "%" is not over', $1
-                USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its status is %s.', problem),
+            RAISE EXCEPTION 'experiment "%" is not over', $1 USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its status is %s.', problem),
                       HINT = 'Wait for it with CALL fsbench.wait_experiment(), or end it with fsbench.cancel_experiment().';
         END IF;
         SELECT array_agg(DISTINCT x.run_id) INTO ids

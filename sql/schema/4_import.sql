@@ -1,23 +1,17 @@
 -- Import of the files that fsbench.export() has written in another database.
 
 CREATE FUNCTION fsbench._line_member(line text, name text) RETURNS text
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'fsbench_line_member_wrapper';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'fsbench_line_member_wrapper';
 COMMENT ON FUNCTION fsbench._line_member IS 'A member of a line of a file, unparsed text; NULL if the line lacks it. Private';
 
-CREATE FUNCTION fsbench._line_count(line text) RETURNS integer
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'fsbench_line_count_wrapper';
+CREATE FUNCTION fsbench._line_count(line text) RETURNS integer LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'fsbench_line_count_wrapper';
 COMMENT ON FUNCTION fsbench._line_count IS 'Number of rows in a line of a file; NULL without rows. Private';
 
 CREATE FUNCTION fsbench._line_rows(line text, from_row integer, bytes integer) RETURNS SETOF text
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE ROWS 200
-    AS 'MODULE_PATHNAME', 'fsbench_line_rows_wrapper';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE ROWS 200 AS 'MODULE_PATHNAME', 'fsbench_line_rows_wrapper';
 COMMENT ON FUNCTION fsbench._line_rows IS 'Rows of a line of a file, unparsed text: from this row on (counted from 1), at least one, and together no more than this number of bytes. Private';
 
-CREATE FUNCTION fsbench._import_problem(line integer, what text) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._import_problem(line integer, what text) RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'the file cannot be imported'
         USING ERRCODE = 'bad_copy_file_format', DETAIL = CASE WHEN line IS NULL THEN '' ELSE format('Line %s: ', line) END || what,
@@ -29,8 +23,7 @@ COMMENT ON FUNCTION fsbench._import_problem IS 'Refuses a file. Private';
 -- A row when it is stored is not much longer than in the file, and can be read again. That is seen before it is parsed: numbers of jsonb are written
 -- without exponents, and what is nested deeply cannot be compared later.
 CREATE FUNCTION fsbench._import_line(line text) RETURNS jsonb
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     document jsonb;
     numbers text;
@@ -61,8 +54,7 @@ COMMENT ON FUNCTION fsbench._import_line IS 'A row of a file, or its first line,
 
 -- Texts are shown in lines of their own, beside commands to paste.
 CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     -- In other encodings a byte above 127 is a character or a part of one; where the server knows of none, texts are UTF-8.
     controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]'
@@ -82,9 +74,7 @@ $$;
 COMMENT ON FUNCTION fsbench._import_texts IS 'JSON with a space for each control character. Private';
 
 -- judge(), diff() and fingerprints read these parameters, and cast what is checked here.
-CREATE FUNCTION fsbench._is_odd_used(used jsonb) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._is_odd_used(used jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT jsonb_typeof(used) NOT IN ('object', 'null')
         OR jsonb_typeof(used -> 'bound') NOT IN ('object', 'null')
         OR EXISTS (SELECT FROM (VALUES ('{scale}', 2147483647), ('{clients}', 2147483647), ('{warmup_ms}', 2678400000), ('{within_ms}', 2678400000), ('{rate}', 1e15),
@@ -100,8 +90,7 @@ COMMENT ON FUNCTION fsbench._is_odd_used IS 'Whether the parameters of a run hav
 
 -- How a value of a column has to be written in JSON, so that a cast can go wrong in a clear way only; and what values no run has.
 CREATE FUNCTION fsbench._import_column(relation name, attname name, type oid, given text, words text, OUT value text, OUT wrong text)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own jsonb := (SELECT t.limits -> $2 FROM fsbench._result_tables() t WHERE t.relation = $1);
     most integer;
@@ -168,8 +157,7 @@ COMMENT ON FUNCTION fsbench._import_column IS 'Expressions that read a column an
 
 -- Another server that carries a run out may send anything: its figures have the bounds of those in files.
 CREATE FUNCTION fsbench._odd_column(relation name, rows jsonb, left_out name[]) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     wrong text;
     odd text;
@@ -189,9 +177,7 @@ $$;
 COMMENT ON FUNCTION fsbench._odd_column IS 'A column with a value that no run has; NULL without one. Private: the library checks what another server sends';
 
 -- A prepared transaction may hold the lock for ever.
-CREATE FUNCTION fsbench._lock_imports() RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._lock_imports() RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     before text := current_setting('lock_timeout');
 BEGIN
@@ -207,9 +193,7 @@ $$;
 COMMENT ON FUNCTION fsbench._lock_imports IS 'Waits until no other transaction imports a file, a minute at most. Private';
 
 -- Only the role that has imported runs of a host may add to them.
-CREATE FUNCTION fsbench._check_importer(host text, caller name) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._check_importer(host text, caller name) RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM fsbench.imported_file f WHERE f.host = $1
                AND NOT EXISTS (SELECT FROM pg_roles o WHERE o.rolname IN (f.imported_by, current_user) AND pg_has_role(caller, o.oid, 'USAGE'))) THEN
@@ -223,8 +207,7 @@ COMMENT ON FUNCTION fsbench._check_importer IS 'Refuses a role that has not impo
 
 -- A run is not changed by a second file. Where its row is the same and a row below it is not, one of the two files was changed.
 CREATE FUNCTION fsbench._import_differs(runs bigint[], host text, line integer, what text) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION '% of host "%" is here with other figures',
         (SELECT CASE cardinality(runs) WHEN 1 THEN 'run ' ELSE 'one of the runs ' END || string_agg(i.run_id_there::text, ', ') || CASE WHEN cardinality(runs) > 10 THEN ', ...' ELSE '' END
@@ -236,8 +219,7 @@ $$;
 COMMENT ON FUNCTION fsbench._import_differs IS 'Refuses a file that tells something else of a run than one before it. Private';
 
 CREATE FUNCTION fsbench._import_whole(relation name, runs bigint[], rows bigint, host text, line integer) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     there bigint;
 BEGIN
@@ -255,8 +237,7 @@ COMMENT ON FUNCTION fsbench._import_whole IS 'Refuses a file that lacks rows of 
 
 -- Texts are found by their hash, so that nothing of them is changed: pages show characters that are not seen by their numbers.
 CREATE FUNCTION fsbench._import_document(relation name, hash text, words text, hashes text[], line integer) RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF hash IS NULL THEN
         RETURN;
@@ -276,8 +257,7 @@ $$;
 COMMENT ON FUNCTION fsbench._import_document IS 'Stores texts of a file, if there are any; hashes are those that its runs refer to. Private';
 
 CREATE FUNCTION fsbench._import_documents(relation name, rows jsonb[], attributes jsonb, hashes text[], line integer, INOUT hash text, INOUT words text)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     next_hash text;
     next_words text;
@@ -365,8 +345,7 @@ DECLARE
     old_rows bigint;
 BEGIN
     IF file IS NULL THEN
-        RAISE EXCEPTION 'file must not be null'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is the text that fsbench.export() has written.',
+        RAISE EXCEPTION 'file must not be null' USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is the text that fsbench.export() has written.',
                   HINT = 'In psql: \set file `cat x.jsonl` and SELECT * FROM fsbench.import(:''file'');';
     END IF;
     IF octet_length(file) > 256 * 1024 * 1024 THEN
@@ -396,8 +375,7 @@ BEGIN
     IF jsonb_typeof(header -> 'format') IS DISTINCT FROM 'number' THEN
         PERFORM fsbench._import_problem(1, 'It does not say of what format the file is.');
     ELSIF (header ->> 'format')::numeric > 1 THEN
-        RAISE EXCEPTION 'the file is of format %, which is newer than this pgfsbench', left(header ->> 'format', 20)
-            USING ERRCODE = 'feature_not_supported',
+        RAISE EXCEPTION 'the file is of format %, which is newer than this pgfsbench', left(header ->> 'format', 20) USING ERRCODE = 'feature_not_supported',
                   DETAIL = format('It was written by pgfsbench %s; pgfsbench %s reads formats up to 1.', coalesce(left(header ->> 'pgfsbench', 50), 'of a version that it does not tell'), fsbench.version()),
                   HINT = 'Update pgfsbench here.';
     ELSIF header -> 'format' <> '1' OR jsonb_typeof(header -> 'host_fingerprints') IS DISTINCT FROM 'array'
@@ -430,8 +408,7 @@ BEGIN
     END IF;
     suffix := coalesce($2, header ->> 'hostname');
     IF suffix !~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' IS NOT FALSE THEN
-        RAISE EXCEPTION 'there is no name for the host of the file'
-            USING ERRCODE = 'invalid_parameter_value',
+        RAISE EXCEPTION 'there is no name for the host of the file' USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = 'It has to begin with a letter or a digit, and to consist of letters, digits and _ . - (ASCII), 63 at most.',
                   HINT = 'Say how it is to be called here: fsbench.import(..., host => ''db1'').';
     END IF;
@@ -488,8 +465,7 @@ BEGIN
             WHERE c.count > 1 OR c.name = ANY (part.left_out)
                OR NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname = c.name);
             IF bad IS NOT NULL THEN
-                RAISE EXCEPTION 'the file has columns that are not known here'
-                    USING ERRCODE = 'feature_not_supported',
+                RAISE EXCEPTION 'the file has columns that are not known here' USING ERRCODE = 'feature_not_supported',
                           DETAIL = format('Line %s: %s of table %s. It was written by pgfsbench %s, and this is %s.', n, left(bad, 200), part.relation, left(header ->> 'pgfsbench', 50), fsbench.version()),
                           HINT = 'Nothing was changed. If that is a newer version, update pgfsbench here.';
             END IF;
@@ -672,28 +648,24 @@ COMMENT ON FUNCTION fsbench._import IS 'Reads a file in the name of a role. Priv
 
 -- It takes the role whose rights are in use, which need not be the one of the session, and calls what is below with those of the extension's owner.
 CREATE FUNCTION fsbench._change_imported(verb text, file text, host text) RETURNS text
-    LANGUAGE c VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_change_imported_wrapper';
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_change_imported_wrapper';
 COMMENT ON FUNCTION fsbench._change_imported IS 'Imports a file, or drops what was imported. Private';
 
 CREATE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.suffix, r.experiments, r.runs, r.already_here
     FROM jsonb_to_record(fsbench._change_imported('import', $1, $2)::jsonb) r (suffix text, experiments bigint, runs bigint, already_here bigint)
     $$;
 COMMENT ON FUNCTION fsbench.import IS 'Reads a whole file of fsbench.export() of another database, or nothing of it. Runs and experiments that are here already stay unchanged. Names of its targets, labels and experiments get an @ and the name of the host (host, or without it the name in the file), and each run the finding imported. Imported runs are not repeated, extended or confirmed, and recommend() makes no lines of them';
 
 CREATE FUNCTION fsbench._drop_imported(host text, caller name) RETURNS bigint
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     files bigint[];
     gone bigint[];
 BEGIN
     IF $1 IS NULL THEN
-        RAISE EXCEPTION 'host must not be null'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It says what is dropped.', HINT = 'See fsbench.imported.';
+        RAISE EXCEPTION 'host must not be null' USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It says what is dropped.', HINT = 'See fsbench.imported.';
     END IF;
     SELECT array_agg(f.import_id) INTO files FROM fsbench.imported_file f WHERE f.host = $1;
     IF files IS NULL THEN
