@@ -21,7 +21,7 @@ SELECT count(*) AS runs_before FROM fsbench.run_log \gset
 
 -- One of each kind, and what SQL's types or the server decide; core has the others (workload/tests/refusals.rs, units.rs).
 SELECT pg_temp.refused(a) FROM unnest(ARRAY[
-    $$target => 'ext5'$$, $$target => E'two\nlines'$$, $$workload => 'TPCB'$$,
+    $$target => 'ext5'$$, $$target => ''$$, $$target => E'two\nlines'$$, $$workload => 'TPCB'$$,
     'scale => 0', $$scale => 1, size => '1GB'$$, $$size => ''$$, $$size => 'large'$$, $$size => '0'$$, $$size => '1 parsec'$$, $$size => '99999999999999999999GB'$$,
     'clients => 129', $$duration => '0'$$, $$duration => '31 days'$$, $$duration => '178000000 years'$$, $$duration => '-178000000 years'$$,
     $$duration => '1 s', transactions => 1$$, 'transactions => 0', 'transactions => 9223372036854775807', 'transactions => -9223372036854775808',
