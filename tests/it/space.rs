@@ -41,16 +41,14 @@ pub fn fill(directory: &Path, leave: u64) -> PathBuf {
 }
 
 #[test]
-fn a_run_that_does_not_fit_is_refused_and_one_that_is_on_ends_before_its_filesystem_is_full() {
-    let name =
-        "a_run_that_does_not_fit_is_refused_and_one_that_is_on_ends_before_its_filesystem_is_full";
+fn a_run_or_its_maintenance_that_does_not_fit_is_refused() {
+    let name = "a_run_or_its_maintenance_that_does_not_fit_is_refused";
     let Some(fs) = small_filesystem(name, 300) else {
         return;
     };
     let server = server_in(&fs.path(), None, SMALL);
     a_run_that_does_not_fit_is_refused(&server);
     room_for_maintenance_is_asked_before(&server);
-    a_run_ends_before_the_data_filesystem_is_full(&server, &fs.path());
 }
 
 fn a_run_that_does_not_fit_is_refused(server: &TestServer) {
@@ -131,11 +129,16 @@ fn fills_up_while_a_run_is_on(server: &TestServer, directory: &Path) {
     assert!(!server.log().contains("PANIC"), "{}", server.log());
 }
 
-fn a_run_ends_before_the_data_filesystem_is_full(server: &TestServer, directory: &Path) {
+#[test]
+fn a_run_ends_before_the_data_filesystem_is_full() {
+    let Some(fs) = small_filesystem("a_run_ends_before_the_data_filesystem_is_full", 400) else {
+        return;
+    };
+    let server = server_in(&fs.path(), None, SMALL);
     // As long as there is room for it, it is only told.
     let mut client = server.connect("postgres");
-    let filler = fill(directory, 60 * MEGABYTE);
-    set(server, &mut client, "pgfsbench.reserved_space", "1MB");
+    let filler = fill(&fs.path(), 60 * MEGABYTE);
+    set(&server, &mut client, "pgfsbench.reserved_space", "1MB");
     let mut almost_full = |room: &str| {
         let id = run(&mut client, QUICK);
         let told = format!(
@@ -146,8 +149,8 @@ fn a_run_ends_before_the_data_filesystem_is_full(server: &TestServer, directory:
     almost_full("1");
     remove_file(filler).expect("the filler");
     almost_full("0");
-    set(server, &mut client, "pgfsbench.reserved_space", "32MB");
-    fills_up_while_a_run_is_on(server, directory);
+    set(&server, &mut client, "pgfsbench.reserved_space", "32MB");
+    fills_up_while_a_run_is_on(&server, &fs.path());
 }
 
 #[test]
