@@ -20,7 +20,7 @@ use pgfsbench_core::{
     helper::{Prepare, Request},
     target::cluster::Cluster,
 };
-use serde_json::Value;
+use serde_json::json;
 
 use crate::{
     errors::{Fault, sqlstate},
@@ -57,9 +57,7 @@ pub enum ServerPlace {
     Connection(String),
     /// On a filesystem that the helper makes.
     Made {
-        /// The request of a job of `prepare`.
-        request: Value,
-        /// The request, checked.
+        /// The request of a job of `prepare`, checked.
         prepare: Box<Prepare>,
     },
 }
@@ -86,13 +84,9 @@ pub fn find(name: &str) -> Result<Target, Fault> {
     let on = match kind {
         Kind::Directory => ServerPlace::Directory(still_mounted(&row)?),
         Kind::Connection => ServerPlace::Connection(row.connection.clone().unwrap_or_default()),
-        Kind::Image | Kind::Device => {
-            let request = row.request();
-            ServerPlace::Made {
-                prepare: prepare(name, &request)?,
-                request,
-            }
-        }
+        Kind::Image | Kind::Device => ServerPlace::Made {
+            prepare: prepare(&row)?,
+        },
     };
     Ok(Target {
         name: name.to_owned(),
@@ -137,8 +131,9 @@ fn still_mounted(row: &Row) -> Result<PathBuf, Fault> {
 }
 
 /// The request of a job of `prepare`, by the same check that the helper makes.
-fn prepare(name: &str, request: &Value) -> Result<Box<Prepare>, Fault> {
-    match Request::of_job("prepare", name, &request.to_string())? {
+fn prepare(row: &Row) -> Result<Box<Prepare>, Fault> {
+    let request = json!(row.request()?).to_string();
+    match Request::of_job("prepare", &row.target, &request)? {
         Request::Prepare { prepare, .. } => Ok(prepare),
         _ => Err(Fault::new(sqlstate::INTERNAL, "not a request to prepare")),
     }

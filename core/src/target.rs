@@ -15,12 +15,15 @@ pub mod server_log;
 pub mod settings;
 pub mod trust;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
 use self::parameter::{AppliesTo, PARAMETERS, Parameter};
 use crate::{
-    helper::{Filesystem, InitialSync, Layout, LayoutOptions, layout, options::check_kernel},
+    helper::{
+        DeviceRequest, Filesystem, InitialSync, Layout, LayoutOptions, Log, Prepare, SsdState,
+        Storage, layout, options::check_kernel,
+    },
     refusal::{Refusal, quoted},
     rows,
 };
@@ -168,13 +171,7 @@ impl Row {
                     .hint("Give the argument \"filesystem\", such as 'xfs' or 'ext4'."));
             }
         };
-        if let Some(state) = &self.ssd_state
-            && !["trimmed", "as_is"].contains(&state.as_str())
-        {
-            return Err(Refusal::argument(format!("invalid ssd_state {}", quoted(state)))
-                .detail("With trimmed the whole device is discarded before mkfs, with as_is nothing is.")
-                .hint("Give 'trimmed' or 'as_is', or leave it out for what mkfs does by itself."));
-        }
+        self.state_before()?;
         check_names(
             "block_settings",
             self.block_settings.as_ref(),
@@ -197,13 +194,6 @@ impl Row {
 
     /// Refuses several devices without a layout, and a layout that does not fit them.
     fn check_layout(&self) -> Result<(), Refusal> {
-        let unknown = |name: &str, value: &str, known: &str| {
-            Err(
-                Refusal::argument(format!("invalid {name} {}", quoted(value)))
-                    .detail("The helper brings an array in sync before anything is measured.")
-                    .hint(format!("Give {known}, or leave it out.")),
-            )
-        };
         if let Some(count) = self.image_count
             && !(1..=layout::MOST_MEMBERS as i64).contains(&count)
         {
@@ -216,21 +206,8 @@ impl Row {
                     .hint("Give a number in that range."),
             );
         }
-        let initial_sync = match self.initial_sync.as_deref() {
-            None => None,
-            Some("wait") => Some(InitialSync::Wait),
-            Some("check") => Some(InitialSync::Check),
-            Some("skip") => Some(InitialSync::Skip),
-            Some(other) => return unknown("initial_sync", other, "'wait', 'check' or 'skip'"),
-        };
-        let options: Option<LayoutOptions> = match &self.layout_options {
-            None => None,
-            Some(given) => Some(serde_json::from_value(given.clone()).map_err(|error| {
-                Refusal::argument("layout_options cannot be read")
-                    .detail(format!("It does not parse: {}.", quoted(&error.to_string())))
-                    .hint("Give an object with chunk, bitmap, consistency_policy and copies, such as {\"chunk\": \"256k\"}.")
-            })?),
-        };
+        let initial_sync = self.first_sync()?;
+        let options = self.array_options()?;
         layout::LayoutRequest {
             layout: self.layout.as_deref().map(Layout::of_name).transpose()?,
             options: options.as_ref(),
@@ -250,58 +227,116 @@ impl Row {
         }
     }
 
-    /// The request to the helper, as in `fsbench.helper_job`; only arguments that were given.
-    pub fn request(&self) -> Value {
-        let device = |path: &str, identity: Option<&Value>| {
-            let mut device = json!({ "path": path });
-            if let (Some(all), Some(Value::Object(identity))) = (device.as_object_mut(), identity) {
-                all.extend(identity.clone());
-            }
-            json!({ "device": device })
-        };
-        let sparse = self.image_sparse.unwrap_or(true);
-        let storage = match (&self.device, &self.devices, self.image_size_bytes) {
-            (Some(path), ..) => device(path, self.device_identity.as_ref()),
-            (None, Some(paths), _) => {
-                let identities = self.device_identity.as_ref();
-                let member = |(n, path): (usize, &String)| {
-                    device(path, identities.and_then(|all| all.get(n)))["device"].take()
-                };
-                let members: Vec<Value> = paths.iter().enumerate().map(member).collect();
-                json!({ "devices": members })
-            }
-            (None, None, bytes) => match self.image_count {
-                None | Some(1) => json!({"image": {"bytes": bytes, "sparse": sparse}}),
-                Some(count) => {
-                    json!({"images": {"count": count, "bytes": bytes, "sparse": sparse}})
-                }
-            },
-        };
-        let log = match (&self.log_device, self.log_size_bytes) {
-            (Some(path), _) => Some(device(path, self.log_device_identity.as_ref())),
-            (None, Some(bytes)) => Some(json!({"image": {"bytes": bytes}})),
-            (None, None) => None,
-        };
-        let mut request = json!({
-            "storage": storage,
-            "filesystem": self.filesystem,
-            "mkfs_options": self.mkfs_options,
-            "mount_options": self.mount_options,
-            "layout": self.layout,
-            "layout_options": self.layout_options,
-            "initial_sync": self.initial_sync,
-            "log": log,
-            "ssd_state": self.ssd_state,
-            "block_settings": self.block_settings,
-            "kernel_settings": self.kernel_settings,
-            "pool_properties": self.pool_properties,
-            "dataset_properties": self.dataset_properties,
-        });
-        if let Some(all) = request.as_object_mut() {
-            all.retain(|_, value| !value.is_null());
-        }
-        request
+    /// The request to the helper, as in `fsbench.helper_job`; only arguments that were given. Its options are unchecked.
+    pub fn request(&self) -> Result<Prepare, Refusal> {
+        let filesystem = Filesystem::of_name(self.filesystem.as_deref().unwrap_or(""))?;
+        Ok(Prepare {
+            mkfs_options: self.mkfs_options.clone(),
+            mount_options: self.mount_options.clone(),
+            layout: self.layout.as_deref().map(Layout::of_name).transpose()?,
+            layout_options: self.array_options()?,
+            initial_sync: self.first_sync()?,
+            log: self.log()?,
+            ssd_state: self.state_before()?,
+            block_settings: typed("block_settings", self.block_settings.as_ref())?,
+            kernel_settings: typed("kernel_settings", self.kernel_settings.as_ref())?,
+            pool_properties: self.pool_properties.clone(),
+            dataset_properties: self.dataset_properties.clone(),
+            ..Prepare::new(self.storage()?, filesystem)
+        })
     }
+
+    fn storage(&self) -> Result<Storage, Refusal> {
+        let identities = self.device_identity.as_ref();
+        if let Some(path) = &self.device {
+            return Ok(Storage::Device(device(path, identities)?));
+        }
+        if let Some(paths) = &self.devices {
+            let member =
+                |(n, path): (usize, &String)| device(path, identities.and_then(|all| all.get(n)));
+            let members: Result<_, _> = paths.iter().enumerate().map(member).collect();
+            return Ok(Storage::Devices(members?));
+        }
+        let bytes = self.image_size_bytes.unwrap_or(0);
+        let sparse = self.image_sparse.unwrap_or(true);
+        Ok(match self.image_count {
+            None | Some(1) => Storage::Image { bytes, sparse },
+            Some(count) => Storage::Images {
+                count: u32::try_from(count).unwrap_or(0),
+                bytes,
+                sparse,
+            },
+        })
+    }
+
+    fn log(&self) -> Result<Option<Log>, Refusal> {
+        Ok(match (&self.log_device, self.log_size_bytes) {
+            (Some(path), _) => {
+                let identity = self.log_device_identity.as_ref();
+                Some(Log::Device(device(path, identity)?))
+            }
+            (None, Some(bytes)) => Some(Log::Image { bytes }),
+            (None, None) => None,
+        })
+    }
+
+    fn array_options(&self) -> Result<Option<LayoutOptions>, Refusal> {
+        typed("layout_options", self.layout_options.as_ref()).map_err(|refusal| {
+            refusal.hint("Give an object with chunk, bitmap, consistency_policy and copies, such as {\"chunk\": \"256k\"}.")
+        })
+    }
+
+    fn first_sync(&self) -> Result<Option<InitialSync>, Refusal> {
+        Ok(Some(match self.initial_sync.as_deref() {
+            None => return Ok(None),
+            Some("wait") => InitialSync::Wait,
+            Some("check") => InitialSync::Check,
+            Some("skip") => InitialSync::Skip,
+            Some(other) => {
+                let message = format!("invalid initial_sync {}", quoted(other));
+                return Err(Refusal::argument(message)
+                    .detail("The helper brings an array in sync before anything is measured.")
+                    .hint("Give 'wait', 'check' or 'skip', or leave it out."));
+            }
+        }))
+    }
+
+    fn state_before(&self) -> Result<Option<SsdState>, Refusal> {
+        Ok(Some(match self.ssd_state.as_deref() {
+            None => return Ok(None),
+            Some("trimmed") => SsdState::Trimmed,
+            Some("as_is") => SsdState::AsIs,
+            Some(other) => {
+                return Err(Refusal::argument(format!("invalid ssd_state {}", quoted(other)))
+                    .detail("With trimmed the whole device is discarded before mkfs, with as_is nothing is.")
+                    .hint("Give 'trimmed' or 'as_is', or leave it out for what mkfs does by itself."));
+            }
+        }))
+    }
+}
+
+/// A column of JSON in the type of the helper's request.
+fn typed<T: DeserializeOwned>(name: &str, value: Option<&Value>) -> Result<Option<T>, Refusal> {
+    let typed = value.map(|given| serde_json::from_value(given.clone()));
+    typed.transpose().map_err(|error| {
+        Refusal::argument(format!("{name} cannot be read"))
+            .detail(format!(
+                "It does not parse: {}.",
+                quoted(&error.to_string())
+            ))
+            .hint("Alter the target, or create it anew.")
+    })
+}
+
+/// A device with the identity that was stored of it.
+fn device(path: &str, identity: Option<&Value>) -> Result<DeviceRequest, Refusal> {
+    let mut known = match identity {
+        Some(Value::Object(identity)) => identity.clone(),
+        _ => Map::new(),
+    };
+    known.insert("path".into(), path.into());
+    let known = typed("device_identity", Some(&Value::Object(known)))?;
+    Ok(known.unwrap_or_else(|| DeviceRequest::of_path(path)))
 }
 
 /// A parameter that means nothing for targets of this kind.

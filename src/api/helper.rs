@@ -2,7 +2,7 @@
 
 use pgfsbench_core::{refusal::quoted, units::format_bytes};
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{guard, in_use, request};
 use crate::{
@@ -71,7 +71,8 @@ fn made(owner: u32, name: &str) -> Result<Row, Fault> {
 /// Has the helper make and mount once, on a sparse image, what a target asks for that is not recorded yet, and says so.
 pub fn try_out(row: &Row) -> Result<(), Fault> {
     let ready = may_ask("fsbench.create_target() with try")?;
-    let tried = helper_worker::ask_for(ready.owner, "try", &row.target, &row.request())?;
+    let request = json!(row.request()?);
+    let tried = helper_worker::ask_for(ready.owner, "try", &row.target, &request)?;
     let text = |name: &str| tried[name].as_str().unwrap_or("").to_owned();
     let bytes = tried["image_bytes"].as_u64().unwrap_or(0);
     let ignored = tried["mount_options_not_shown"].as_array();

@@ -77,11 +77,7 @@ fn with_evidence<R>(
     let owner = guard::extension()?.owner;
     let name: Option<String> = study.map(Into::into);
     let found = started(owner, name.as_deref())?;
-    let here = StudyContext {
-        study: &found.definition,
-        arguments: &found.asked,
-        facts: &found.facts,
-    };
+    let here = StudyContext::new(&found.definition, &found.asked, &found.facts);
     let evidence = session::with_rights_of(owner, || evidence::gather(&here))?;
     Ok(f(&here, &evidence))
 }

@@ -205,7 +205,7 @@ fn request(message: &JobMessage) -> Result<Value, Fault> {
         return Ok(json!({}));
     }
     match target::find(&message.target)?.on {
-        ServerPlace::Made { request, .. } => Ok(request),
+        ServerPlace::Made { prepare } => Ok(json!(prepare)),
         _ => Err(Fault::new(
             sqlstate::NOT_IN_THIS_STATE,
             format!("target \"{}\" was changed", message.target),

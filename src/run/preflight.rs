@@ -127,7 +127,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
         // That server looks at what it has.
         ServerPlace::Connection(_) => return refuse_options_of_own_servers(spec),
         // How much room is on it is known when it is made.
-        ServerPlace::Made { prepare, .. } => {
+        ServerPlace::Made { prepare } => {
             if spec.workload.cuts_power() {
                 prepare.check_can_be_recorded()?;
             }
@@ -286,7 +286,7 @@ fn needed_on(spec: &Spec, target: &Target) -> Result<u64, Fault> {
     let given = spec.settings.get(NAME).or(target.settings.get(NAME));
     let bytes = room::needed_on_target(spec, wal_with(given)?);
     Ok(match &target.on {
-        ServerPlace::Made { prepare, .. } => room::taken_on(prepare.filesystem.name(), bytes),
+        ServerPlace::Made { prepare } => room::taken_on(prepare.filesystem.name(), bytes),
         ServerPlace::Directory(_) | ServerPlace::Connection(_) => bytes,
     })
 }

@@ -51,7 +51,7 @@ pub fn checked(mut row: Row) -> Result<Row, Fault> {
         operating_system_user()?;
     }
     if kind.is_made() {
-        prepare(&row.target, &row.request())?;
+        prepare(&row)?;
     }
     Ok(row)
 }

@@ -1,6 +1,6 @@
 //! Properties of the asking server that a server on a target takes over.
 
-use crate::common::{assert_refused, row, rows};
+use crate::common::{assert_refused, rows, run};
 use crate::directory_target::Place;
 use pgfsbench_core::target::{carried_over, cluster};
 use pgfsbench_tests::{Leaves, TestServer, assert_columns, controldata, skip};
@@ -9,10 +9,20 @@ use std::path::PathBuf;
 
 const SHORT_RUN: &str = "target => 'here', scale => 1, clients => 1, transactions => 10, seed => 1";
 
-/// Each version of PostgreSQL brings new settings: each takes a decision here.
 #[test]
-fn each_setting_and_each_option_of_initdb_is_carried_over_or_there_is_a_reason() {
-    let server = TestServer::with_extension(&[]);
+fn a_target_has_settings_and_wal_segments_of_the_server_that_asks_though_its_data_are_behind_a_link()
+ {
+    let place = Place::new("");
+    each_setting_and_each_option_of_initdb_is_carried_over_or_there_is_a_reason(&place);
+    place.server.put_data_behind_a_link();
+    a_target_has_the_wal_segments_of_the_server_that_asks(&place);
+    too_few_huge_pages_are_told_before_the_target_server_is_started(&place);
+}
+
+/// Each version of PostgreSQL brings new settings: each takes a decision here.
+fn each_setting_and_each_option_of_initdb_is_carried_over_or_there_is_a_reason(
+    server: &TestServer,
+) {
     let names = rows(
         &mut server.connect("postgres"),
         "SELECT name FROM pg_settings WHERE name !~ '[.]' OR name LIKE 'pgfsbench.%'",
@@ -49,54 +59,30 @@ fn prepared(place: &Place) -> Vec<PathBuf> {
     data.filter(|data| data.exists()).collect()
 }
 
-#[test]
-fn a_target_has_the_wal_segments_of_the_server_that_asks() {
-    let place = Place::new("");
+/// The data are loaded by a server of their own, behind the link, and copied.
+fn a_target_has_the_wal_segments_of_the_server_that_asks(place: &Place) {
     for megabytes in [1, 64] {
         place.server.change_wal_segments(megabytes);
         let mut client = place.server.connect("postgres");
-        let run = row(
-            &mut client,
-            &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"),
-        );
+        let run = run(&mut client, SHORT_RUN);
         assert_columns(
             &mut client,
             &format!("FROM fsbench.result WHERE run_id = {run}"),
             &[("status", "done"), ("transactions_total", "10")],
         );
         let segment = format!("Bytes per WAL segment:                {}", megabytes << 20);
-        let of_size = prepared(&place)
+        let of_size = prepared(place)
             .iter()
             .filter(|data| controldata(data).contains(&segment))
             .count();
         assert_eq!(of_size, 1, "{segment}");
     }
     // The second run does not take data with the first segment size.
-    assert_eq!(prepared(&place).len(), 2);
+    assert_eq!(prepared(place).len(), 2);
     place.nothing_is_left("runs with other segments");
 }
 
-#[test]
-fn a_server_whose_data_directory_is_a_symbolic_link_has_targets() {
-    let place = Place::new("");
-    place.server.put_data_behind_a_link();
-    let mut client = place.server.connect("postgres");
-    // The data are loaded by a server of their own, behind the link, and copied.
-    let run = row(
-        &mut client,
-        &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"),
-    );
-    assert_columns(
-        &mut client,
-        &format!("FROM fsbench.result WHERE run_id = {run}"),
-        &[("status", "done"), ("transactions_total", "10")],
-    );
-    assert_eq!(prepared(&place).len(), 1);
-    place.nothing_is_left("a run of a server behind a link");
-}
-
-#[test]
-fn too_few_huge_pages_are_told_before_the_target_server_is_started() {
+fn too_few_huge_pages_are_told_before_the_target_server_is_started(place: &Place) {
     let pages = fs::read_dir("/sys/kernel/mm/hugepages").map(|sizes| {
         let free = |size: fs::DirEntry| fs::read_to_string(size.path().join("free_hugepages"));
         let sizes = sizes.flatten().filter_map(|size| free(size).ok());
@@ -110,9 +96,8 @@ fn too_few_huge_pages_are_told_before_the_target_server_is_started() {
             "this machine has huge pages, or cannot have any",
         );
     }
-    let server = TestServer::with_extension(&[]);
-    server.give_prepared_data();
-    let place = Place::beside(server, r#", settings => '{"huge_pages": "on"}'"#);
+    let huge = r#"SELECT fsbench.alter_target('here', settings => '{"huge_pages": "on"}')"#;
+    place.server.value(huge);
     assert_refused(
         &mut place.server.connect("postgres"),
         &format!("SELECT * FROM fsbench.run({SHORT_RUN})"),

@@ -95,15 +95,25 @@ fn lines(server: &TestServer, from: usize) -> Vec<String> {
 
 #[test]
 fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
-    // A small max_wal_size forces some checkpoints; requests force others.
+    // A small max_wal_size forces some checkpoints; requests force others, and one is due by time.
     let server = server(&[
         ("max_wal_size", "32MB"),
         ("min_wal_size", "32MB"),
         ("shared_buffers", "16MB"),
+        ("checkpoint_completion_target", "0"),
     ]);
     let mut client = server.connect("postgres");
     let spec = format!("{SPEC}, warmup => '0', transactions => 6000");
     let mut held = Held::in_window(&server, &spec);
+    // The shortest that the server takes, from the run's own CHECKPOINT on.
+    let from = server.log().len();
+    set(&server, &mut client, "checkpoint_timeout", "30s");
+    wait_until("the time has come", LONG, || {
+        let logged = lines(&server, from);
+        let mut causes = logged.iter();
+        causes.any(|line| line.starts_with("time ")).then_some(())
+    });
+    set(&server, &mut client, "checkpoint_timeout", "1h");
     execute(&mut client, "CHECKPOINT");
     held.again_after(1500);
     execute(&mut client, "CHECKPOINT");
@@ -121,10 +131,10 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
         &format!("FROM fsbench.result r WHERE run_id = {id}"),
         &[
             ("complete_checkpoints", &found.len().to_string()),
-            ("checkpoints_timed", "0"),
+            ("checkpoints_timed", "1"),
             ("checkpoints_logged", "t"),
             (
-                "checkpoints_requested - (SELECT count(*) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id AND NOT started_before)",
+                "checkpoints_requested + 1 - (SELECT count(*) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id AND NOT started_before)",
                 "0",
             ),
         ],
@@ -140,8 +150,9 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
                 "count(*) FILTER (WHERE cause LIKE 'immediate force wait%')",
                 "2",
             ),
+            ("count(*) FILTER (WHERE cause = 'time')", "1"),
             (
-                "count(*) FILTER (WHERE cause !~ '^(immediate force wait|wal)')",
+                "count(*) FILTER (WHERE cause !~ '^(immediate force wait|wal|time)')",
                 "0",
             ),
             ("bool_and(kind = 'checkpoint')", "t"),
@@ -170,49 +181,13 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
 }
 
 #[test]
-fn a_checkpoint_that_is_due_by_time_is_one_of_the_window() {
-    // The shortest that the server takes, from the run's own CHECKPOINT on; written at once.
-    let server = server(&[
-        ("checkpoint_timeout", "30s"),
-        ("checkpoint_completion_target", "0"),
-        ("max_wal_size", "16GB"),
-    ]);
-    let mut client = server.connect("postgres");
-    let held = Held::in_window(
-        &server,
-        &format!("{SPEC}, warmup => '0', transactions => 100, rate => 100"),
-    );
-    let from = server.log().len();
-    wait_until("the time has come", LONG, || {
-        let logged = lines(&server, from);
-        logged
-            .iter()
-            .any(|line| line.starts_with("time "))
-            .then_some(())
-    });
-    let id = held.end();
-    assert_columns(
-        &mut client,
-        &format!("FROM fsbench.result r WHERE run_id = {id}"),
-        &[
-            ("checkpoints_timed", "1"),
-            ("checkpoints_requested", "0"),
-            ("complete_checkpoints", "1"),
-            ("checkpoints_logged", "t"),
-            (
-                "(SELECT string_agg(cause, ',') FROM fsbench.checkpoint c WHERE c.run_id = r.run_id)",
-                "time",
-            ),
-        ],
-    );
-}
-
-#[test]
-fn checkpoints_of_the_window_are_told_whatever_ends_it() {
+fn checkpoints_of_the_window_are_told_whatever_ends_it_and_where_none_is_logged() {
     let server = server(&[("checkpoint_timeout", "1h")]);
     checkpoints_over_the_start_and_the_end_of_the_window_are_marked(&server);
     server.start_anew();
     a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window(&server);
+    server.start_anew();
+    checkpoints_that_are_not_logged_are_counted_and_told(&server);
     server.start_anew();
     after_a_crash_in_a_checkpoint_the_next_run_has_its_own_rows_only(&server);
 }
@@ -313,17 +288,15 @@ fn a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window(server: &TestServ
     );
 }
 
-#[test]
-fn checkpoints_that_are_not_logged_are_counted_and_told() {
-    let server = server(&[]);
+fn checkpoints_that_are_not_logged_are_counted_and_told(server: &TestServer) {
     let mut client = server.connect("postgres");
     for (setting, value, usual, words) in [
         ("log_checkpoints", "off", "on", "log_checkpoints is off"),
         ("log_min_messages", "fatal", "warning", "does not log"),
     ] {
-        set(&server, &mut client, setting, value);
+        set(server, &mut client, setting, value);
         let held = Held::in_window(
-            &server,
+            server,
             &format!("{SPEC}, warmup => '0', transactions => 100, rate => 100"),
         );
         execute(&mut client, "CHECKPOINT");
@@ -362,7 +335,7 @@ fn checkpoints_that_are_not_logged_are_counted_and_told() {
             found.starts_with("info ") && found.contains(words) && found.contains(setting),
             "{found}"
         );
-        set(&server, &mut client, setting, usual);
+        set(server, &mut client, setting, usual);
     }
 }
 

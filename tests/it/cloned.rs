@@ -1,6 +1,6 @@
 //! Data that share their blocks with the prepared ones: where that can be, and what is said where it cannot.
 
-use crate::common::{assert_refused, row, server, set};
+use crate::common::{assert_refused, create_target, row, server, set};
 use pgfsbench_tests::{Leaves, LoopFs, OwnedDirectory, assert_columns};
 
 const RUN: &str = r#"target => 'here', scale => 1, clients => 1, transactions => 50, seed => 1, options => '{"data": "cloned"}'"#;
@@ -19,13 +19,7 @@ fn data_are_cloned_where_files_can_share_blocks_and_else_the_run_says_why() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let place = OwnedDirectory::within(&fs.path(), "target.");
-    row(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('here', directory => '{}')",
-            place.path().display()
-        ),
-    );
+    create_target(&mut client, "here", place.path());
     // The prepared data are in the data directory, which is on another filesystem.
     assert_refused(
         &mut client,

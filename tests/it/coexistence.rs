@@ -1,41 +1,16 @@
 //! Runs together with other extensions, called by other languages, and while others look.
 
 use crate::common::{QUICK, execute, row, rows, run, server};
-use pgfsbench_tests::{LONG, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, TestServer, assert_columns, wait_until};
 
 #[test]
-fn pg_stat_statements_counts_the_statements_of_the_clients() {
-    let server = server(&[("shared_preload_libraries", "pg_stat_statements, pgfsbench")]);
-    let mut client = server.connect("postgres");
-    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
-    run(&mut client, QUICK);
-    assert_columns(
-        &mut client,
-        "FROM fsbench.statement",
-        &[
-            (
-                "sum(calls) FILTER (WHERE query LIKE 'UPDATE public.pgbench_accounts%')",
-                "50",
-            ),
-            (
-                "sum(calls) FILTER (WHERE query LIKE 'INSERT INTO public.pgbench_history%')",
-                "50",
-            ),
-        ],
-    );
-    // Entries of a database that is gone would be in everybody's way.
-    assert_eq!(
-        row(
-            &mut client,
-            "SELECT count(*) FROM pg_stat_statements s WHERE NOT EXISTS (SELECT FROM pg_database d WHERE d.oid = s.dbid)"
-        ),
-        "0"
-    );
+fn python_can_run_and_start_and_others_have_the_libpq_of_the_server() {
+    let server = server(&[("wal_level", "replica"), ("max_wal_senders", "4")]);
+    python_in_the_server_can_run_and_start(&server);
+    others_in_the_server_have_the_libpq_of_the_server(&server);
 }
 
-#[test]
-fn python_in_the_server_can_run_and_start() {
-    let server = server(&[]);
+fn python_in_the_server_can_run_and_start(server: &TestServer) {
     let mut client = server.connect("postgres");
     execute(
         &mut client,
@@ -109,9 +84,7 @@ fn a_waiting_select_has_no_transaction_id_and_hot_rows_are_pruned() {
 }
 
 /// The library brings libpq into the server: it has to be the server's own, or its other users in there fail.
-#[test]
-fn others_in_the_server_have_the_libpq_of_the_server() {
-    let server = server(&[("wal_level", "replica"), ("max_wal_senders", "4")]);
+fn others_in_the_server_have_the_libpq_of_the_server(server: &TestServer) {
     let mut client = server.connect("postgres");
     execute(
         &mut client,

@@ -63,6 +63,28 @@ pub fn run(client: &mut Client, arguments: &str) -> String {
     )
 }
 
+/// Name of the work database of a run that was kept.
+pub fn work_database(client: &mut Client, run: &str) -> String {
+    row(
+        client,
+        &format!("SELECT work_database FROM fsbench.run_log WHERE run_id = {run}"),
+    )
+}
+
+/// Makes a target of this name in a directory.
+pub fn create_target(client: &mut Client, name: &str, directory: &Path) {
+    let directory = directory.display();
+    let sql = format!("SELECT fsbench.create_target('{name}', directory => '{directory}')");
+    execute(client, &sql);
+}
+
+/// Makes a target of this name that is another server, where its superuser measures.
+pub fn create_remote_target(client: &mut Client, name: &str, there: &TestServer) {
+    let there = there.connection("postgres");
+    let sql = format!("SELECT fsbench.create_target('{name}', connection => '{there}')");
+    execute(client, &sql);
+}
+
 /// Asserts that a statement is refused with this SQLSTATE, and that message, DETAIL and HINT hold these words in this order.
 pub fn assert_refused(client: &mut Client, sql: &str, code: &str, words: &[&str]) -> String {
     let error = refusal(client, sql);

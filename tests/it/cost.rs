@@ -1,17 +1,17 @@
 //! The work of the storage, as a run stores it, against the figures of others for the same run; and where there are none.
 
 use crate::bracket::{Bracket, assert_between, bracket};
-use crate::common::{execute, row, rows, run, server, server_in};
+use crate::common::{execute, row, rows, run, server, server_in, set};
 use crate::held::Held;
 use crate::iostat::Iostat;
+use crate::layers::Mounts;
 use pgfsbench_tests::{
     LONG, LoopFs, TestServer, assert_columns, on_tmpfs, server_owner, skip, wait_until,
 };
 use postgres::Client;
 use rustix::fs::{major, minor, stat};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Nothing but the run writes.
@@ -333,11 +333,13 @@ fn what_the_servers_own_processes_use_and_write_is_what_the_kernel_and_its_views
 }
 
 #[test]
-fn wal_and_resets_in_the_window() {
+fn wal_its_syncs_and_resets_in_the_window() {
     let server = server(QUIET);
     wal_is_the_difference_of_lsns_at_start_and_end(&server);
     server.start_anew();
     statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown(&server);
+    server.start_anew();
+    a_write_that_waits_for_the_disk_is_a_sync(&server);
 }
 
 fn wal_is_the_difference_of_lsns_at_start_and_end(server: &TestServer) {
@@ -399,41 +401,6 @@ fn wal_is_the_difference_of_lsns_at_start_and_end(server: &TestServer) {
     let most = (by_clients + 7 * records) * 8192 / 8160;
     let within = |n: u64| by_clients * 98 / 100 <= n && n <= most * 102 / 100;
     assert!(within(wal), "{told:?}");
-}
-
-/// An overlay whose layers are all on one filesystem.
-struct Overlay(PathBuf);
-
-impl Overlay {
-    /// None if the kernel has none.
-    fn over(fs: &LoopFs) -> Option<Self> {
-        let [lower, upper, work, merged] =
-            ["lower", "upper", "work", "merged"].map(|name| fs.path().join(name));
-        for directory in [&lower, &upper, &work, &merged] {
-            fs::create_dir(directory).expect("a directory");
-            std::os::unix::fs::chown(directory, server_owner(), None).expect("chown");
-        }
-        let options = format!(
-            "lowerdir={},upperdir={},workdir={}",
-            lower.display(),
-            upper.display(),
-            work.display()
-        );
-        let mut mount = Command::new("mount");
-        mount
-            .args(["-t", "overlay", "overlay", "-o", &options])
-            .arg(&merged);
-        mount
-            .status()
-            .is_ok_and(|status| status.success())
-            .then_some(Self(merged))
-    }
-}
-
-impl Drop for Overlay {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
-    }
 }
 
 /// Asserts of the one run what is known of the devices of its data and its WAL.
@@ -503,8 +470,9 @@ fn a_filesystem_without_a_device_has_no_device_figures_and_wal_elsewhere_has_its
     assert_no_device_figures(&mut client);
     drop(apart);
 
-    if let Some(overlay) = Overlay::over(&fs) {
-        let server = server_in(&overlay.0, None, &[]);
+    let mut mounts = Mounts::new();
+    if let Ok(overlay) = mounts.overlay("overlay", &fs.path(), "") {
+        let server = server_in(&overlay, None, &[]);
         let mut client = server.connect("postgres");
         run(&mut client, SHORT_RUN);
         assert_known(&mut client, "t", "t", "");
@@ -561,10 +529,9 @@ fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown(serv
     );
 }
 
-#[test]
-fn a_write_that_waits_for_the_disk_is_a_sync() {
-    let server = server(&[("wal_sync_method", "open_datasync")]);
+fn a_write_that_waits_for_the_disk_is_a_sync(server: &TestServer) {
     let mut client = server.connect("postgres");
+    set(server, &mut client, "wal_sync_method", "open_datasync");
     let run = run(
         &mut client,
         "scale => 1, clients => 1, transactions => 300, warmup => '0', seed => 1",

@@ -1,7 +1,8 @@
 //! The environment of a run is stored as the system itself reports it, and the same machine and configuration are known again.
 
-use crate::common::{QUICK, execute, row, run, server, server_on_disk};
-use pgfsbench_tests::{SHOWN, Stop, assert_columns, on_disk, on_tmpfs, skip};
+use crate::common::{QUICK, execute, row, run, server_on_disk, set};
+use pgfsbench_tests::{SHOWN, Stop, TestServer, assert_columns, on_disk, on_tmpfs, skip};
+use postgres::Client;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -15,11 +16,18 @@ fn file(path: &str) -> Option<String> {
 }
 
 #[test]
-fn the_environment_is_what_the_system_tells() {
+fn the_environment_is_what_the_system_tells_and_is_known_again() {
     // Where there may be a disk to tell of.
     let server = server_on_disk(&[]);
+    let id = run(&mut server.connect("postgres"), QUICK);
+    the_environment_is_what_the_system_tells(&server, &id);
+    the_same_machine_and_configuration_are_known_again(&server, &id);
+    disks_are_listed_as_the_system_lists_them(&server);
+    a_setting_of_any_length_costs_a_run_only_its_settings(&server);
+}
+
+fn the_environment_is_what_the_system_tells(server: &TestServer, id: &str) {
     let mut client = server.connect("postgres");
-    let id = run(&mut client, QUICK);
     let mut stored = |expression: &str| {
         row(
             &mut client,
@@ -77,20 +85,17 @@ fn the_environment_is_what_the_system_tells() {
     );
 }
 
-#[test]
-fn the_same_machine_and_configuration_are_known_again() {
-    let server = server_on_disk(&[]);
+fn the_same_machine_and_configuration_are_known_again(server: &TestServer, id: &str) {
     let mut client = server.connect("postgres");
+    let stored = |client: &mut Client, id: &str| {
+        let stored = "SELECT host_fingerprint, configuration_fingerprint FROM fsbench.result";
+        row(client, &format!("{stored} WHERE run_id = {id}"))
+    };
+    let first = stored(&mut client, id);
     let mut fingerprints = |arguments: &str| {
         let id = run(&mut client, arguments);
-        row(
-            &mut client,
-            &format!(
-                "SELECT host_fingerprint, configuration_fingerprint FROM fsbench.result WHERE run_id = {id}"
-            ),
-        )
+        stored(&mut client, &id)
     };
-    let first = fingerprints(QUICK);
     // The arguments of a run are no part of its environment.
     let larger = "scale => 2, clients => 2, transactions => 50, seed => 2";
     assert_eq!(fingerprints(larger), first);
@@ -101,13 +106,11 @@ fn the_same_machine_and_configuration_are_known_again() {
     assert_ne!(first[1], other[1]);
 }
 
-#[test]
-fn disks_are_listed_as_the_system_lists_them() {
+fn disks_are_listed_as_the_system_lists_them(server: &TestServer) {
     let output = Command::new("lsblk")
         .args(["-b", "-J", "-d", "-o", "PATH,TYPE,SIZE"])
         .output();
     let told: Value = serde_json::from_slice(&output.expect("lsblk").stdout).expect("JSON");
-    let server = server(&[]);
     let mut client = server.connect("postgres");
     let disks = told["blockdevices"].as_array().expect("devices");
     // Devices in memory, floppies and those of a network are disks to it, too.
@@ -209,11 +212,10 @@ fn the_filesystem_of_a_run_is_that_of_its_tables() {
 }
 
 /// The worker reports settings of the work database together with the promises of a COMMIT, in a place of limited size.
-#[test]
-fn a_setting_of_any_length_costs_a_run_only_its_settings() {
+fn a_setting_of_any_length_costs_a_run_only_its_settings(server: &TestServer) {
     let long = "f".repeat(20_000);
-    let server = server(&[("backtrace_functions", &long)]);
     let mut client = server.connect("postgres");
+    set(server, &mut client, "backtrace_functions", &long);
     let of_home = "ALTER DATABASE postgres SET backtrace_functions = 'f'";
     execute(&mut client, of_home);
     let id = run(&mut client, QUICK);

@@ -10,7 +10,6 @@ mod rights;
 mod said;
 mod undone;
 mod versions;
-mod zero;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows, run, server};
 use pgfsbench_tests::{

@@ -133,8 +133,9 @@ fn settings_that_make_a_commit_promise_less_are_told() {
 }
 
 #[test]
-fn stalls_and_complete_checkpoints_are_counted() {
-    let server = server(&[]);
+fn stalls_checkpoints_crowded_branches_and_data_in_shared_buffers_are_told() {
+    let server = server(&[("shared_buffers", "64MB")]);
+    more_clients_than_branches_and_data_that_fits_in_shared_buffers_are_told(&server);
     seconds_in_which_nothing_went_on_are_told(&server);
     server.start_anew();
     execute(
@@ -178,9 +179,7 @@ fn seconds_in_which_nothing_went_on_are_told(server: &TestServer) {
     );
 }
 
-#[test]
-fn more_clients_than_branches_and_data_that_fits_in_shared_buffers_are_told() {
-    let server = server(&[("shared_buffers", "64MB")]);
+fn more_clients_than_branches_and_data_that_fits_in_shared_buffers_are_told(server: &TestServer) {
     let mut client = server.connect("postgres");
     let crowded = r#"scale => 1, clients => 2, transactions => 20, options => '{"sample": false}'"#;
     assert_eq!(

@@ -1,15 +1,15 @@
 //! The workload `fsync`: its file is beside the WAL and never taken for any, and goes whatever happens; its writers are
 //! watched as clients are; and it works on targets as here.
 
-use crate::common::{assert_refused, program, server_in};
+use crate::common::{assert_refused, program, set};
+use crate::directory_target::Place;
+use crate::space::fill;
 use pgfsbench_tests::{
-    LONG, Leaves, LoopFs, Signal, Stop, TestServer, assert_columns, on_disk, send, skip, value,
-    wait_until,
+    LONG, Leaves, Signal, Stop, TestServer, assert_columns, send, value, wait_until,
 };
-use std::fs::{self, File, Permissions};
-use std::io::Write;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 const LONG_RUN: &str =
@@ -31,14 +31,6 @@ fn file_of_run(server: &TestServer) -> PathBuf {
         }
         assert!(began.elapsed() < LONG, "no file");
     }
-}
-
-fn measuring(server: &TestServer) {
-    server.wait_for(
-        "postgres",
-        "SELECT coalesce(bool_and(phase = 'measure'), false) FROM fsbench.progress",
-        LONG,
-    );
 }
 
 fn works(server: &TestServer) {
@@ -69,7 +61,7 @@ fn whatever_ends_a_run_its_file_goes_and_is_no_wal() {
 fn its_file_is_never_taken_for_wal(server: &TestServer) {
     let run = server.start_run(LONG_RUN);
     let file = file_of_run(server);
-    measuring(server);
+    server.wait_for_phase("measure");
     let about = fs::metadata(&file).expect("the file");
     assert_eq!(about.len(), 16 << 20);
     assert_eq!(about.permissions().mode() & 0o777, 0o600);
@@ -123,7 +115,7 @@ fn whoever_ends_a_run_takes_its_file_along(server: &TestServer) {
             let coordinator = server.coordinator();
             file_of_run(server);
             if !making {
-                measuring(server);
+                server.wait_for_phase("measure");
             }
             match what {
                 "cancel" => {
@@ -196,77 +188,44 @@ fn a_directory_that_takes_no_file_fails_the_run_only(server: &TestServer) {
     works(server);
 }
 
-fn fill(fs: &LoopFs, leave: u64) -> PathBuf {
-    let free = || {
-        let space = rustix::fs::statvfs(fs.path()).expect("statvfs");
-        space.f_bavail * space.f_frsize
-    };
-    let path = fs.path().join("filler");
-    let mut file = File::create_new(&path).expect("a file");
-    let block = vec![b'x'; 64 << 10];
-    while free() > leave + block.len() as u64 {
-        file.write_all(&block).expect("room");
-    }
-    file.sync_all().expect("sync");
-    path
-}
-
-#[test]
-fn a_full_filesystem_is_refused_or_fails_the_run_only() {
-    let name = "a_full_filesystem_is_refused_or_fails_the_run_only";
-    let fs = match LoopFs::ext4(160) {
-        Ok(fs) => fs,
-        Err(reason) => return skip(name, &reason),
-    };
-    let settings = [
-        ("pgfsbench.reserved_space", "1MB"),
-        ("max_wal_size", "64MB"),
-    ];
-    let server = server_in(on_disk(), Some(&fs.path()), &settings);
-    let server = server;
+/// The WAL of this server is on a filesystem of its own, which has this directory.
+pub fn a_full_filesystem_is_refused_or_fails_the_run_only(server: &TestServer, directory: &Path) {
+    let mut client = server.connect("postgres");
+    set(server, &mut client, "pgfsbench.reserved_space", "1MB");
     // The filesystem fills up before the file is made.
     let mut hold = server.hold_at("coordinator in provision");
     let run = server.start_run(LONG_RUN);
     hold.wait_for(1);
-    let filler = fill(&fs, 0);
+    let filler = fill(directory, 0);
     drop(hold);
     server.nothing_is_left("a full disk");
     let ended = server.told(&run);
     assert!(ended.starts_with("failed 53100; "), "{ended}");
     // There is no room for it from the start.
     fs::remove_file(&filler).expect("the filler");
-    let filler = fill(&fs, 10 << 20);
+    let filler = fill(directory, 10 << 20);
     assert_refused(
-        &mut server.connect("postgres"),
+        &mut client,
         &format!("SELECT fsbench.start({SHORT_RUN})"),
         "53100",
         &["not enough room", "16 MB", "make room"],
     );
     fs::remove_file(filler).expect("the filler");
-    works(&server);
+    works(server);
     assert!(!server.log().contains("PANIC"), "a PANIC");
 }
 
-#[test]
-fn targets_have_their_tests_brought_home() {
-    let server = TestServer::with_extension(&[]);
-    let directory = crate::common::owned_directory("pgfsbench-target.");
-    let there = TestServer::with_extension(&[("max_worker_processes", "8")]);
-    server.value(&format!(
-        "SELECT fsbench.create_target('here', directory => '{}'), fsbench.create_target('there', connection => '{}')",
-        directory.path().display(),
-        there.connection("postgres")
-    ));
+pub fn tests_come_home(place: &Place, there: &TestServer) {
     for (target, options, tests, clients, writers) in [
         ("here", r#"{"writers": [1, 2]}"#, "18", "2", "[1, 2]"),
         // The writers are those that fit there.
-        ("there", "{}", "27", "4", "[1, 2, 4]"),
+        ("superuser", "{}", "27", "4", "[1, 2, 4]"),
     ] {
-        let run = server.value(&format!(
+        let run = place.value(&format!(
             "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'fsync', duration => '900 ms', options => '{options}')"
         ));
         assert_columns(
-            &mut server.connect("postgres"),
+            &mut place.connect("postgres"),
             &format!(
                 "FROM fsbench.run_log JOIN fsbench.fsync USING (run_id) WHERE run_id = {run} GROUP BY run_log.run_id"
             ),
@@ -280,23 +239,19 @@ fn targets_have_their_tests_brought_home() {
             ],
         );
         assert_eq!(
-            server.value(&format!(
+            place.value(&format!(
                 "SELECT tps > 0 AND data_directory IS NOT NULL AND load_ms IS NULL FROM fsbench.result WHERE run_id = {run}"
             )),
             "t"
         );
     }
     // Cancelled at any of them, nothing is left there or here.
-    for target in ["here", "there"] {
-        let run = server.start_run(&format!("target => '{target}', {LONG_RUN}"));
-        measuring(&server);
-        assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
-        server.nothing_is_left(target);
+    for target in ["here", "superuser"] {
+        let run = place.start_run(&format!("target => '{target}', {LONG_RUN}"));
+        place.wait_for_phase("measure");
+        assert_eq!(place.value(&format!("SELECT fsbench.cancel({run})")), "t");
+        place.nothing_is_left(target);
         there.nothing_is_left(target);
-        assert!(server.told(&run).starts_with("cancelled 57014"));
+        assert!(place.told(&run).starts_with("cancelled 57014"));
     }
-    wait_until("the directory is empty", LONG, || {
-        let left = fs::read_dir(directory.path()).expect("the directory");
-        (left.count() == 0).then_some(())
-    });
 }

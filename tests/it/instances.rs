@@ -21,8 +21,14 @@ fn postmasters(place: &Place, wanted: usize) -> Vec<i32> {
 }
 
 #[test]
-fn servers_side_by_side_are_one_run() {
+fn servers_side_by_side_are_one_run_and_no_neighbours_and_have_to_fit() {
     let place = Place::new("");
+    servers_side_by_side_are_one_run(&place);
+    servers_of_one_run_are_no_neighbours_of_each_other(&place);
+    servers_that_do_not_fit_are_refused_before_anything_is_made(&place);
+}
+
+fn servers_side_by_side_are_one_run(place: &Place) {
     let mut client = place.server.connect("postgres");
     for (workload, more) in [("commit", ""), ("tpcb", ", scale => 1")] {
         let run = value(
@@ -146,10 +152,10 @@ fn a_server_that_dies_among_others_fails_the_run_and_is_named() {
     assert!(place.told(&run).starts_with("failed 57P0"));
 }
 
-#[test]
-fn servers_that_do_not_fit_are_refused_before_anything_is_made() {
-    let place = Place::new(r#", settings => '{"shared_buffers": "64GB"}'"#);
+fn servers_that_do_not_fit_are_refused_before_anything_is_made(place: &Place) {
     let mut client = place.server.connect("postgres");
+    let large = r#"SELECT fsbench.alter_target('here', settings => '{"shared_buffers": "64GB"}')"#;
+    value(&mut client, large);
     let run = format!(
         "SELECT * FROM fsbench.run({RUN}, workload => 'commit', options => '{{\"instances\": 64}}')"
     );
@@ -162,9 +168,7 @@ fn servers_that_do_not_fit_are_refused_before_anything_is_made() {
     assert!(place.is_empty());
 }
 
-#[test]
-fn servers_of_one_run_are_no_neighbours_of_each_other() {
-    let place = Place::new("");
+fn servers_of_one_run_are_no_neighbours_of_each_other(place: &Place) {
     let mut client = place.server.connect("postgres");
     // Select-only keeps the processors busy, so that the other server would be seen as a neighbour.
     let run = value(

@@ -1,9 +1,8 @@
 //! The workload `io`: fio and its files go with the run, whatever ends it; and it works on targets as here.
 
-use crate::common::{assert_refused, execute, owned_directory, server, server_in};
-use pgfsbench_tests::{
-    LONG, Leaves, LoopFs, Signal, Stop, TestServer, send, skip, value, wait_until,
-};
+use crate::common::{execute, server};
+use crate::directory_target::Place;
+use pgfsbench_tests::{LONG, Leaves, Signal, Stop, TestServer, send, value, wait_until};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -29,14 +28,6 @@ fn fio_of(server: &TestServer) -> Vec<(i32, PathBuf)> {
 /// The process of fio of the run that is on, once it is there.
 fn meet_fio(server: &TestServer) -> (i32, PathBuf) {
     wait_until("fio is met", LONG, || fio_of(server).pop())
-}
-
-fn measuring(server: &TestServer) {
-    server.wait_for(
-        "postgres",
-        "SELECT coalesce(bool_and(phase = 'measure'), false) FROM fsbench.progress",
-        LONG,
-    );
 }
 
 fn nothing_is_left(server: &TestServer, what: &str) {
@@ -97,7 +88,7 @@ fn ends(server: &TestServer, arguments: &str, what: &str, wanted: &str) {
     let run = server.start_run(arguments);
     let coordinator = server.coordinator();
     if arguments == LONG_RUN {
-        measuring(server);
+        server.wait_for_phase("measure");
     }
     let (fio, directory) = meet_fio(server);
     let mode = fs::metadata(&directory)
@@ -186,35 +177,9 @@ fn only_a_program_of_root_is_run() {
     server.nothing_is_left("refused programs");
 }
 
-#[test]
-fn files_that_do_not_fit_are_refused() {
-    let fs = match LoopFs::ext4(300) {
-        Ok(fs) => fs,
-        Err(why) => return skip("files_that_do_not_fit_are_refused", &why),
-    };
-    let server = server_in(&fs.path(), None, &[("pgfsbench.reserved_space", "16MB")]);
-    let mut client = server.connect("postgres");
-    assert_refused(
-        &mut client,
-        "SELECT fsbench.run(workload => 'io', options => '{\"size\": \"2GB\"}')",
-        "53100",
-        &["files of fio"],
-    );
-    server.nothing_is_left("a run that does not fit");
-}
-
-#[test]
-fn targets_have_their_jobs_brought_home() {
-    let server = server(&[]);
-    let mut client = server.connect("postgres");
-    let directory = owned_directory("pgfsbench-target.");
-    let there = TestServer::with_extension(&[]);
-    server.value(&format!(
-        "SELECT fsbench.create_target('here', directory => '{}'), fsbench.create_target('there', connection => '{}')",
-        directory.path().display(),
-        there.connection("postgres")
-    ));
-    for target in ["here", "there"] {
+pub fn jobs_come_home(place: &Place, there: &TestServer) {
+    let mut client = place.connect("postgres");
+    for target in ["here", "superuser"] {
         let run = value(
             &mut client,
             &format!("SELECT run_id FROM fsbench.run(target => '{target}', {SHORT_RUN})"),
@@ -229,6 +194,6 @@ fn targets_have_their_jobs_brought_home() {
             "{target}"
         );
     }
-    nothing_is_left(&server, "runs on targets");
-    nothing_is_left(&there, "a run by connection");
+    nothing_is_left(place, "runs on targets");
+    nothing_is_left(there, "a run by connection");
 }

@@ -1,6 +1,6 @@
 //! A kept work database is pgbench's: the same pages as those of `pgbench -i`, sound, and fit for pgbench to run on.
 
-use crate::common::{execute, program, row, rows, run, server};
+use crate::common::{execute, program, rows, run, server, work_database};
 use pgfsbench_tests::{TestServer, assert_columns, refusal};
 
 const TABLES: [&str; 3] = ["pgbench_accounts", "pgbench_branches", "pgbench_tellers"];
@@ -14,10 +14,7 @@ fn kept_database(server: &TestServer, arguments: &str) -> String {
             "workload => 'select-only', clients => 1, transactions => 1, keep => true, {arguments}"
         ),
     );
-    row(
-        &mut client,
-        &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
-    )
+    work_database(&mut client, &id)
 }
 
 /// Every item of every page of a table: where it is, its header without transaction ids, and its data.
@@ -38,12 +35,11 @@ fn items_of_key(table: &str) -> String {
     )
 }
 
-fn compared_with_pgbench(arguments: &str, init: &[&str]) {
-    let server = server(&[("autovacuum", "off")]);
-    let ours = kept_database(&server, arguments);
+fn compared_with_pgbench(server: &TestServer, arguments: &str, init: &[&str]) {
+    let ours = kept_database(server, arguments);
     execute(&mut server.connect("postgres"), "CREATE DATABASE theirs");
     program(
-        &server,
+        server,
         "pgbench",
         &[&["-i", "-q"], init, &["theirs"]].concat(),
     );
@@ -58,8 +54,8 @@ fn compared_with_pgbench(arguments: &str, init: &[&str]) {
     }
     let mut same = |sql: &str| {
         let expected = rows(&mut theirs, sql);
-        assert!(!expected.is_empty(), "{sql}");
-        assert_eq!(rows(&mut ours, sql), expected, "{sql}");
+        assert!(!expected.is_empty(), "{arguments}: {sql}");
+        assert_eq!(rows(&mut ours, sql), expected, "{arguments}: {sql}");
     };
     same(
         "SELECT relname, relkind, relpages, reltuples, relallvisible, reloptions, relhasindex, relpersistence, \
@@ -93,24 +89,22 @@ fn compared_with_pgbench(arguments: &str, init: &[&str]) {
 }
 
 #[test]
-fn pages_are_those_of_pgbench() {
-    compared_with_pgbench("scale => 2", &["-s", "2"]);
-}
-
-#[test]
-fn pages_are_those_of_pgbench_at_another_fillfactor() {
-    compared_with_pgbench(
-        r#"scale => 1, options => '{"fillfactor": 75}'"#,
-        &["-s", "1", "-F", "75"],
-    );
-}
-
-#[test]
-fn pages_of_unlogged_tables_are_those_of_pgbench() {
-    compared_with_pgbench(
-        r#"scale => 1, options => '{"unlogged": true}'"#,
-        &["-s", "1", "--unlogged-tables"],
-    );
+fn pages_are_those_of_pgbench_at_any_fillfactor_logged_or_not() {
+    let server = server(&[("autovacuum", "off")]);
+    for (arguments, init) in [
+        ("scale => 2", &["-s", "2"][..]),
+        (
+            r#"scale => 1, options => '{"fillfactor": 75}'"#,
+            &["-s", "1", "-F", "75"],
+        ),
+        (
+            r#"scale => 1, options => '{"unlogged": true}'"#,
+            &["-s", "1", "--unlogged-tables"],
+        ),
+    ] {
+        compared_with_pgbench(&server, arguments, init);
+        server.start_anew();
+    }
 }
 
 fn is_sound(server: &TestServer, database: &str) {
@@ -142,10 +136,7 @@ fn loaded_tables_are_sound(server: &TestServer) {
         &mut client,
         "scale => 2, clients => 4, transactions => 500, seed => 1, keep => true",
     );
-    let database = row(
-        &mut client,
-        &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
-    );
+    let database = work_database(&mut client, &id);
     is_sound(server, &database);
 }
 
@@ -153,8 +144,7 @@ fn pgbench_runs_on_a_kept_database_and_it_is_not_used_again(server: &TestServer)
     let mut client = server.connect("postgres");
     let keep = "scale => 2, clients => 2, transactions => 100, seed => 1, keep => true";
     let id = run(&mut client, keep);
-    let database = format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}");
-    let database = row(&mut client, &database);
+    let database = work_database(&mut client, &id);
 
     for arguments in [
         &["-n", "-c", "2", "-t", "50"][..],
@@ -182,13 +172,7 @@ fn pgbench_runs_on_a_kept_database_and_it_is_not_used_again(server: &TestServer)
          CREATE TRIGGER trap BEFORE UPDATE ON pgbench_accounts FOR EACH ROW EXECUTE FUNCTION trap()",
     );
     let again = run(&mut client, keep);
-    assert_ne!(
-        row(
-            &mut client,
-            &format!("SELECT work_database FROM fsbench.result WHERE run_id = {again}")
-        ),
-        database
-    );
+    assert_ne!(work_database(&mut client, &again), database);
     assert_eq!(
         refusal(&mut kept, "UPDATE pgbench_accounts SET abalance = 0").message(),
         "trapped"

@@ -12,14 +12,14 @@ const SHORT_RUN: &str = "scale => 1, clients => 1, transactions => 300, warmup =
 const CONTROL: &str = "/sys/class/zram-control";
 
 /// Mounts below a directory on the machine's disk, and a zram; all gone when it is dropped.
-struct Mounts {
+pub struct Mounts {
     place: TempDir,
     mounted: Vec<PathBuf>,
     zram: Option<String>,
 }
 
 impl Mounts {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let place = TempDir::with_prefix_in("pgfsbench-layers.", on_disk()).expect("a directory");
         open(place.path(), 0o755);
         Self {
@@ -46,7 +46,7 @@ impl Mounts {
     }
 
     /// An overlay whose upper layer is in this directory.
-    fn overlay(&mut self, name: &str, layers: &Path, option: &str) -> Result<PathBuf, String> {
+    pub fn overlay(&mut self, name: &str, layers: &Path, option: &str) -> Result<PathBuf, String> {
         let [upper, work] = ["upper", "work"].map(|part| layers.join(format!("{name}-{part}")));
         for made in [&upper, &work] {
             fs::create_dir(made).expect("a directory");
@@ -113,6 +113,11 @@ fn said_in(directory: &Path) -> (String, Vec<String>) {
 }
 
 #[test]
+fn a_server_on_something_that_forgets_is_not_durable() {
+    an_overlay_is_as_durable_as_its_options_and_its_upper_layer();
+    a_disk_in_memory_is_not_durable();
+}
+
 fn an_overlay_is_as_durable_as_its_options_and_its_upper_layer() {
     let test = "an_overlay_is_as_durable_as_its_options_and_its_upper_layer";
     let mut mounts = Mounts::new();
@@ -140,7 +145,6 @@ fn an_overlay_is_as_durable_as_its_options_and_its_upper_layer() {
     assert_eq!(findings, ["in_memory"]);
 }
 
-#[test]
 fn a_disk_in_memory_is_not_durable() {
     let test = "a_disk_in_memory_is_not_durable";
     let mut mounts = Mounts::new();

@@ -2,18 +2,24 @@
 
 use crate::common::{row, run, server_on_disk as server};
 use crate::held::Held;
-use pgfsbench_tests::{assert_columns, server_owner, skip};
+use pgfsbench_tests::{TestServer, assert_columns, server_owner, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 #[test]
-fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
-    let test = "files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown";
+fn figures_of_the_machine_are_those_in_its_files_and_unknown_where_these_cannot_be_read() {
     if server_owner().is_none() {
+        let test =
+            "figures_of_the_machine_are_those_in_its_files_and_unknown_where_these_cannot_be_read";
         return skip(test, "needs root");
     }
     let server = server(&[]);
+    files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown(&server);
+    figures_of_the_machine_are_those_in_its_files(&server);
+}
+
+fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown(server: &TestServer) {
     let short = "scale => 1, clients => 1, transactions => 10, warmup => '0', seed => 1";
     let mut client = server.connect("postgres");
     let before = run(&mut client, short);
@@ -139,13 +145,11 @@ fn machine_after(steps: u64) -> [(&'static str, String); 6] {
     ]
 }
 
-#[test]
-fn figures_of_the_machine_are_those_in_its_files() {
-    let test = "figures_of_the_machine_are_those_in_its_files";
-    if server_owner().is_none() || !Path::new("/proc/pressure").is_dir() {
-        return skip(test, "needs root, and a kernel that tells of pressure");
+fn figures_of_the_machine_are_those_in_its_files(server: &TestServer) {
+    if !Path::new("/proc/pressure").is_dir() {
+        let test = "figures_of_the_machine_are_those_in_its_files";
+        return skip(test, "needs a kernel that tells of pressure");
     }
-    let server = server(&[]);
     server.stop(pgfsbench_tests::Stop::Fast);
     let place = tempfile::TempDir::with_prefix_in("pgfsbench-proc.", pgfsbench_tests::scratch())
         .expect("a directory");
@@ -159,7 +163,7 @@ fn figures_of_the_machine_are_those_in_its_files() {
     files.push(("/proc/pressure", place.path()));
     server.start_again_with_files(&files);
     let mut held = Held::in_window(
-        &server,
+        server,
         "scale => 1, clients => 1, transactions => 100, rate => 100, warmup => '0', seed => 1",
     );
     // The sampler has read them.

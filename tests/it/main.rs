@@ -3,13 +3,12 @@
 // A test tells a story from its beginning to its end.
 #![allow(clippy::too_many_lines)]
 
-mod balances;
 mod bracket;
+mod brought_home;
 mod carried_over;
 mod checkpoints;
 mod cloned;
 mod coexistence;
-mod commit;
 mod common;
 mod container;
 mod cost;
@@ -73,4 +72,5 @@ mod terminal_output;
 mod tpcc;
 mod undisturbed;
 mod uninstall;
+mod verification;
 mod waits;

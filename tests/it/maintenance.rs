@@ -1,15 +1,20 @@
-//! Steps of maintenance after a run: their room is checked before, and a run that ends in one of them leaves nothing.
+//! Steps of maintenance after a run: a run that ends in one of them leaves nothing.
 
-use crate::common::assert_refused;
 use crate::directory_target::Place;
-use pgfsbench_tests::{Leaves, LoopFs, Stop, TestServer, is_soak, skip, value};
+use pgfsbench_tests::{Leaves, Stop, TestServer, is_soak};
 
 const RUN: &str =
     r#"scale => 2, clients => 2, transactions => 50, options => '{"maintenance": true}'"#;
 
 #[test]
-fn whoever_ends_a_run_in_a_step_leaves_nothing() {
-    let server = TestServer::with_extension(&[]);
+fn steps_take_no_transaction_ids_of_the_workload_and_whoever_ends_a_run_in_one_leaves_nothing() {
+    // No other process takes any.
+    let server = TestServer::with_extension(&[("autovacuum", "off")]);
+    transaction_ids_of_the_steps_are_not_the_workloads(&server);
+    whoever_ends_a_run_in_a_step_leaves_nothing(&server);
+}
+
+fn whoever_ends_a_run_in_a_step_leaves_nothing(server: &TestServer) {
     for done in 0..4_u32 {
         let endings = [
             ("cancel", "cancelled 57014"),
@@ -51,10 +56,7 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
     assert!(!server.log().contains("PANIC"), "a PANIC");
 }
 
-#[test]
-fn transaction_ids_of_the_steps_are_not_the_workloads() {
-    // No other process takes any.
-    let server = TestServer::with_extension(&[("autovacuum", "off")]);
+fn transaction_ids_of_the_steps_are_not_the_workloads(server: &TestServer) {
     let used = [r#"{"maintenance": true}"#, "{}"].map(|options| {
         let run = server.value(&format!(
             "SELECT run_id FROM fsbench.run(scale => 1, clients => 1, transactions => 50, seed => 3, options => '{options}')"
@@ -67,9 +69,7 @@ fn transaction_ids_of_the_steps_are_not_the_workloads() {
     assert!(used[0].parse().is_ok_and(|n: u64| n >= 50), "{used:?}");
 }
 
-#[test]
-fn a_target_has_its_maintenance_brought_home() {
-    let server = Place::new("");
+pub fn steps_come_home(server: &Place) {
     // Loaded once and copied; the further table is loaded there.
     let run = server.value(&format!(
         "SELECT run_id FROM fsbench.run(target => 'here', {RUN})"
@@ -86,33 +86,4 @@ fn a_target_has_its_maintenance_brought_home() {
     );
     assert_eq!(server.value(&phases), "1");
     server.nothing_is_left("maintenance on a target");
-}
-
-#[test]
-fn room_for_maintenance_is_asked_before() {
-    let name = "room_for_maintenance_is_asked_before";
-    let fs = match LoopFs::ext4(300) {
-        Ok(fs) => fs,
-        Err(reason) => return skip(name, &reason),
-    };
-    let settings = [
-        ("pgfsbench.reserved_space", "32MB"),
-        ("max_wal_size", "64MB"),
-        ("min_wal_size", "32MB"),
-    ];
-    let server = crate::common::server_in(&fs.path(), None, &settings);
-    let mut client = server.connect("postgres");
-    let run = |options: &str| {
-        format!(
-            "SELECT fsbench.start(scale => 4, clients => 1, transactions => 1, options => '{options}')"
-        )
-    };
-    assert_refused(
-        &mut client,
-        &run(r#"{"maintenance": true}"#),
-        "53100",
-        &["not enough room"],
-    );
-    let id = value(&mut client, &run("{}"));
-    assert!(server.ending(&id).starts_with("done"));
 }

@@ -1,6 +1,9 @@
 //! A run is carried out by its plan: the steps that it has stored are those that `fsbench.plan()` has shown for the same arguments.
 
-use crate::common::{ending, execute, owned_directory, row, rows, run, server, wait_for_phase};
+use crate::common::{
+    create_remote_target, create_target, ending, execute, owned_directory, row, rows, run, server,
+    wait_for_phase,
+};
 use crate::directory_target::Place;
 use crate::helper::runs::on_image;
 use pgfsbench_tests::{Leaves, TestServer};
@@ -111,6 +114,7 @@ fn runs_do_what_was_planned() {
     what_is_done_on_a_target_is_what_was_planned(&server);
     server.start_anew();
     a_run_that_fails_tells_how_far_it_came(&server);
+    what_another_server_does_is_what_was_planned(&server);
 }
 
 fn what_is_done_here_is_what_was_planned(server: &TestServer) {
@@ -123,13 +127,7 @@ fn what_is_done_here_is_what_was_planned(server: &TestServer) {
 fn what_is_done_on_a_target_is_what_was_planned(server: &TestServer) {
     let mut client = server.connect("postgres");
     let place = owned_directory("pgfsbench-target.");
-    execute(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('there', directory => '{}')",
-            place.path().display()
-        ),
-    );
+    create_target(&mut client, "there", place.path());
     let loads = |planned: &[String]| planned.contains(&"coordinator|load the data once".into());
     for (arguments, is_first) in THERE {
         let arguments = format!("'there', {arguments}");
@@ -139,20 +137,15 @@ fn what_is_done_on_a_target_is_what_was_planned(server: &TestServer) {
     server.nothing_is_left_at_once();
 }
 
-#[test]
-fn what_another_server_does_is_what_was_planned() {
-    let (here, there) = (server(&[]), server(&[]));
+fn what_another_server_does_is_what_was_planned(here: &TestServer) {
+    let there = server(&[]);
     let mut client = here.connect("postgres");
-    let create = format!(
-        "SELECT fsbench.create_target('far', connection => '{}')",
-        there.connection("postgres")
-    );
-    execute(&mut client, &create);
+    create_remote_target(&mut client, "far", &there);
     for arguments in [
         "'far', scale => 1, clients => 1, transactions => 20",
         "'far', 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1]}'",
     ] {
-        let planned = keeps_to_its_plan(&here, &mut client, arguments);
+        let planned = keeps_to_its_plan(here, &mut client, arguments);
         let start = ["connect", "look", "start"].map(|step| format!("coordinator|{step}"));
         assert_eq!(planned[..3], start, "{arguments}");
         let end = planned.iter().rev().take(2).map(String::as_str);

@@ -1,12 +1,12 @@
-//! The library is not preloaded, of another version, or has too few slots: each says what to do, and doing it helps.
+//! The library is not preloaded or has too few slots: each says what to do, and doing it helps.
 
-use crate::common::{QUICK, assert_refused, execute, paste_into_psql, row, run, server};
-use pgfsbench_tests::{PRELOADED, TestServer};
+use crate::common::{QUICK, assert_refused, execute, paste_into_psql, row, run};
+use pgfsbench_tests::TestServer;
 use postgres::NoTls;
 use std::sync::{Arc, Mutex};
 
 /// The warning of CREATE EXTENSION, as message and HINT.
-fn warning_of_create_extension(server: &TestServer) -> Option<(String, String)> {
+pub fn warning_of_create_extension(server: &TestServer) -> Option<(String, String)> {
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&warnings);
     let mut client = server
@@ -112,48 +112,4 @@ fn nothing_preloaded_and_few_slots_one_hint_helps_with_both() {
         &mut client,
         "scale => 1, clients => 20, transactions => 5, seed => 1",
     );
-}
-
-#[test]
-fn create_extension_warns_of_nothing_where_nothing_is_wrong() {
-    let server = TestServer::start(PRELOADED);
-    assert_eq!(warning_of_create_extension(&server), None);
-}
-
-#[test]
-fn library_and_extension_of_different_versions_is_an_error_of_its_own() {
-    let server = server(&[]);
-    let mut client = server.connect("postgres");
-    execute(
-        &mut client,
-        "UPDATE pg_extension SET extversion = '0.0.9' WHERE extname = 'pgfsbench'",
-    );
-    for sql in [
-        "SELECT * FROM fsbench.run()",
-        "SELECT fsbench.start()",
-        "SELECT * FROM fsbench.wait(1)",
-        "SELECT fsbench.cancel(1)",
-        "SELECT * FROM fsbench.progress",
-    ] {
-        assert_refused(
-            &mut client,
-            sql,
-            "55000",
-            &[
-                "different versions",
-                env!("CARGO_PKG_VERSION"),
-                "0.0.9",
-                "Restart the server",
-            ],
-        );
-    }
-    assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
-    execute(
-        &mut client,
-        &format!(
-            "UPDATE pg_extension SET extversion = '{}' WHERE extname = 'pgfsbench'",
-            env!("CARGO_PKG_VERSION")
-        ),
-    );
-    server.nothing_is_left_at_once();
 }

@@ -8,8 +8,18 @@ const FORCED: &str =
     "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 50, force => true)";
 
 #[test]
-fn too_few_worker_slots_says_how_many_are_missing() {
+fn worker_slots_that_are_missing_and_clients_that_are_too_many_are_counted() {
     let server = server(&[("max_worker_processes", "8")]);
+    too_few_worker_slots_says_how_many_are_missing(&server);
+    server.configure(&[("pgfsbench.max_clients", "3")]);
+    server.restart();
+    more_clients_than_pgfsbench_max_clients(&server);
+    server.configure(&[("max_worker_processes", "2")]);
+    server.restart();
+    no_worker_slot_at_all_is_an_error_and_not_a_wait(&server);
+}
+
+fn too_few_worker_slots_says_how_many_are_missing(server: &TestServer) {
     let mut client = server.connect("postgres");
     // One is the logical replication launcher's, one the janitor's; a run takes two beside its clients'.
     assert_refused(
@@ -36,18 +46,14 @@ fn too_few_worker_slots_says_how_many_are_missing() {
     assert_eq!(server.ending(&id), "done");
 }
 
-#[test]
-fn no_worker_slot_at_all_is_an_error_and_not_a_wait() {
-    let server = server(&[("max_worker_processes", "2")]);
+fn no_worker_slot_at_all_is_an_error_and_not_a_wait(server: &TestServer) {
     let mut client = server.connect("postgres");
     for sql in [RUN, "SELECT fsbench.start()"] {
         assert_refused(&mut client, sql, "53000", &["3 are missing"]);
     }
 }
 
-#[test]
-fn more_clients_than_pgfsbench_max_clients() {
-    let server = server(&[("pgfsbench.max_clients", "3")]);
+fn more_clients_than_pgfsbench_max_clients(server: &TestServer) {
     let mut client = server.connect("postgres");
     assert_refused(
         &mut client,
@@ -140,9 +146,9 @@ fn assert_forced(client: &mut postgres::Client, forced: bool) {
     );
 }
 
-#[test]
-fn archiving_is_refused_unless_forced() {
-    let server = server(&[("archive_mode", "on"), ("archive_command", "true")]);
+fn archiving_is_refused_unless_forced(server: &TestServer) {
+    server.configure(&[("archive_mode", "on"), ("archive_command", "true")]);
+    server.restart();
     let mut client = server.connect("postgres");
     assert_refused(
         &mut client,
@@ -157,18 +163,29 @@ fn archiving_is_refused_unless_forced() {
     assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
     execute(&mut client, FORCED);
     assert_forced(&mut client, true);
+    assert_told(&mut client, "archiving: WAL is archived");
+}
+
+/// Asserts the one finding about WAL that goes elsewhere of the last run, a warning.
+fn assert_told(client: &mut postgres::Client, wanted: &str) {
+    let told = "SELECT code || ': ' || message FROM fsbench.finding WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log) \
+         AND code IN ('archiving', 'replication') AND severity = 'warning'";
+    assert_eq!(rows(client, told), [wanted]);
 }
 
 #[test]
-fn a_replicated_server_is_refused() {
-    let server = TestServer::with_extension(&[]);
+fn a_replicated_server_or_one_that_archives_is_refused() {
+    let server = server(&[("max_prepared_transactions", "1")]);
     a_replication_slot_is_refused_unless_forced(&server);
     server.start_anew();
     synchronous_replication_is_refused(&server);
     server.start_anew();
     a_queued_run_is_checked_again_when_its_turn_comes(&server);
     server.start_anew();
+    an_import_does_not_wait_for_ever_for_a_prepared_transaction(&server);
     what_an_experiments_targets_are_refused_for_has_no_backtrace(&server);
+    server.start_anew();
+    archiving_is_refused_unless_forced(&server);
 }
 
 fn a_replication_slot_is_refused_unless_forced(server: &TestServer) {
@@ -185,6 +202,10 @@ fn a_replication_slot_is_refused_unless_forced(server: &TestServer) {
     );
     execute(&mut client, FORCED);
     assert_forced(&mut client, true);
+    assert_told(
+        &mut client,
+        "replication: there are 0 WAL senders and 1 replication slot",
+    );
     execute(&mut client, "SELECT pg_drop_replication_slot('standby')");
     execute(&mut client, RUN);
     assert_forced(&mut client, false);
@@ -270,9 +291,7 @@ fn a_queued_run_is_checked_again_when_its_turn_comes(server: &TestServer) {
     server.nothing_is_left_at_once();
 }
 
-#[test]
-fn an_import_does_not_wait_for_ever_for_a_prepared_transaction() {
-    let server = server(&[("max_prepared_transactions", "1")]);
+fn an_import_does_not_wait_for_ever_for_a_prepared_transaction(server: &TestServer) {
     let mut client = server.connect("postgres");
     execute(
         &mut client,

@@ -1,6 +1,9 @@
 //! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and interrupted.
 
-use crate::common::{assert_refused, execute, row, rows, run, server_on_disk as server};
+use crate::common::{
+    assert_refused, create_remote_target, create_target, execute, row, rows, run,
+    server_on_disk as server, work_database,
+};
 use pgfsbench_tests::{LONG, OwnedDirectory, TestServer, assert_columns, on_disk, wait_until};
 
 const SETTINGS: &[(&str, &str)] = &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
@@ -47,10 +50,7 @@ fn a_scan_has_the_plan_and_the_workers_that_psql_has(server: &TestServer) {
     let mut client = server.connect("postgres");
     let arguments = options(r#""degrees": [1, 3], "repeats": 1, "readers": [], "loaders": 2"#);
     let id = run(&mut client, &format!("{arguments}, keep => true"));
-    let database = row(
-        &mut client,
-        &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
-    );
+    let database = work_database(&mut client, &id);
     let mut psql = server.connect(&database);
     for degree in [1, 3] {
         execute(
@@ -143,10 +143,7 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
             r#""degrees": [2], "repeats": 1, "readers": [], "loaders": {loaders}, "payload": {payload}, "unlogged": true"#
         ));
         let id = run(&mut client, &format!("{arguments}, keep => true"));
-        let database = row(
-            &mut client,
-            &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
-        );
+        let database = work_database(&mut client, &id);
         let mut psql = server.connect(&database);
         let rows_of_payload = match payload {
             "\"accounts\"" => [
@@ -191,11 +188,16 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
 }
 
 #[test]
-fn a_run_may_have_more_workers_by_its_own_setting_than_the_server_allows() {
+fn a_run_may_have_more_workers_by_its_own_setting_or_on_a_target_than_the_server_allows() {
     let server = server(&[
-        ("max_worker_processes", "24"),
+        ("max_worker_processes", "16"),
         ("max_parallel_workers", "2"),
     ]);
+    a_run_may_have_more_workers_by_its_own_setting_than_the_server_allows(&server);
+    on_a_target_the_server_allows_the_degrees_and_the_table_is_copied(&server);
+}
+
+fn a_run_may_have_more_workers_by_its_own_setting_than_the_server_allows(server: &TestServer) {
     let mut client = server.connect("postgres");
     let arguments = options(r#""degrees": [2, 4], "repeats": 1, "readers": []"#);
     assert_refused(
@@ -360,21 +362,10 @@ fn a_worker_that_dies_fails_the_run_and_leaves_nothing() {
     }
 }
 
-#[test]
-fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied() {
-    let server = server(&[
-        ("max_worker_processes", "16"),
-        ("max_parallel_workers", "2"),
-    ]);
+fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied(server: &TestServer) {
     let mut client = server.connect("postgres");
     let place = OwnedDirectory::within(on_disk(), "pgfsbench-target.");
-    execute(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('here', directory => '{}')",
-            place.path().display()
-        ),
-    );
+    create_target(&mut client, "here", place.path());
     let arguments = |payload: &str| {
         format!(
             "target => 'here', {}",
@@ -453,13 +444,7 @@ fn another_server_chooses_its_degrees_and_its_scans_come_home() {
     let there = server(&[("max_worker_processes", "12")]);
     let here = server(SETTINGS);
     let mut client = here.connect("postgres");
-    execute(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('there', connection => '{}')",
-            there.connection("postgres")
-        ),
-    );
+    create_remote_target(&mut client, "there", &there);
     let id = run(
         &mut client,
         &format!(

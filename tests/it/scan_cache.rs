@@ -1,6 +1,8 @@
 //! The place of the table while it is scanned: in the cache or on the device, as it was asked for.
 
-use crate::common::{assert_refused, execute, row, rows, run, server_in, server_on_disk as server};
+use crate::common::{
+    assert_refused, create_target, execute, row, rows, run, server_in, server_on_disk as server,
+};
 use pgfsbench_tests::{LoopFs, TestServer, assert_columns};
 use postgres::Client;
 
@@ -234,13 +236,7 @@ fn a_cold_cache_is_refused_where_one_below_keeps_the_table() {
     let place = fs.path().join("target");
     std::fs::create_dir(&place).expect("a directory");
     std::os::unix::fs::chown(&place, pgfsbench_tests::server_owner(), None).expect("chown");
-    execute(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('there', directory => '{}')",
-            place.display()
-        ),
-    );
+    create_target(&mut client, "there", &place);
     for target in ["default", "there"] {
         assert_refused(
             &mut client,

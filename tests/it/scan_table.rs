@@ -1,7 +1,8 @@
 //! The table of scans: loaded by as many processes as are asked for, the same before each scan, and in the cache as is asked for.
 
 use crate::common::{
-    assert_ended, assert_refused, execute, row, rows, run, server_on_disk as server,
+    assert_ended, assert_refused, create_target, execute, row, rows, run, server_on_disk as server,
+    work_database,
 };
 use pgfsbench_tests::{
     LONG, OwnedDirectory, TestServer, assert_columns, controldata, on_disk, wait_until,
@@ -12,13 +13,6 @@ use std::path::Path;
 
 /// A million rows on 7353 pages.
 const SMALL: &str = "workload => 'scan', scale => 1, seed => 1";
-
-fn work_database(client: &mut Client, run_id: &str) -> String {
-    row(
-        client,
-        &format!("SELECT work_database FROM fsbench.run_log WHERE run_id = {run_id}"),
-    )
-}
 
 /// Where the WAL of a server ends that was shut down.
 fn end_of_wal(data: &Path) -> u64 {
@@ -75,13 +69,7 @@ fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_a
     });
     let needed = needed(loaders, "(degree 2, at most 40 loaders or readers, ");
     let place = OwnedDirectory::within(on_disk(), "pgfsbench-target.");
-    execute(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('here', directory => '{}')",
-            place.path().display()
-        ),
-    );
+    create_target(&mut client, "here", place.path());
     let assert_counted = |client: &mut Client, id: &str| {
         assert_columns(
             client,

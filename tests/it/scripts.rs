@@ -1,6 +1,7 @@
 //! The workload `script` beside pgbench itself: the same seed draws the same parameters, client by client, and chooses the same scripts.
 
-use crate::common::{execute, owned_directory, program, row, rows, run, server};
+use crate::common::{execute, program, row, rows, run, server, work_database};
+use crate::directory_target::Place;
 use pgfsbench_tests::{OwnedDirectory, TestServer, assert_columns, write_as_owner};
 
 /// Every function that draws, and those whose seed is the run's.
@@ -63,10 +64,7 @@ fn the_same_seed_gives_the_parameters_of_pgbench() {
                jsonb_build_object('name', 'other', 'text', $b${OTHER}$b$))::text"
         ),
     );
-    let name = row(
-        &mut client,
-        &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
-    );
+    let name = work_database(&mut client, &id);
     let seen = "SELECT client, script, found FROM seen ORDER BY client, number";
     let theirs = rows(&mut server.connect("theirs"), seen);
     assert!(theirs.len() >= 120, "{}", theirs.len());
@@ -100,10 +98,7 @@ fn the_memory_of_a_client_does_not_grow_with_literals_that_differ_each_time() {
     );
     let executed = "SELECT sum(executions) >= 200000 FROM fsbench.command_result WHERE kind = 'SQL' AND run_id";
     assert_eq!(row(&mut client, &format!("{executed} = {id}")), "t");
-    let name = row(
-        &mut client,
-        &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
-    );
+    let name = work_database(&mut client, &id);
     // The first thousand transactions fill caches.
     let memory = "SELECT count(*), max(kb) FILTER (WHERE n > 1000) - min(kb) FILTER (WHERE n = 1000) <= 256 FROM memory";
     assert_eq!(row(&mut server.connect(&name), memory), "10|t");
@@ -202,22 +197,9 @@ fn scripts_connect_as_the_asking_role_can(server: &TestServer) {
 }
 
 /// Figures of scripts come home from a server that was made for the run, and from another server.
-#[test]
-fn scripts_run_on_targets() {
-    let server = TestServer::with_extension(&[]);
-    let directory = owned_directory("pgfsbench-target.");
-    let there = TestServer::with_extension(&[]);
-    there.value("CREATE ROLE bench LOGIN");
-    there.value("SELECT fsbench.grant_operator('bench')");
-    server.value(&format!(
-        "SELECT fsbench.create_target('here', directory => '{}'), fsbench.create_target('there', connection => '{}'), \
-         fsbench.create_target('superuser', connection => '{}')",
-        directory.path().display(),
-        there.connection("bench"),
-        there.connection("postgres")
-    ));
-    scripts_get_no_rights_by_a_connection(&server);
-    scripts_connect_as_the_asking_role_can(&server);
+pub fn transactions_come_home(server: &TestServer) {
+    scripts_get_no_rights_by_a_connection(server);
+    scripts_connect_as_the_asking_role_can(server);
     for target in ["here", "there"] {
         let run = server.value(&format!(
             "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'script', clients => 2, transactions => 20, seed => 1, \
@@ -234,21 +216,14 @@ fn scripts_run_on_targets() {
 }
 
 /// After a crash the caller's checks are made as the role that has run the scripts, which is no superuser and cannot become one.
-#[test]
-fn the_checks_of_scripts_are_made_after_a_crash() {
-    let server = TestServer::with_extension(&[]);
-    let directory = owned_directory("pgfsbench-target.");
-    server.value(&format!(
-        "SELECT fsbench.create_target('here', directory => '{}')",
-        directory.path().display()
-    ));
+pub fn checks_are_made_after_a_crash(place: &Place) {
     let crashed = |checks: &str| {
-        server.value(&format!(
+        place.value(&format!(
             "SELECT run_id FROM fsbench.run('here', 'script', clients => 2, transactions => 20, warmup => '0', options => '{{\"crash\": true}}', \
              init_script => 'CREATE TABLE seen (client int);', scripts => 'INSERT INTO seen VALUES (:client_id);'{checks})"
         ))
     };
-    let mut client = server.connect("postgres");
+    let mut client = place.connect("postgres");
     let mut assert_of = |run: &str, columns: &[(&str, &str)]| {
         let from = format!(
             "FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {run}"
@@ -318,11 +293,5 @@ fn the_checks_of_scripts_are_made_after_a_crash() {
             ("recovery_ms > 0", "t"),
             (&format!("{FINDINGS} IS NULL AND {CHECKS} IS NULL"), "t"),
         ],
-    );
-    assert_eq!(
-        std::fs::read_dir(directory.path())
-            .expect("a directory")
-            .count(),
-        0
     );
 }

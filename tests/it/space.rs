@@ -1,7 +1,8 @@
 //! Room: a run that would not fit is refused, one that runs out of room is ended before the disk is full, and what a full WAL
 //! filesystem leaves is cleared up. On small filesystems of their own.
 
-use crate::common::{QUICK, assert_ended, assert_refused, row, run, server_in, set};
+use crate::common::{QUICK, assert_ended, assert_refused, create_target, row, run, server_in, set};
+use crate::fsync::a_full_filesystem_is_refused_or_fails_the_run_only;
 use pgfsbench_tests::{LONG, LoopFs, TestServer, assert_columns, on_disk, skip, wait_until};
 use std::fs::{File, remove_file};
 use std::io::Write;
@@ -28,7 +29,7 @@ fn free_bytes(directory: &Path) -> u64 {
 }
 
 /// Fills a filesystem, until this many bytes are free.
-fn fill(directory: &Path, leave: u64) -> PathBuf {
+pub fn fill(directory: &Path, leave: u64) -> PathBuf {
     let path = directory.join("filler");
     let mut file = File::create_new(&path).expect("a file");
     let block = vec![b'x'; 64 << 10];
@@ -40,11 +41,17 @@ fn fill(directory: &Path, leave: u64) -> PathBuf {
 }
 
 #[test]
-fn a_run_that_does_not_fit_is_refused() {
-    let Some(fs) = small_filesystem("a_run_that_does_not_fit_is_refused", 300) else {
+fn a_run_or_its_maintenance_that_does_not_fit_is_refused() {
+    let name = "a_run_or_its_maintenance_that_does_not_fit_is_refused";
+    let Some(fs) = small_filesystem(name, 300) else {
         return;
     };
     let server = server_in(&fs.path(), None, SMALL);
+    a_run_that_does_not_fit_is_refused(&server);
+    room_for_maintenance_is_asked_before(&server);
+}
+
+fn a_run_that_does_not_fit_is_refused(server: &TestServer) {
     let mut client = server.connect("postgres");
     for arguments in [
         "scale => 20, clients => 1, transactions => 1",
@@ -65,16 +72,32 @@ fn a_run_that_does_not_fit_is_refused() {
             ],
         );
     }
+    let files = "SELECT fsbench.start(workload => 'io', options => '{\"size\": \"2GB\"}')";
+    assert_refused(&mut client, files, "53100", &["files of fio"]);
     assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
     run(&mut client, QUICK);
     // The reserve is the administrator's.
-    set(&server, &mut client, "pgfsbench.reserved_space", "10GB");
+    set(server, &mut client, "pgfsbench.reserved_space", "10GB");
     assert_refused(
         &mut client,
         &format!("SELECT fsbench.start({QUICK})"),
         "53100",
         &["reserve of 10 GB"],
     );
+    set(server, &mut client, "pgfsbench.reserved_space", "32MB");
+}
+
+fn room_for_maintenance_is_asked_before(server: &TestServer) {
+    let mut client = server.connect("postgres");
+    let start = |options: &str| {
+        format!(
+            "SELECT fsbench.start(scale => 4, clients => 1, transactions => 1, options => '{options}')"
+        )
+    };
+    let maintained = start(r#"{"maintenance": true}"#);
+    assert_refused(&mut client, &maintained, "53100", &["not enough room"]);
+    let id = row(&mut client, &start("{}"));
+    assert_ended(&mut client, &id, "done");
 }
 
 /// A run is on; something else fills the filesystem of this directory up to the reserve.
@@ -131,9 +154,9 @@ fn a_run_ends_before_the_data_filesystem_is_full() {
 }
 
 #[test]
-fn wal_on_a_filesystem_of_its_own_is_seen_and_watched() {
-    let Some(fs) = small_filesystem("wal_on_a_filesystem_of_its_own_is_seen_and_watched", 200)
-    else {
+fn wal_on_a_filesystem_of_its_own_is_seen_and_watched_and_may_fill_it() {
+    let name = "wal_on_a_filesystem_of_its_own_is_seen_and_watched_and_may_fill_it";
+    let Some(fs) = small_filesystem(name, 200) else {
         return;
     };
     let server = server_in(on_disk(), Some(&fs.path()), SMALL);
@@ -159,22 +182,21 @@ fn wal_on_a_filesystem_of_its_own_is_seen_and_watched() {
         ],
     );
     fills_up_while_a_run_is_on(&server, &fs.path());
+    drop(client);
+    a_full_filesystem_is_refused_or_fails_the_run_only(&server, &fs.path());
+    after_wal_has_filled_its_disk_nothing_is_left(&server, &fs.path());
 }
 
-#[test]
-fn after_wal_has_filled_its_disk_nothing_is_left() {
-    let Some(fs) = small_filesystem("after_wal_has_filled_its_disk_nothing_is_left", 200) else {
-        return;
-    };
-    let settings = [
+fn after_wal_has_filled_its_disk_nothing_is_left(server: &TestServer, directory: &Path) {
+    server.configure(&[
         ("pgfsbench.reserved_space", "1MB"),
         ("max_wal_size", "10GB"),
         ("checkpoint_timeout", "1h"),
         ("min_wal_size", "32MB"),
         // For bgwriter and autovacuum not to be the ones who meet the full disk in an unrelated way.
         ("autovacuum", "off"),
-    ];
-    let server = server_in(on_disk(), Some(&fs.path()), &settings);
+    ]);
+    server.restart();
     let mut client = server.connect("postgres");
     let id = row(
         &mut client,
@@ -184,7 +206,7 @@ fn after_wal_has_filled_its_disk_nothing_is_left() {
     server.wait_for_phase("measure");
     let postmaster = server.postmaster();
     // More than the reserve, so that the watch has nothing to say, and less than a segment.
-    let filler = fill(&fs.path(), 3 * MEGABYTE);
+    let filler = fill(directory, 3 * MEGABYTE);
     wait_until("the server has stopped over its full WAL", LONG, || {
         server.log().contains("PANIC").then_some(())
     });
@@ -208,20 +230,14 @@ fn after_wal_has_filled_its_disk_nothing_is_left() {
 }
 
 #[test]
-fn a_target_that_is_too_small_or_fills_up_fails_the_run_only() {
-    let name = "a_target_that_is_too_small_or_fills_up_fails_the_run_only";
+fn a_target_that_is_too_small_fills_up_or_goes_away_fails_the_run_only() {
+    let name = "a_target_that_is_too_small_fills_up_or_goes_away_fails_the_run_only";
     let Some(fs) = small_filesystem(name, 400) else {
         return;
     };
     let server = crate::common::server(SMALL);
     let mut client = server.connect("postgres");
-    row(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('small', directory => '{}')",
-            fs.path().display()
-        ),
-    );
+    create_target(&mut client, "small", &fs.path());
     assert_refused(
         &mut client,
         "SELECT fsbench.start(target => 'small', scale => 20)",
@@ -265,26 +281,17 @@ fn a_target_that_is_too_small_or_fills_up_fails_the_run_only() {
         "left on the target"
     );
     run(&mut client, &format!("target => 'small', {QUICK}"));
+    what_a_run_has_left_on_an_unmounted_target_goes_with_the_next_run(&server, &fs);
 }
 
-#[test]
-fn what_a_run_has_left_on_an_unmounted_target_goes_with_the_next_run() {
-    let name = "what_a_run_has_left_on_an_unmounted_target_goes_with_the_next_run";
-    let Some(fs) = small_filesystem(name, 400) else {
-        return;
-    };
-    let server = crate::common::server(SMALL);
+fn what_a_run_has_left_on_an_unmounted_target_goes_with_the_next_run(
+    server: &TestServer,
+    fs: &LoopFs,
+) {
     let mut client = server.connect("postgres");
-    row(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('gone', directory => '{}')",
-            fs.path().display()
-        ),
-    );
     let id = row(
         &mut client,
-        "SELECT fsbench.start(target => 'gone', scale => 1, clients => 1, duration => '10 min', warmup => '0', rate => 20)",
+        "SELECT fsbench.start(target => 'small', scale => 1, clients => 1, duration => '10 min', warmup => '0', rate => 20)",
     );
     server.wait_for_phase("measure");
     fs.unmount_lazily();
@@ -298,7 +305,7 @@ fn what_a_run_has_left_on_an_unmounted_target_goes_with_the_next_run() {
     fs.mount_again();
     let left = || std::fs::read_dir(fs.path()).expect("the target").count();
     assert_eq!(left(), 1, "it was not there to be removed");
-    run(&mut client, &format!("target => 'gone', {QUICK}"));
+    run(&mut client, &format!("target => 'small', {QUICK}"));
     assert_eq!(left(), 0);
     server.nothing_is_left_at_once();
 }

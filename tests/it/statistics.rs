@@ -1,13 +1,13 @@
 //! Core's statistics and pg_stat_statements over the measured window: they agree with what is known otherwise, and what is not
 //! known is NULL.
 
-use crate::common::{execute, owned_directory, row, rows, run, server, set};
+use crate::common::{execute, row, rows, run, server, set};
 use crate::held::Held;
 use pgfsbench_tests::{LONG, SHOWN, TestServer, assert_columns, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
-const STATEMENTS: (&str, &str) = ("shared_preload_libraries", "pg_stat_statements, pgfsbench");
+pub const STATEMENTS: (&str, &str) = ("shared_preload_libraries", "pg_stat_statements, pgfsbench");
 
 /// The time of the clients' flushes of WAL: PostgreSQL 18 has moved it.
 const WAL_SYNC_TIME: &str = "(counter = 'wal_sync_time' OR view = 'pg_stat_io' AND object = 'background worker/wal/normal' AND counter = 'fsync_time')";
@@ -34,11 +34,20 @@ fn finding(client: &mut Client, id: &str, code: &str) -> String {
     .join("\n")
 }
 
+#[test]
+fn wal_of_the_statistics_is_its_distance_and_its_records() {
+    let server = server(&[
+        ("track_wal_io_timing", "on"),
+        ("max_wal_size", "4GB"),
+        ("wal_keep_size", "4GB"),
+    ]);
+    wal_of_the_statistics_is_the_distance_in_wal_within_two_percent(&server);
+    wal_of_the_statistics_and_its_distance_are_those_of_the_records_in_it(&server);
+}
+
 /// pg_stat_wal counts the lengths of records. The distance in WAL also has the padding of each to 8 bytes and the
 /// header of each page: under 2 % where whole pages are written, as after the checkpoint that a run begins with.
-#[test]
-fn wal_of_the_statistics_is_the_distance_in_wal_within_two_percent() {
-    let server = server(&[("track_wal_io_timing", "on"), ("max_wal_size", "4GB")]);
+fn wal_of_the_statistics_is_the_distance_in_wal_within_two_percent(server: &TestServer) {
     let mut client = server.connect("postgres");
     // With a warm-up, whose work the statistics get before the window; and without one. So few that most of it are whole pages.
     for how in [
@@ -90,16 +99,11 @@ fn wal_of_the_statistics_is_the_distance_in_wal_within_two_percent() {
     }
 }
 
-#[test]
-fn wal_of_the_statistics_and_its_distance_are_those_of_the_records_in_it() {
-    // No whole pages, so that alignment shows.
-    let server = server(&[
-        ("max_wal_size", "4GB"),
-        ("wal_keep_size", "4GB"),
-        ("full_page_writes", "off"),
-        ("autovacuum", "off"),
-    ]);
+fn wal_of_the_statistics_and_its_distance_are_those_of_the_records_in_it(server: &TestServer) {
     let mut client = server.connect("postgres");
+    // No whole pages, so that alignment shows.
+    set(server, &mut client, "full_page_writes", "off");
+    set(server, &mut client, "autovacuum", "off");
     execute(&mut client, "CREATE EXTENSION pg_walinspect");
     let id = run(
         &mut client,
@@ -170,6 +174,13 @@ fn statistics_that_are_reset_meanwhile_are_not_known_and_that_is_told() {
         &format!("{SPEC}, warmup => '0', transactions => 100"),
     );
     assert_eq!(finding(&mut client, &id, "statistics_reset"), "");
+    let told = finding(&mut client, &id, "statements_not_recorded");
+    assert!(
+        told.starts_with("info ")
+            && told.contains("not loaded")
+            && told.contains("shared_preload_libraries"),
+        "{told}"
+    );
     let untold = format!(
         "SELECT value IS NULL FROM fsbench.statistic WHERE run_id = {id} AND {WAL_SYNC_TIME}"
     );
@@ -475,61 +486,12 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
     assert_eq!(row(&mut client, left), "0");
 }
 
-#[test]
-fn without_pg_stat_statements_a_run_says_how_to_have_it() {
-    let server = server(&[]);
+pub fn statistics_come_home(server: &TestServer) {
     let mut client = server.connect("postgres");
-    let spec = format!("{SPEC}, transactions => 50");
-    let id = run(&mut client, &spec);
-    let told = finding(&mut client, &id, "statements_not_recorded");
-    assert!(
-        told.starts_with("info ")
-            && told.contains("not loaded")
-            && told.contains("shared_preload_libraries"),
-        "{told}"
-    );
-
-    server.configure(&[STATEMENTS]);
-    server.restart();
-    let mut client = server.connect("postgres");
-    let id = run(&mut client, &spec);
-    let told = finding(&mut client, &id, "statements_not_recorded");
-    assert!(
-        told.starts_with("info ") && told.contains("CREATE EXTENSION"),
-        "{told}"
-    );
-
-    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
-    let id = run(&mut client, &spec);
-    assert_eq!(finding(&mut client, &id, "statements_not_recorded"), "");
-
-    // Settings that have it record nothing.
-    set(&server, &mut client, "pg_stat_statements.track", "none");
-    let id = run(&mut client, &spec);
-    let told = finding(&mut client, &id, "statements_not_recorded");
-    assert!(
-        told.starts_with("info ") && told.contains("pg_stat_statements.track"),
-        "{told}"
-    );
-}
-
-#[test]
-fn what_a_target_server_tells_of_itself_comes_home() {
-    let server = server(&[STATEMENTS, ("log_checkpoints", "on")]);
-    let mut client = server.connect("postgres");
-    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
-    let place = owned_directory("pgfsbench-target.");
-    execute(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('there', directory => '{}')",
-            place.path().display()
-        ),
-    );
     let id = row(
         &mut client,
         &format!(
-            "SELECT fsbench.start(target => 'there', {SPEC}, warmup => '0', transactions => 15000, settings => '{{\"fsync\": \"off\", \"max_wal_size\": \"32MB\", \"min_wal_size\": \"32MB\"}}')"
+            "SELECT fsbench.start(target => 'here', {SPEC}, warmup => '0', transactions => 15000, settings => '{{\"fsync\": \"off\", \"max_wal_size\": \"32MB\", \"min_wal_size\": \"32MB\"}}')"
         ),
     );
     assert_eq!(server.ending(&id), "done");

@@ -6,9 +6,7 @@ use pgfsbench_tests::{LONG, Leaves, TestServer, value, wait_until};
 /// Everything keeps this limit, so that the search goes the same way on every machine.
 const SEARCH: &str = "latency_limit_ms => 1000000, scale => 1, clients => 2, warmup => '0'";
 
-#[test]
-fn probes_of_a_target_come_home() {
-    let server = Place::new("");
+pub fn probes_come_home(server: &Place) {
     let run = server.value(&format!(
         "SELECT run_id FROM fsbench.sustainable_rate('here', {SEARCH}, duration => '1 s')"
     ));

@@ -1,8 +1,8 @@
-//! The workload `tpcc-like`: results of a run, each consistency condition broken by hand, and a crash.
+//! The workload `tpcc-like`: results of a run, and each consistency condition broken by hand.
 
 mod load;
 
-use crate::common::{ending, execute, owned_directory, row, rows, run, server};
+use crate::common::{ending, execute, row, rows, run, server, work_database};
 use crate::held::Held;
 use pgfsbench_tests::{LONG, TestServer, assert_columns, seconds, wait_until};
 use postgres::{Client, SimpleQueryMessage};
@@ -247,86 +247,13 @@ fn a_run_keeps_all_conditions_and_each_is_seen_when_it_is_broken() {
 }
 
 #[test]
-fn a_condition_that_fails_ends_the_run_and_is_named() {
+fn terminals_wait_and_each_order_is_delivered_once_by_clients_of_one_warehouse() {
     let server = server(&[]);
-    let mut client = server.connect("postgres");
-    let mut held = Held::after(
-        &server,
-        r#"workload => 'tpcc-like', scale => 1, clients => 2, transactions => 200, warmup => '0', rate => 100,
-           options => '{"unlogged": true, "foreign_keys": false, "conditions": "cheap"}'"#,
-        40,
-    );
-    execute(
-        &mut server.connect(&held.database()),
-        "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_d_id = 1 AND c_id = 1",
-    );
-    held.release();
-    let ended = ending(&mut client, &held.id);
-    let wanted = "failed XX001; the data does not agree with what was measured";
-    assert!(ended.starts_with(wanted), "{ended}");
-    let detail = format!(
-        "SELECT error_detail FROM fsbench.run_log WHERE run_id = {}",
-        held.id
-    );
-    assert_eq!(
-        row(&mut client, &detail),
-        "After the run condition 11 (clause 3.3.2.11) fails for 1 of 10: the orders, the rows of new_order and the deliveries since the load."
-    );
-    // All outcomes are stored, and those that were not made on request.
-    let checks = format!(
-        "SELECT count(*), count(*) FILTER (WHERE passed), count(*) FILTER (WHERE passed IS NULL AND note LIKE 'not made: %'), \
-         string_agg(name, ',') FILTER (WHERE NOT passed) FROM fsbench.verification WHERE run_id = {} AND moment = 'window'",
-        held.id
-    );
-    assert_eq!(row(&mut client, &checks), "13|9|3|condition 11");
-    server.nothing_is_left_at_once();
+    terminals_wait_before_and_after_transactions(&server);
+    each_order_is_delivered_once_by_clients_of_one_warehouse(&server);
 }
 
-#[test]
-fn all_conditions_hold_and_orders_of_each_client_are_there_after_a_crash() {
-    let server = server(&[]);
-    let mut client = server.connect("postgres");
-    let place = owned_directory("pgfsbench-target.");
-    execute(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('here', directory => '{}')",
-            place.path().display()
-        ),
-    );
-    let id = run(
-        &mut client,
-        r#"'here', 'tpcc-like', scale => 1, clients => 3, transactions => 60, options => '{"crash": true}'"#,
-    );
-    let of_run = format!("WHERE run_id = {id}");
-    assert_columns(
-        &mut client,
-        &format!("FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) {of_run}"),
-        &[
-            ("balances_verified", "t"),
-            ("problem IS NULL", "t"),
-            ("jsonb_array_length(balances -> 'conditions')", "12"),
-            (
-                "(SELECT sum((o ->> 'orders')::bigint) FROM jsonb_array_elements(balances -> 'orders') o) \
-                 = (SELECT sum(new_orders) FROM fsbench.tpcc_client c WHERE c.run_id = run_log.run_id)",
-                "t",
-            ),
-            (
-                "(SELECT count(*) FROM fsbench.tpcc_client c WHERE c.run_id = run_log.run_id)",
-                "3",
-            ),
-            (
-                "(SELECT count(*) FROM fsbench.verification v WHERE v.run_id = run_log.run_id AND moment = 'crash' AND passed)",
-                "13",
-            ),
-        ],
-    );
-    server.nothing_is_left_at_once();
-}
-
-#[test]
-fn terminals_wait_before_and_after_transactions() {
-    let server = server(&[]);
+fn terminals_wait_before_and_after_transactions(server: &TestServer) {
     let mut client = server.connect("postgres");
     let id = run(
         &mut client,
@@ -349,9 +276,7 @@ fn terminals_wait_before_and_after_transactions() {
 }
 
 /// 9000 orders are open after the load. Four clients of one warehouse deliver at the same time, until none is left and districts are skipped.
-#[test]
-fn each_order_is_delivered_once_by_clients_of_one_warehouse() {
-    let server = server(&[]);
+fn each_order_is_delivered_once_by_clients_of_one_warehouse(server: &TestServer) {
     let mut client = server.connect("postgres");
     let id = run(
         &mut client,
@@ -373,10 +298,7 @@ fn each_order_is_delivered_once_by_clients_of_one_warehouse() {
             ),
         ],
     );
-    let database = row(
-        &mut client,
-        &format!("SELECT work_database FROM fsbench.run_log WHERE run_id = {id}"),
-    );
+    let database = work_database(&mut client, &id);
     let mut there = server.connect(&database);
     let left = "SELECT (SELECT count(*) FROM new_order), (SELECT sum(c_delivery_cnt) FROM customer), \
         (SELECT count(*) FROM orders WHERE o_carrier_id IS NULL)";
@@ -427,7 +349,7 @@ fn each_order_is_delivered_once_by_clients_of_one_warehouse() {
         );
         execute(&mut there, &open);
         assert_eq!(
-            oldest_while_another_takes_it(&server, &database, end).as_deref(),
+            oldest_while_another_takes_it(server, &database, end).as_deref(),
             taken,
             "{open}; {end}"
         );

@@ -1,7 +1,6 @@
-//! Conditions that must not disturb a run, or the next one.
+//! Settings of a database that must not disturb a run.
 
 use crate::common::server_on_disk;
-use pgfsbench_tests::{LONG, PRELOADED, TestServer, wait_until};
 
 /// A run under a low rate: its window is as long as it was asked for, whenever its last transaction was due; and settings
 /// of the database that are meant for people do not reach the run's own processes.
@@ -50,43 +49,4 @@ fn the_window_is_whole_under_a_low_rate_in_a_read_only_database() {
     {
         assert_eq!(holds, Some(true), "{column}");
     }
-}
-
-#[test]
-fn a_queued_run_whose_database_is_dropped_holds_nobody_up() {
-    let server = TestServer::start(PRELOADED);
-    let mut client = server.connect("postgres");
-    for sql in ["CREATE EXTENSION pgfsbench", "CREATE DATABASE other"] {
-        client.batch_execute(sql).expect(sql);
-    }
-    let first: i64 = client
-        .query_one(
-            "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min', warmup => '0', rate => 10)",
-            &[],
-        )
-        .expect("start")
-        .get(0);
-    let mut other = server.connect("other");
-    for sql in [
-        "CREATE EXTENSION pgfsbench",
-        "SELECT fsbench.start(scale => 1, clients => 1, transactions => 1)",
-    ] {
-        other.batch_execute(sql).expect(sql);
-    }
-    drop(other);
-    wait_until("the database is dropped", LONG, || {
-        client.batch_execute("DROP DATABASE other").ok()
-    });
-    let cancelled: bool = client
-        .query_one("SELECT fsbench.cancel($1)", &[&first])
-        .expect("cancel")
-        .get(0);
-    assert!(cancelled);
-    wait_until("the next run is taken", LONG, || {
-        client
-            .batch_execute("SELECT fsbench.run(scale => 1, clients => 1, transactions => 1)")
-            .ok()
-    });
-    let attempts = server.log().matches("FATAL:  database").count();
-    assert!(attempts <= 3, "{}", server.log());
 }

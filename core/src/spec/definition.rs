@@ -41,8 +41,6 @@ pub enum ClientsDo {
 #[derive(Clone, Copy)]
 pub struct OwnOption {
     pub name: &'static str,
-    /// A description for people.
-    pub help: &'static str,
     /// Whether what is chosen for it depends on the machine that is measured.
     pub depends_on_machine: bool,
     /// Checks a value that is given, and puts it in order.

@@ -70,6 +70,16 @@ pub struct StudyContext<'a> {
     pub facts: &'a Facts,
 }
 
+impl<'a> StudyContext<'a> {
+    pub fn new(study: &'a Study, arguments: &'a StudyArguments, facts: &'a Facts) -> Self {
+        Self {
+            study,
+            arguments,
+            facts,
+        }
+    }
+}
+
 impl StudyContext<'_> {
     /// Why a variant is not tried, whatever is asked of it; None if it is.
     pub fn variant(&self, variant: &Variant) -> Option<SkipReason> {

@@ -120,11 +120,7 @@ mod tests {
                 processors,
                 ..Facts::default()
             };
-            let here = StudyContext {
-                study: &study,
-                arguments: &arguments,
-                facts: &facts,
-            };
+            let here = StudyContext::new(&study, &arguments, &facts);
             let knee = |degree: u32, low: f64, high: f64| Knee {
                 verdict: "knee".into(),
                 degree: Some(degree),

@@ -202,11 +202,7 @@ mod tests {
             kernel: "6.18.4".into(),
             ..Facts::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let said = |number, verdict: &str, ratio: f64| answer::Row {
             number,
             against: Some(0),
@@ -294,11 +290,7 @@ mod tests {
         };
         let facts = Facts::default();
         let rows = report(
-            &StudyContext {
-                study: &study,
-                arguments: &arguments,
-                facts: &facts,
-            },
+            &StudyContext::new(&study, &arguments, &facts),
             &BTreeMap::new(),
         );
         let notpm = rows
@@ -333,11 +325,7 @@ mod tests {
             processors: 64,
             ..Facts::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let knee = |degree: u32, low: f64, high: f64| Knee {
             verdict: "knee".into(),
             degree: Some(degree),

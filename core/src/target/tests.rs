@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 use crate::refusal::check::style;
 
@@ -139,7 +141,7 @@ fn the_helper_is_asked_for_what_was_given() {
     }
     .request();
     assert_eq!(
-        request,
+        json!(request.expect("typed")),
         json!({
             "storage": {"image": {"bytes": 1 << 30, "sparse": true}}, "filesystem": "ext4",
             "log": {"device": {"path": "/dev/y", "serial": "s"}},
@@ -157,7 +159,7 @@ fn several_devices_are_asked_for_with_their_layout() {
     };
     assert_eq!(images.check(KERNEL), Ok(Kind::Image));
     assert_eq!(
-        images.request(),
+        json!(images.request().expect("typed")),
         json!({
             "storage": {"images": {"count": 4, "bytes": 1 << 30, "sparse": true}}, "filesystem": "ext4",
             "layout": "raid10", "layout_options": {"chunk": "256k"},
@@ -174,7 +176,7 @@ fn several_devices_are_asked_for_with_their_layout() {
         ..images.clone()
     };
     assert_eq!(devices.check(KERNEL), Ok(Kind::Device));
-    let request = devices.request();
+    let request = json!(devices.request().expect("typed"));
     assert_eq!(
         request["storage"],
         json!({"devices": [{"path": "/dev/a", "serial": "s"}, {"path": "/dev/b"}]})

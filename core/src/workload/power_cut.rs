@@ -42,13 +42,11 @@ const WINDOW_MS: u64 = 5_000;
 const OPTIONS: [OwnOption; 2] = [
     OwnOption {
         name: "cuts",
-        help: "how many times the power is cut",
         depends_on_machine: false,
         check: |name, value| Ok(json!(checked_cuts(name, value)?)),
     },
     OwnOption {
         name: "fsync_error",
-        help: "whether a flush and a write of the device fail, too",
         depends_on_machine: false,
         check: |name, value| Ok(json!(values::boolean(name, value)?)),
     },

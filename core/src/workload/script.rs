@@ -147,7 +147,6 @@ impl Parameters for Script {
             mix::GRACE,
             OwnOption {
                 name: "commands",
-                help: "false: the commands of scripts are not measured one by one",
                 depends_on_machine: false,
                 check: |name, value| Ok(values::boolean(name, value)?.into()),
             },

@@ -8,14 +8,19 @@ use crate::common::{execute, program, row, rows, server};
 use pgfsbench_tests::{LONG, Stop, TestServer, assert_columns, is_soak, wait_until};
 
 #[test]
-fn after_a_restart_of_the_server() {
+fn after_a_restart_a_crash_and_the_end_of_its_processes() {
+    let server = server(&[("restart_after_crash", "on")]);
+    after_a_restart_of_the_server(&server);
+    after_its_processes_were_terminated(&server);
+}
+
+fn after_a_restart_of_the_server(server: &TestServer) {
     // An immediate stop asks no process, like a kill: `make soak` tests it.
     let immediate = is_soak().then_some(Some(Stop::Immediate));
     for stop in [Some(Stop::Fast), None].into_iter().chain(immediate) {
-        let server = server(&[]);
         let mut client = server.connect("postgres");
         let _places = targets(&mut client, &["a", "b"]);
-        let second = start_and_hold_run(&server, &mut client, 2);
+        let second = start_and_hold_run(server, &mut client, 2);
         drop(client);
         match stop {
             Some(how) => server.stop(how),
@@ -32,6 +37,8 @@ fn after_a_restart_of_the_server() {
         assert_eq!(outcomes(&mut client, "e"), wanted, "{others:?}");
         let twice = "SELECT block, target_number FROM fsbench.experiment_run WHERE outcome = 'measured' GROUP BY 1, 2 HAVING count(*) > 1";
         assert_eq!(rows(&mut client, twice), [""; 0]);
+        drop(client);
+        server.start_anew();
     }
 }
 
@@ -70,9 +77,7 @@ fn a_block_in_which_settings_change_is_made_again(server: &TestServer) {
     assert_eq!(row(&mut client, differs), "0");
 }
 
-#[test]
-fn after_a_crash_of_the_server_and_after_its_processes_were_terminated() {
-    let server = server(&[("restart_after_crash", "on")]);
+fn after_its_processes_were_terminated(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -135,17 +140,23 @@ fn what_is_cut_off_ten_times_is_paused_and_goes_on_with_that_run() {
 }
 
 #[test]
-fn a_restored_dump_is_paused_until_somebody_resumes_it() {
+fn a_restored_dump_and_a_copy_of_the_database_do_not_go_on() {
     let server = server(&[]);
+    a_restored_dump_is_paused_until_somebody_resumes_it(&server);
+    server.start_anew();
+    a_copy_of_the_database_does_not_go_on(&server);
+}
+
+fn a_restored_dump_is_paused_until_somebody_resumes_it(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let second = start_and_hold_run(&server, &mut client, 2);
-    let dump = program(&server, "pg_dump", &["postgres"]);
+    let second = start_and_hold_run(server, &mut client, 2);
+    let dump = program(server, "pg_dump", &["postgres"]);
     execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
     drop(second);
     wait_for_no_run(&mut client);
     execute(&mut client, "CREATE DATABASE other");
-    crate::common::paste_into_psql(&server, "other", &dump);
+    crate::common::paste_into_psql(server, "other", &dump);
     let mut other = server.connect("other");
     let shown = row(
         &mut other,
@@ -161,9 +172,7 @@ fn a_restored_dump_is_paused_until_somebody_resumes_it() {
     assert_eq!(row(&mut other, measured), "6");
 }
 
-#[test]
-fn a_copy_of_the_database_does_not_go_on() {
-    let server = server(&[]);
+fn a_copy_of_the_database_does_not_go_on(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(&mut client, "CREATE DATABASE first");
@@ -202,9 +211,7 @@ fn a_copy_of_the_database_does_not_go_on() {
     );
 }
 
-#[test]
-fn a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known() {
-    let server = server(&[]);
+fn a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -250,8 +257,10 @@ fn a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known() {
 }
 
 #[test]
-fn an_experiment_ends_with_its_time_and_one_waits_for_the_other() {
+fn an_experiment_ends_with_its_time_is_paused_and_cancelled_and_waits_for_another() {
     let server = TestServer::with_extension(&[]);
+    a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known(&server);
+    server.start_anew();
     a_second_one_waits(&server);
     server.start_anew();
     max_duration_ends_it_between_two_runs(&server);

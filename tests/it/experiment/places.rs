@@ -1,8 +1,8 @@
 //! Where experiments are made: in many databases, on this server and another one, and without the helper.
 
 use super::{SHORT, outcomes, targets, wait_for, wait_for_no_run};
-use crate::common::{assert_refused, execute, row, rows, server};
-use pgfsbench_tests::{LONG, Leaves, assert_columns, wait_until};
+use crate::common::{assert_refused, create_remote_target, execute, row, rows, server};
+use pgfsbench_tests::{LONG, Leaves, TestServer, assert_columns, wait_until};
 use postgres::NoTls;
 use std::sync::{Arc, Mutex};
 
@@ -71,17 +71,17 @@ fn one_database_too_many_says_so_and_has_its_turn_when_another_is_over() {
 }
 
 #[test]
-fn this_server_and_another_one_take_turns_and_their_devices_are_named() {
+fn runs_wait_for_the_helper_and_this_server_and_another_one_take_turns() {
     let here = server(&[]);
+    without_the_helper_its_runs_wait_and_it_says_so(&here);
+    here.start_anew();
+    this_server_and_another_one_take_turns_and_their_devices_are_named(&here);
+}
+
+fn this_server_and_another_one_take_turns_and_their_devices_are_named(here: &TestServer) {
     let there = server(&[]);
     let mut client = here.connect("postgres");
-    execute(
-        &mut client,
-        &format!(
-            "SELECT fsbench.create_target('there', connection => '{}')",
-            there.connection("postgres")
-        ),
-    );
+    create_remote_target(&mut client, "there", &there);
     assert_refused(
         &mut client,
         "SELECT fsbench.experiment('e', '{default,there}', cycle => '1 min')",
@@ -128,9 +128,7 @@ fn this_server_and_another_one_take_turns_and_their_devices_are_named() {
     there.nothing_is_left("an experiment");
 }
 
-#[test]
-fn without_the_helper_its_runs_wait_and_it_says_so() {
-    let server = server(&[]);
+fn without_the_helper_its_runs_wait_and_it_says_so(server: &TestServer) {
     let notices = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&notices);
     let mut client = server

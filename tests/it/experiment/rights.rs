@@ -1,11 +1,19 @@
 //! Rights on experiments.
 
 use super::{SHORT, targets, wait_for};
-use crate::common::{assert_refused, execute, row, server};
+use crate::common::{assert_refused, execute, row, rows, server};
+use pgfsbench_tests::{LONG, TestServer, wait_until};
+use postgres::Client;
 
 #[test]
-fn its_runs_are_made_as_the_role_that_asked() {
+fn its_runs_are_made_as_the_role_that_asked_and_without_its_rights_it_is_paused() {
     let server = server(&[]);
+    its_runs_are_made_as_the_role_that_asked(&server);
+    server.start_anew();
+    without_its_rights_it_is_paused(&server);
+}
+
+fn its_runs_are_made_as_the_role_that_asked(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -47,9 +55,7 @@ fn its_runs_are_made_as_the_role_that_asked() {
     );
 }
 
-#[test]
-fn without_its_rights_it_is_paused() {
-    let server = server(&[]);
+fn without_its_rights_it_is_paused(server: &TestServer) {
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
     execute(
@@ -66,20 +72,20 @@ fn without_its_rights_it_is_paused() {
         &mut client,
         "SELECT fsbench.revoke_operator('bob'); SELECT fsbench.resume_experiment('e')",
     );
-    let paused = || "SELECT status_reason FROM fsbench.experiments WHERE status = 'paused'";
-    pgfsbench_tests::wait_until("it is paused", pgfsbench_tests::LONG, || {
-        let why = crate::common::rows(&mut client, paused());
-        (why.len() == 1 && why[0].contains("bob")).then_some(())
-    });
+    let paused = |client: &mut Client, words: &str| {
+        wait_until("it is paused", LONG, || {
+            let paused = "SELECT status_reason FROM fsbench.experiments WHERE status = 'paused'";
+            let why = rows(client, paused);
+            (why.len() == 1 && why[0].contains(words)).then_some(())
+        });
+    };
+    paused(&mut client, "bob");
     // Another role of that name has not asked for it, until a user resumes it.
     execute(
         &mut client,
         "BEGIN; SELECT fsbench.resume_experiment('e'); DROP ROLE bob; CREATE ROLE bob; SELECT fsbench.grant_operator('bob'); COMMIT",
     );
-    pgfsbench_tests::wait_until("it is paused again", pgfsbench_tests::LONG, || {
-        let why = crate::common::rows(&mut client, paused());
-        (why.len() == 1 && why[0].contains("another one of that name")).then_some(())
-    });
+    paused(&mut client, "another one of that name");
     for verb in ["resume", "drop"] {
         let sql = format!("RESET ROLE; SET ROLE bob; SELECT fsbench.{verb}_experiment('e')");
         assert_refused(

@@ -31,7 +31,7 @@ fn said(client: &mut Client, metric: &str) -> String {
 }
 
 #[test]
-fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
+fn limits_differences_and_what_another_session_confirms_are_named() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
@@ -40,8 +40,15 @@ fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', baseline => 'a', {SHORT})"),
     );
     wait_for(&mut client, "e");
-    make_alike(&mut client);
-    let says = said(&mut client, "NULL");
+    another_session_confirms_what_was_decided(&mut client);
+    let drop = "SELECT fsbench.drop_experiment('e, again')";
+    assert_eq!(row(&mut client, drop), "e, again");
+    limits_forced_checkpoints_and_undeclared_differences_are_named(&mut client);
+}
+
+fn limits_forced_checkpoints_and_undeclared_differences_are_named(client: &mut Client) {
+    make_alike(client);
+    let says = said(client, "NULL");
     assert!(
         says.starts_with("equivalent: 0.1 % more (")
             && says.ends_with(
@@ -50,11 +57,11 @@ fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
         "{says}"
     );
     assert!(
-        said(&mut client, "'load_ms'").starts_with("not declared: 1.00 times a ("),
+        said(client, "'load_ms'").starts_with("not declared: 1.00 times a ("),
         "an interval of its own"
     );
     assert!(
-        said(&mut client, "'stall_seconds'").starts_with(
+        said(client, "'stall_seconds'").starts_with(
             "not declared, can be zero: median 2 (1 to 3) stall seconds, a: median 2 (1 to 3)"
         ),
         "no ratio"
@@ -62,36 +69,36 @@ fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
     // In one block the kernel was another one.
     let of_b = "run_id IN (SELECT run_id FROM fsbench.experiment_run WHERE block = 2 AND target_number = 1)";
     execute(
-        &mut client,
+        client,
         &format!("UPDATE fsbench.environment SET kernel = '2.6.32' WHERE {of_b}"),
     );
-    let says = said(&mut client, "NULL");
+    let says = said(client, "NULL");
     assert!(
         says.starts_with("inconclusive (differs: kernel): 1.00 times a ("),
         "{says}"
     );
     let warnings = "SELECT warnings ~ 'changed between blocks: kernel' FROM fsbench.compare('e')";
-    assert_eq!(rows(&mut client, warnings), ["t"]);
-    execute(&mut client, "UPDATE fsbench.experiment SET forced = true");
-    assert!(said(&mut client, "NULL").starts_with("equivalent: "));
+    assert_eq!(rows(client, warnings), ["t"]);
+    execute(client, "UPDATE fsbench.experiment SET forced = true");
+    assert!(said(client, "NULL").starts_with("equivalent: "));
     // An earlier run may have left traces on an SSD.
     execute(
-        &mut client,
+        client,
         &format!(
             "UPDATE fsbench.run_log SET target_definition = target_definition || '{{\"kind\": \"device\"}}' WHERE {of_b}; \
              UPDATE fsbench.environment SET discard_max_bytes = 4096 WHERE {of_b}"
         ),
     );
     let warnings = "SELECT warnings ~ 'carry_over' FROM fsbench.compare('e')";
-    assert_eq!(rows(&mut client, warnings), ["t"]);
+    assert_eq!(rows(client, warnings), ["t"]);
     // The rate that a search has found decides as any other figure.
     execute(
-        &mut client,
+        client,
         "UPDATE fsbench.experiment SET metric = 'sustainable_rate'; \
          UPDATE fsbench.run_log r SET sustainable_rate = 500 * (1 + 2 * x.target_number) + x.block FROM fsbench.experiment_run x WHERE x.run_id = r.run_id",
     );
     let verdict = "SELECT verdict, blocks, substr(says, 1, 20) FROM fsbench.compare('e')";
-    assert_eq!(row(&mut client, verdict), "more|3|3 times the tps unde");
+    assert_eq!(row(client, verdict), "more|3|3 times the tps unde");
 }
 
 #[test]
@@ -129,35 +136,26 @@ fn what_is_on_two_devices_is_not_compared() {
     assert_eq!(rows(&mut client, said), ["a|out", "b|out", "c|best"]);
 }
 
-#[test]
-fn another_session_confirms_what_was_decided() {
-    let server = server(&[]);
-    let mut client = server.connect("postgres");
-    let _places = targets(&mut client, &["a", "b"]);
-    execute(
-        &mut client,
-        &format!("SELECT fsbench.experiment('e', '{{a,b}}', baseline => 'a', {SHORT})"),
-    );
-    wait_for(&mut client, "e");
+fn another_session_confirms_what_was_decided(client: &mut Client) {
     assert_eq!(
-        row(&mut client, "SELECT fsbench.confirm_experiment('e')"),
+        row(client, "SELECT fsbench.confirm_experiment('e')"),
         "e, again"
     );
-    wait_for(&mut client, "e, again");
-    forget_kernel_settings(&mut client);
+    wait_for(client, "e, again");
+    forget_kernel_settings(client);
     execute(
-        &mut client,
+        client,
         "UPDATE fsbench.experiment SET too_short = false; \
          UPDATE fsbench.run_log r SET tps = 1000 * (1 + x.target_number) + x.block FROM fsbench.experiment_run x WHERE x.run_id = r.run_id",
     );
     let confirmed =
         "SELECT verdict, says ~ ', confirmed by \"e, again\"' FROM fsbench.compare('e')";
-    assert_eq!(row(&mut client, confirmed), "more|f", "the same session");
+    assert_eq!(row(client, confirmed), "more|f", "the same session");
     execute(
-        &mut client,
+        client,
         "UPDATE fsbench.experiment_run SET boot_id = 'another' WHERE experiment_id = 2",
     );
-    assert_eq!(row(&mut client, confirmed), "more|t");
+    assert_eq!(row(client, confirmed), "more|t");
     // One in which something differs confirms nothing.
     let kernel_of_b = |kernel: &str| {
         format!(
@@ -165,19 +163,19 @@ fn another_session_confirms_what_was_decided() {
                WHERE experiment_id = 2 AND block = 2 AND target_number = 1)"
         )
     };
-    execute(&mut client, &kernel_of_b("'2.6.32'"));
-    assert_eq!(row(&mut client, confirmed), "more|f");
+    execute(client, &kernel_of_b("'2.6.32'"));
+    assert_eq!(row(client, confirmed), "more|f");
     execute(
-        &mut client,
+        client,
         &kernel_of_b("(SELECT max(kernel) FROM fsbench.environment)"),
     );
-    assert_eq!(row(&mut client, confirmed), "more|t");
+    assert_eq!(row(client, confirmed), "more|t");
     // The first experiment confirms the later one, too; one that disagrees confirms nothing.
     let first = "SELECT says ~ ', confirmed by \"e\"' FROM fsbench.compare('e, again')";
-    assert_eq!(row(&mut client, first), "t");
+    assert_eq!(row(client, first), "t");
     execute(
-        &mut client,
+        client,
         "UPDATE fsbench.run_log r SET tps = 1000 + x.block FROM fsbench.experiment_run x WHERE x.run_id = r.run_id AND x.experiment_id = 2",
     );
-    assert_eq!(row(&mut client, confirmed), "more|f");
+    assert_eq!(row(client, confirmed), "more|f");
 }

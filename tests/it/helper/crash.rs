@@ -149,16 +149,18 @@ fn what_was_committed_is_there_after_a_crash_and_what_recovery_takes_is_stored()
 #[test]
 fn committed_transactions_that_a_crash_has_lost_make_the_run_invalid() {
     let test = "committed_transactions_that_a_crash_has_lost_make_the_run_invalid";
+    // On the machine's disk: memory would keep nothing.
+    let scene =
+        Lab::below(on_disk(), test).and_then(|lab| Scene::of(lab, &[], "drop_caches = true\n"));
+    let Some(mut scene) = scene else {
+        return;
+    };
+    create(&scene, "ext4", "");
     // Held when the filesystem is mounted again and not read yet.
     for (fsync, words) in [("on", "do not trust this storage"), ("off", "fsync off")] {
-        // On the machine's disk: memory would keep nothing.
-        let scene =
-            Lab::below(on_disk(), test).and_then(|lab| Scene::of(lab, &[], "drop_caches = true\n"));
-        let Some(mut scene) = scene else {
-            return;
-        };
-        let settings = format!(r#", settings => '{{"fsync": "{fsync}"}}'"#);
-        create(&scene, "ext4", &settings);
+        scene.value(&format!(
+            r#"SELECT fsbench.alter_target('ext4', settings => '{{"fsync": "{fsync}"}}')"#
+        ));
         scene.serve_with(&["--pause-before", "mounted_again"]);
         // The checkpoint with which the window begins is over before the last ones: what is before its record cannot be lost.
         let run = scene.start_run(&format!("target => 'ext4', {SHORT}, rate => 20, {PATIENT}"));
@@ -238,15 +240,11 @@ fn forget_wal(scene: &Scene) {
     wal.set_len(size).expect("zeroes");
 }
 
-#[test]
-fn a_run_that_is_cancelled_during_the_crash_leaves_nothing() {
-    let test = "a_run_that_is_cancelled_during_the_crash_leaves_nothing";
-    let Some((mut scene, run)) = held(test, "mount_again") else {
-        return;
-    };
+fn a_run_that_is_cancelled_during_the_crash_leaves_nothing(scene: &mut Scene) {
+    let run = hold(scene, "mount_again");
     assert_eq!(scene.value(&format!("SELECT fsbench.cancel({run})")), "t");
     scene.serving.as_ref().expect("a helper").go_on();
-    has_failed(&scene, &run, "cancelled 57014", "canceled");
+    has_failed(scene, &run, "cancelled 57014", "canceled");
     scene.nothing_is_left("a run was cancelled");
     scene.serve_with(&[]);
     let next = scene.start_run(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
@@ -255,17 +253,18 @@ fn a_run_that_is_cancelled_during_the_crash_leaves_nothing() {
 }
 
 #[test]
-fn a_filesystem_that_is_not_mounted_again_does_not_cost_the_window() {
-    let Some(mut scene) = on_image(
-        "a_filesystem_that_is_not_mounted_again_does_not_cost_the_window",
-        "",
-    ) else {
+fn whatever_hinders_recovery_does_not_cost_the_window_and_nothing_is_left() {
+    let test = "whatever_hinders_recovery_does_not_cost_the_window_and_nothing_is_left";
+    let Some(mut scene) = on_image(test, "") else {
         return;
     };
+    nobody_else_is_crashed(&mut scene);
+    without_a_helper_the_window_is_measured_and_recovery_is_not(&mut scene);
     a_helper_that_is_killed_while_it_mounts_again_does_not_cost_the_window_and_clears_up(
         &mut scene,
     );
     a_filesystem_that_does_not_mount_again_is_told_in_the_words_of_mount(&mut scene);
+    a_run_that_is_cancelled_during_the_crash_leaves_nothing(&mut scene);
 }
 
 fn a_helper_that_is_killed_while_it_mounts_again_does_not_cost_the_window_and_clears_up(
@@ -334,15 +333,6 @@ fn an_asking_server_that_crashes_itself_meanwhile_clears_up() {
     );
     scene.nothing_is_left("the asking server has crashed");
     assert!(scene.told(&run).starts_with("failed 57P02"));
-}
-
-#[test]
-fn a_run_that_is_not_crashed_says_so() {
-    let Some(mut scene) = on_image("a_run_that_is_not_crashed_says_so", "") else {
-        return;
-    };
-    nobody_else_is_crashed(&mut scene);
-    without_a_helper_the_window_is_measured_and_recovery_is_not(&mut scene);
 }
 
 fn nobody_else_is_crashed(scene: &mut Scene) {

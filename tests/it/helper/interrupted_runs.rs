@@ -32,11 +32,10 @@ fn fill(path: &std::path::Path, leave: u64) {
     }
 }
 
-fn measuring(test: &str, further: &str) -> Option<(Scene, String)> {
-    let scene = on_image(test, further)?;
-    let run = scene.start_run(LONG_RUN);
+fn measuring(scene: &Scene, arguments: &str) -> String {
+    let run = scene.start_run(arguments);
     scene.wait_for_phase("measure");
-    Some((scene, run))
+    run
 }
 
 /// A run whose filesystem is prepared, and whose helper has gone since then: before anything else is done on the filesystem.
@@ -62,11 +61,20 @@ fn assert_failed(scene: &Scene, run: &str, start: &str, words: &[&str]) {
 }
 
 #[test]
-fn a_filesystem_that_is_full_fails_the_run_and_says_so() {
-    let test = "a_filesystem_that_is_full_fails_the_run_and_says_so";
-    let Some(scene) = on_image(test, WAL) else {
+fn a_filesystem_that_is_full_read_only_stopped_or_gone_fails_the_run_and_says_so() {
+    let test = "a_filesystem_that_is_full_read_only_stopped_or_gone_fails_the_run_and_says_so";
+    // After the first error nothing can be written any more, nor read what is not in memory.
+    let Some(scene) = on_image(test, ", mount_options => 'errors=remount-ro'") else {
         return;
     };
+    a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so(&scene);
+    a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so(&scene);
+    a_device_that_vanishes_fails_the_run_and_is_cleared_away(&scene);
+    a_filesystem_that_is_full_fails_the_run_and_says_so(&scene);
+}
+
+fn a_filesystem_that_is_full_fails_the_run_and_says_so(scene: &Scene) {
+    scene.value(&format!("SELECT fsbench.alter_target('ext4'{WAL})"));
     let mount_point = scene.bench.lab.path("mnt/bench@ext4");
     // The run there looks each second, and stops before WAL finds no room.
     scene
@@ -74,30 +82,23 @@ fn a_filesystem_that_is_full_fails_the_run_and_says_so() {
         .server
         .configure(&[("pgfsbench.reserved_space", "200MB")]);
     scene.bench.server.reload();
-    let run = scene.start_run(&format!("{LONG_RUN}, rate => 20"));
-    scene.wait_for_phase("measure");
+    let run = measuring(scene, &format!("{LONG_RUN}, rate => 20"));
     fill(&mount_point, 100 << 20);
     let words = "the filesystem is almost full";
-    assert_failed(&scene, &run, "failed 53100", &[words]);
+    assert_failed(scene, &run, "failed 53100", &[words]);
     // Under WAL: there is more than the reserve, and less than a segment, so that the server goes down.
     scene
         .bench
         .server
         .configure(&[("pgfsbench.reserved_space", "1MB")]);
     scene.bench.server.reload();
-    let run = scene.start_run(LONG_RUN);
-    scene.wait_for_phase("measure");
+    let run = measuring(scene, LONG_RUN);
     fill(&mount_point, 8 << 20);
-    assert_failed(&scene, &run, "failed 53100", &["No space left on device"]);
+    assert_failed(scene, &run, "failed 53100", &["No space left on device"]);
 }
 
-#[test]
-fn a_device_that_vanishes_fails_the_run_and_is_cleared_away() {
-    let test = "a_device_that_vanishes_fails_the_run_and_is_cleared_away";
-    // After the first error nothing can be written any more, nor read what is not in memory.
-    let Some((scene, run)) = measuring(test, ", mount_options => 'errors=remount-ro'") else {
-        return;
-    };
+fn a_device_that_vanishes_fails_the_run_and_is_cleared_away(scene: &Scene) {
+    let run = measuring(scene, LONG_RUN);
     let image = scene.bench.lab.path("images/bench@ext4.img");
     let device = scene.bench.lab.loops().remove(0);
     let file = File::options().write(true).open(&image).expect("the image");
@@ -108,15 +109,11 @@ fn a_device_that_vanishes_fails_the_run_and_is_cleared_away() {
         "Input/output error",
         "the filesystem of the target has become read-only",
     ];
-    assert_failed(&scene, &run, "failed 5", &either);
+    assert_failed(scene, &run, "failed 5", &either);
 }
 
-#[test]
-fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so() {
-    let test = "a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so";
-    let Some((scene, run)) = measuring(test, ", mount_options => 'errors=remount-ro'") else {
-        return;
-    };
+fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so(scene: &Scene) {
+    let run = measuring(scene, LONG_RUN);
     let device = scene.bench.lab.loops().remove(0);
     let trigger = format!(
         "/sys/fs/ext4/{}/trigger_fs_error",
@@ -124,32 +121,27 @@ fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so(
     );
     std::fs::write(trigger, "a test").expect("ext4 takes it for an error");
     let words = "the filesystem of the target has become read-only";
-    assert_failed(&scene, &run, "failed 58030", &[words]);
+    assert_failed(scene, &run, "failed 58030", &[words]);
 }
 
 /// xfs says rw in mountinfo even then.
-#[test]
-fn a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so() {
+fn a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so(scene: &Scene) {
     let test = "a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so";
-    let Some(scene) = on_image(test, "") else {
-        return;
-    };
     if !scene.bench.lab.has("xfs") {
         return;
     }
     if program("xfs_io").is_none() {
         return skip(test, "there is no xfs_io");
     }
-    create(&scene, "xfs", "");
-    let run = scene.start_run(&LONG_RUN.replace("ext4", "xfs"));
-    scene.wait_for_phase("measure");
+    create(scene, "xfs", "");
+    let run = measuring(scene, &LONG_RUN.replace("ext4", "xfs"));
     let mount_point = scene.bench.lab.path("mnt/bench@xfs");
     system(
         "xfs_io",
         &["-x", "-c", "shutdown", &mount_point.display().to_string()],
     );
     let words = "the filesystem of the target has become read-only";
-    assert_failed(&scene, &run, "failed 58030", &[words]);
+    assert_failed(scene, &run, "failed 58030", &[words]);
 }
 
 #[test]
@@ -167,8 +159,7 @@ fn runs_that_lose_a_server_or_their_helper() {
 }
 
 fn a_target_server_that_is_killed_fails_the_run_and_nothing_is_left(scene: &mut Scene) {
-    let run = scene.start_run(LONG_RUN);
-    scene.wait_for_phase("measure");
+    let run = measuring(scene, LONG_RUN);
     let traces = scene.traces();
     let postmaster = scene.target_postmaster().expect("the target server");
     scene.bench.server.signal(postmaster, Signal::KILL);
@@ -218,7 +209,8 @@ fn a_run_needs_no_helper_while_it_measures_and_is_released_when_it_is_back(scene
 
 /// A target that is prepared for a run which is over, and no helper.
 fn forgotten(test: &str) -> Option<Scene> {
-    let (mut scene, _) = measuring(test, "")?;
+    let mut scene = on_image(test, "")?;
+    measuring(&scene, LONG_RUN);
     scene.end_helper(Signal::TERM);
     // The release that is asked for after one restart is lost in the next.
     scene.bench.server.stop(Stop::Immediate);

@@ -178,14 +178,8 @@ fn setup_at<'a>(sockets: &'a str, port: &'a str, further: &[&'a str]) -> Vec<&'a
     [&setup[..], further].concat()
 }
 
-#[test]
-fn setup_gives_the_role_that_connects_the_rights_of_the_owner() {
-    let test = "setup_gives_the_role_that_connects_the_rights_of_the_owner";
-    let Some(bench) = Bench::with_extension(test, &[]) else {
-        return;
-    };
+fn setup_gives_the_role_that_connects_the_rights_of_the_owner(bench: &Bench) {
     let mut client = bench.client();
-    execute(&mut client, "CREATE ROLE helper LOGIN");
     let rights = "SELECT pg_has_role('helper', (SELECT extowner FROM pg_extension WHERE extname = 'pgfsbench'), 'USAGE')";
     assert_eq!(row(&mut client, rights), "f");
     let (sockets, port) = bench.server.socket();
@@ -210,11 +204,16 @@ fn setup_gives_the_role_that_connects_the_rights_of_the_owner() {
 }
 
 #[test]
-fn setup_writes_nothing_before_all_that_it_takes_is_there() {
-    let test = "setup_writes_nothing_before_all_that_it_takes_is_there";
+fn setup_writes_nothing_before_all_that_it_takes_is_there_and_gives_a_role_its_rights() {
+    let test = "setup_writes_nothing_before_all_that_it_takes_is_there_and_gives_a_role_its_rights";
     let Some(bench) = Bench::with_extension(test, &[]) else {
         return;
     };
+    setup_writes_nothing_before_all_that_it_takes_is_there(&bench);
+    setup_gives_the_role_that_connects_the_rights_of_the_owner(&bench);
+}
+
+fn setup_writes_nothing_before_all_that_it_takes_is_there(bench: &Bench) {
     let mut client = bench.client();
     for sql in ["DATABASE bare", "DATABASE other", "ROLE helper LOGIN"] {
         execute(&mut client, &format!("CREATE {sql}"));

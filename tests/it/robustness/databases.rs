@@ -1,7 +1,7 @@
 //! A database or the extension is dropped, or a database closed, under a run.
 
 use crate::robustness::hold::{Phase, bring_to, bring_to_in, wait_for_lock};
-use pgfsbench_tests::{Background, Leaves, TestServer, refusal, value};
+use pgfsbench_tests::{Background, LONG, Leaves, TestServer, refusal, value, wait_until};
 
 fn run_in(server: &TestServer, database: &str, phase: Phase, label: &str) -> Background {
     let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(label));
@@ -14,6 +14,8 @@ fn a_database_dropped_under_a_run_ends_it() {
     the_work_database_dropped_under_a_run_fails_it(&server);
     server.start_anew();
     the_home_database_dropped_under_a_run_ends_it(&server);
+    server.start_anew();
+    a_queued_run_whose_database_is_dropped_holds_nobody_up(&server);
 }
 
 fn the_work_database_dropped_under_a_run_fails_it(server: &TestServer) {
@@ -46,6 +48,35 @@ fn the_work_database_dropped_under_a_run_fails_it(server: &TestServer) {
         server.a_run_works(&what);
     }
     server.every_slot_is_free();
+}
+
+fn a_queued_run_whose_database_is_dropped_holds_nobody_up(server: &TestServer) {
+    let first = server.start_run(&Phase::Measure.arguments("first"));
+    let mut client = server.connect("postgres");
+    value(&mut client, "CREATE DATABASE other");
+    let mut other = server.connect("other");
+    value(&mut other, "CREATE EXTENSION pgfsbench");
+    let start = format!(
+        "SELECT fsbench.start({})",
+        Phase::Measure.arguments("second")
+    );
+    value(&mut other, &start);
+    drop(other);
+    let from = server.log().len();
+    wait_until("the database is dropped", LONG, || {
+        client.batch_execute("DROP DATABASE other").ok()
+    });
+    assert_eq!(
+        server.value(&format!("SELECT fsbench.cancel({first})")),
+        "t"
+    );
+    wait_until("the next run is taken", LONG, || {
+        client
+            .batch_execute("SELECT fsbench.run(scale => 1, clients => 1, transactions => 1)")
+            .ok()
+    });
+    let attempts = server.log()[from..].matches("FATAL:  database").count();
+    assert!(attempts <= 3, "{}", server.log());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! `continue_on_error` goes on.
 
 use super::{Random, client, client::End, is_ours_alone};
-use crate::common::{execute, row, rows, run, server};
+use crate::common::{execute, rows, run, server, work_database};
 use pgfsbench_core::script::Protocol;
 use pgfsbench_tests::{TestServer, is_soak};
 use serde_json::Value;
@@ -344,10 +344,7 @@ fn of_ours(server: &TestServer, text: &str, count: usize, protocol: &str) -> Vec
             given.join(", ")
         ),
     );
-    let database = row(
-        &mut session,
-        &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
-    );
+    let database = work_database(&mut session, &id);
     let mut records = records(
         server,
         &database,

@@ -1,6 +1,6 @@
 //! The tables as they are loaded: equal to those that the server would make, whatever the number of loaders, also after a crash.
 
-use crate::common::{ending, execute, row, rows, run, server};
+use crate::common::{ending, execute, row, rows, run, server, work_database};
 use pgfsbench_tests::{Leaves, PRELOADED, assert_columns};
 use postgres::Client;
 use std::fs;
@@ -37,8 +37,7 @@ fn loaded_tables_are_those_that_the_server_would_make() {
         &mut client,
         r#"workload => 'tpcc-like', scale => 2, clients => 1, transactions => 1, warmup => '0', keep => true, options => '{"mix": {"stock-level": 1}}'"#,
     );
-    let database = format!("SELECT work_database FROM fsbench.run_log WHERE run_id = {id}");
-    let database = row(&mut client, &database);
+    let database = work_database(&mut client, &id);
     let mut there = server.connect(&database);
     execute(
         &mut there,

@@ -137,10 +137,10 @@ pub struct Prepare {
     /// Which one.
     pub filesystem: Filesystem,
     /// Options of mkfs, as on its command line.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mkfs_options: Option<String>,
     /// Mount options, with commas.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_options: Option<String>,
     /// How several devices become one place; None for one device.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -237,11 +237,7 @@ fn ranges_and_knees_decide_nothing_that_the_experiment_withholds() {
         processors: 64,
         ..Facts::default()
     };
-    let here = StudyContext {
-        study: &study,
-        arguments: &arguments,
-        facts: &facts,
-    };
+    let here = StudyContext::new(&study, &arguments, &facts);
     let claim = |decision: Decision| Claim {
         claim: "c".into(),
         says: "s".into(),
@@ -331,11 +327,7 @@ fn without_runs_nothing_holds() {
             part: Some("all".into()),
             ..StudyArguments::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let decide = || judge(&here, &BTreeMap::new());
         let (judged, coded) = (decide(), wording::without(decide));
         assert_eq!(judged.len(), study.claims.len());

@@ -31,11 +31,7 @@ fn what_this_machine_has_not_is_left_out_by_name() {
         ..StudyArguments::default()
     };
     let facts = facts();
-    let here = StudyContext {
-        study: &study,
-        arguments: &arguments,
-        facts: &facts,
-    };
+    let here = StudyContext::new(&study, &arguments, &facts);
     let variant = |name: &str| {
         here.variant(study.variant(name).unwrap())
             .map(|why| why.to_string())
@@ -71,11 +67,7 @@ fn what_the_helper_does_not_allow_is_left_out_by_name() {
             not_allowed: not_allowed.iter().map(|name| (*name).into()).collect(),
             ..facts()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let all = study.variants.iter();
         all.filter(|v| v.kernel_settings.is_some() && here.variant(v).is_some())
             .map(|v| format!("{}: {}", v.variant, here.variant(v).unwrap()))
@@ -92,11 +84,7 @@ fn what_the_helper_does_not_allow_is_left_out_by_name() {
         not_allowed: vec![IMAGES.into()],
         ..facts()
     };
-    let here = StudyContext {
-        study: &study,
-        arguments: &arguments,
-        facts: &without_images,
-    };
+    let here = StudyContext::new(&study, &arguments, &without_images);
     let refusal = crate::study::plan::plan(&here).unwrap_err();
     let said = format!("{refusal:?}");
     assert!(said.contains("names no directory for images"), "{said}");
@@ -118,14 +106,8 @@ fn what_is_shrunk_is_not_of_full_size() {
     let study = builtin::find("heron-2010").unwrap().unwrap();
     let facts = facts();
     let question = study.question("cycles").unwrap();
-    let full = |arguments: StudyArguments| {
-        StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        }
-        .is_full(question)
-    };
+    let full =
+        |arguments: StudyArguments| StudyContext::new(&study, &arguments, &facts).is_full(question);
     assert!(full(StudyArguments::default()));
     assert!(full(StudyArguments {
         scale: Some(100),
@@ -160,11 +142,7 @@ fn the_size_of_scans_is_that_of_their_rows() {
             scale: Some(scale),
             ..StudyArguments::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         here.is_full(question)
     };
     // 50 % of RAM; 57 MB each.
@@ -216,11 +194,7 @@ fn what_would_tell_of_the_disk_of_the_host_is_not_tried_on_an_image() {
                 ..StudyArguments::default()
             };
             let facts = facts();
-            let here = StudyContext {
-                study: &study,
-                arguments: &arguments,
-                facts: &facts,
-            };
+            let here = StudyContext::new(&study, &arguments, &facts);
             (
                 here.question(&study.questions[0]),
                 here.claim(&study.claims[0]),
@@ -266,11 +240,7 @@ fn nor_on_a_target_that_is_on_an_image() {
                 .collect(),
             ..facts()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         here.question(&study.questions[0]).is_none()
     };
     assert!(is_asked(None, &[Need::Device]));
@@ -293,11 +263,7 @@ fn a_value_that_the_server_was_built_without_is_left_out_by_name() {
             enums: BTreeMap::from([("io_method".into(), methods)]),
             ..facts()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         // As a whole it can be made all the same.
         assert!(crate::study::plan::plan(&here).is_ok());
         here.question(study.question("io-method").unwrap())
@@ -321,11 +287,7 @@ fn a_second_pass_with_the_settings_of_today_is_asked_for() {
             period,
             ..StudyArguments::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let again = study.questions.iter().filter(|q| q.today_of.is_some());
         let again = again.filter(|q| here.question(q).is_none());
         again.map(|q| q.question.clone()).collect::<Vec<_>>()
@@ -483,11 +445,7 @@ fn on_a_copy_of_a_server_only_what_makes_tables_of_any_size_is_asked() {
         ..StudyArguments::default()
     };
     let facts = facts();
-    let here = StudyContext {
-        study: &study,
-        arguments: &arguments,
-        facts: &facts,
-    };
+    let here = StudyContext::new(&study, &arguments, &facts);
     let why = |name: &str| {
         let why = here.question(study.question(name).unwrap());
         why.map(|why| why.to_string())

@@ -42,11 +42,7 @@ fn each_question_becomes_an_experiment() {
                 quick: Some(quick),
                 ..all.clone()
             };
-            let here = StudyContext {
-                study: &study,
-                arguments: &arguments,
-                facts: &facts,
-            };
+            let here = StudyContext::new(&study, &arguments, &facts);
             let plan = plan(&here).unwrap();
             for planned in &plan.experiments {
                 arguments::with_rate(planned.arguments.clone())
@@ -72,11 +68,7 @@ fn layouts_take_all_devices_and_others_the_first() {
             quick: Some(true),
             ..arguments
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         plan(&here)
     };
     let target = |plan: &Plan, variant: &str| {
@@ -139,11 +131,7 @@ fn the_published_table_has_the_settings_of_its_time() {
             period,
             ..StudyArguments::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let plan = plan(&here).unwrap();
         let has = |p: &PlannedExperiment| {
             p.arguments
@@ -173,11 +161,7 @@ fn files_grow_alike_on_all_filesystems_where_the_server_can_be_told() {
             enums: [("file_extend_method".to_owned(), values)].into(),
             ..facts()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let all = plan(&here).unwrap().experiments.into_iter();
         let of = |p: PlannedExperiment| {
             let settings = p.arguments.run.settings.unwrap_or_default();
@@ -213,11 +197,7 @@ fn what_is_published_is_made_again_with_the_settings_of_today() {
             period,
             ..StudyArguments::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let plan = plan(&here).unwrap();
         let names = plan.experiments.iter().map(|e| e.question.as_str());
         let names = names.filter_map(|name| Some(study.question(name)?.question.as_str()));
@@ -256,11 +236,7 @@ fn a_duration_that_no_run_would_have_is_refused() {
             duration_us: Some(60_000_000),
             ..StudyArguments::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let plan = plan(&here)?;
         let names: Vec<&str> = (plan.experiments.iter())
             .map(|e| e.question.as_str())
@@ -292,11 +268,7 @@ fn a_misaligned_partition_is_compared_where_one_is_given() {
             part: Some("options".into()),
             ..StudyArguments::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let plan = plan(&here).unwrap();
         let experiment = plan.experiments.iter().find(|e| e.question == "alignment");
         experiment.map(|e| {
@@ -351,12 +323,7 @@ fn what_leaves_nothing_is_refused() {
         part: Some("barriers".into()),
         ..StudyArguments::default()
     };
-    let refusal = plan(&StudyContext {
-        study: &study,
-        arguments: &arguments,
-        facts: &facts,
-    })
-    .unwrap_err();
+    let refusal = plan(&StudyContext::new(&study, &arguments, &facts)).unwrap_err();
     check::style(&refusal);
     assert!(refusal.detail.unwrap().contains("device =>"));
 }
@@ -370,11 +337,8 @@ fn checkpoint_distance_is_varied_apart_from_memory() {
         part: Some("checkpoint-distance".into()),
         ..StudyArguments::default()
     };
-    let here = StudyContext {
-        study: &study,
-        arguments: &arguments,
-        facts: &facts(),
-    };
+    let facts = facts();
+    let here = StudyContext::new(&study, &arguments, &facts);
     let plan = plan(&here).unwrap();
     let setting = |variant: &str, name: &str| {
         let target = plan.targets.iter().find(|t| t.variant == variant).unwrap();
@@ -408,11 +372,7 @@ fn pgtune_is_a_share_of_memory_and_stands_against_the_defaults_of_its_time() {
         memory_bytes: 32 << 30,
         ..facts()
     };
-    let here = StudyContext {
-        study: &study,
-        arguments: &arguments,
-        facts: &facts,
-    };
+    let here = StudyContext::new(&study, &arguments, &facts);
     let plan = plan(&here).unwrap();
     let setting = |variant: &str, name: &str| {
         let target = plan.targets.iter().find(|t| t.variant == variant).unwrap();
@@ -453,11 +413,7 @@ fn runs_of_fio_have_no_settings_of_a_server() {
             quick: Some(quick),
             ..StudyArguments::default()
         };
-        let here = StudyContext {
-            study: &study,
-            arguments: &arguments,
-            facts: &facts,
-        };
+        let here = StudyContext::new(&study, &arguments, &facts);
         let plan = plan(&here).unwrap();
         let names: Vec<&str> = (plan.experiments.iter())
             .map(|e| e.question.as_str())

@@ -18,13 +18,11 @@ const CHOSEN_WRITERS: [u32; 4] = [1, 2, 4, 8];
 
 const METHODS: OwnOption = OwnOption {
     name: "methods",
-    help: "in which ways it is written and synced: values of wal_sync_method, or none",
     depends_on_machine: false,
     check: methods,
 };
 const WRITERS: OwnOption = OwnOption {
     name: "writers",
-    help: "how many write at the same time",
     depends_on_machine: true,
     check: |name, value| Ok(json!(values::numbers(name, value, 1, MOST_WRITERS)?)),
 };

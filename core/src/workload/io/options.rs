@@ -31,7 +31,6 @@ const MOST_JOBS: u64 = 256;
 
 const PATTERN: OwnOption = OwnOption {
     name: "pattern",
-    help: "read, randread, write, randwrite, randrw, or study-3: all five in a row",
     depends_on_machine: false,
     check: |name, value| {
         let mut words = Access::STUDY.map(Access::as_str).to_vec();
@@ -41,7 +40,6 @@ const PATTERN: OwnOption = OwnOption {
 };
 const BLOCK_SIZE: OwnOption = OwnOption {
     name: "block_size",
-    help: "bytes of each operation, such as '8kB'",
     depends_on_machine: false,
     check: |name, value| {
         let bytes = size(name, value)?;
@@ -53,25 +51,21 @@ const BLOCK_SIZE: OwnOption = OwnOption {
 };
 const JOBS: OwnOption = OwnOption {
     name: "jobs",
-    help: "jobs at the same time, each on a file of its own",
     depends_on_machine: false,
     check: |name, value| Ok(json!(values::whole_number(name, value, 1, MOST_JOBS)?)),
 };
 const IO_DEPTH: OwnOption = OwnOption {
     name: "io_depth",
-    help: "operations that each job keeps going at the same time",
     depends_on_machine: false,
     check: |name, value| Ok(json!(values::whole_number(name, value, 1, 1024)?)),
 };
 const DIRECT: OwnOption = OwnOption {
     name: "direct",
-    help: "whether the page cache is passed by (O_DIRECT)",
     depends_on_machine: false,
     check: |name, value| Ok(json!(values::boolean(name, value)?)),
 };
 const ENGINE: OwnOption = OwnOption {
     name: "engine",
-    help: "how fio asks the kernel: sync, psync, pvsync2, libaio, io_uring, mmap, posixaio or null",
     depends_on_machine: false,
     check: |name, value| {
         values::word::<String>(name, value, setting::ENGINES).map(|word| json!(word))
@@ -79,19 +73,16 @@ const ENGINE: OwnOption = OwnOption {
 };
 const FSYNC_EVERY: OwnOption = OwnOption {
     name: "fsync_every",
-    help: "writes after which a job calls fsync(); 0 for never",
     depends_on_machine: false,
     check: every,
 };
 const FDATASYNC_EVERY: OwnOption = OwnOption {
     name: "fdatasync_every",
-    help: "writes after which a job calls fdatasync(); 0 for never",
     depends_on_machine: false,
     check: every,
 };
 const SIZE: OwnOption = OwnOption {
     name: "size",
-    help: "all files together, such as '2x ram'",
     depends_on_machine: false,
     check: |name, value| {
         // RAM is not known here: the text only has to be a size.
@@ -100,19 +91,16 @@ const SIZE: OwnOption = OwnOption {
 };
 const RATE: OwnOption = OwnOption {
     name: "rate",
-    help: "operations per second of all jobs together; without it as many as can be",
     depends_on_machine: false,
     check: |name, value| Ok(json!(values::whole_number(name, value, 1, 1_000_000_000)?)),
 };
 const MIX: OwnOption = OwnOption {
     name: "mix",
-    help: "percentage of reads in randrw",
     depends_on_machine: false,
     check: |name, value| Ok(json!(values::whole_number(name, value, 1, 99)?)),
 };
 const STEADY_STATE: OwnOption = OwnOption {
     name: "steady_state",
-    help: "fio's own criterion, such as 'iops_slope:0.3%': fio ends each job that meets it",
     depends_on_machine: false,
     check: |name, value| {
         let wrong = |detail: String| {
@@ -130,13 +118,11 @@ const STEADY_STATE: OwnOption = OwnOption {
 };
 const STEADY_SECONDS: OwnOption = OwnOption {
     name: "steady_state_seconds",
-    help: "seconds of the window in which fio looks for steady_state",
     depends_on_machine: false,
     check: |name, value| Ok(json!(values::whole_number(name, value, 1, 86_400)?)),
 };
 const JOB_FILE: OwnOption = OwnOption {
     name: "job_file",
-    help: "the text of a job file of fio, of which an allow-list of options is taken",
     depends_on_machine: false,
     check: |name, value| match value.as_str() {
         Some(text) => job_file::parse(text).map(|_| value.clone()),

@@ -12,7 +12,6 @@ const LONGEST_GRACE_MS: u64 = 3_600_000;
 /// The grace of statements.
 pub const GRACE: OwnOption = OwnOption {
     name: "grace_ms",
-    help: "how long a statement may go on after the end of the window before it is cancelled, and its transaction counts as failed",
     depends_on_machine: false,
     check: |name, value| Ok(values::whole_number(name, value, 0, LONGEST_GRACE_MS)?.into()),
 };

@@ -25,13 +25,11 @@ const CHOSEN_LOADERS: u32 = 8;
 
 const DEGREES: OwnOption = OwnOption {
     name: "degrees",
-    help: "numbers of parallel workers",
     depends_on_machine: true,
     check: |name, value| Ok(json!(values::numbers(name, value, 1, MOST_DEGREE)?)),
 };
 const REPEATED: OwnOption = OwnOption {
     name: "repeats",
-    help: "how often each degree is measured",
     depends_on_machine: false,
     check: |name, value| {
         Ok(json!(values::whole_number(
@@ -44,19 +42,16 @@ const REPEATED: OwnOption = OwnOption {
 };
 const LEADER: OwnOption = OwnOption {
     name: "leader",
-    help: "whether the leader takes part",
     depends_on_machine: false,
     check: |name, value| Ok(json!(values::boolean(name, value)?)),
 };
 const PAYLOAD: OwnOption = OwnOption {
     name: "payload",
-    help: "what a row is: bit200, accounts, or so many random bytes",
     depends_on_machine: false,
     check: payload,
 };
 const LOADERS: OwnOption = OwnOption {
     name: "loaders",
-    help: "how many load at the same time",
     depends_on_machine: true,
     check: |name, value| {
         Ok(json!(values::whole_number(
@@ -69,14 +64,12 @@ const LOADERS: OwnOption = OwnOption {
 };
 const READERS: OwnOption = OwnOption {
     name: "readers",
-    help: "how many processes at a time read the table's files without the executor; there may be none",
     depends_on_machine: true,
     check: |name, value| Ok(json!(values::numbers(name, value, 0, MOST_DEGREE)?)),
 };
 
 const TABLE: OwnOption = OwnOption {
     name: "table",
-    help: "a table of a copied database, which is scanned in place of one that the run loads",
     depends_on_machine: false,
     check: own_table::option,
 };

@@ -13,17 +13,12 @@ fn each_workload_is_in_the_table_of_parameters() {
 }
 
 #[test]
-fn each_option_is_on_a_page_and_has_its_help() {
+fn each_option_is_on_a_page() {
     for workload in ALL {
         let own = workload.own_options().iter().map(|option| option.name);
         for name in own.chain(workload.shared_options().iter().copied()) {
             let quoted = format!("`{name}`");
             assert!(PAGE.contains(&quoted), "{name}");
-        }
-        for option in workload.own_options() {
-            let help = option.help;
-            let is_phrase = help.starts_with(|c: char| c.is_lowercase()) && !help.ends_with('.');
-            assert!(is_phrase, "{}: {help}", option.name);
         }
     }
 }

@@ -13,31 +13,26 @@ use crate::{
 
 const WAITS: OwnOption = OwnOption {
     name: "waits",
-    help: "keying and thinking times of ten terminals for each warehouse",
     depends_on_machine: false,
     check: boolean,
 };
 const MIX: OwnOption = OwnOption {
     name: "mix",
-    help: "weights of the transaction types",
     depends_on_machine: false,
     check: mix,
 };
 const REMOTE: OwnOption = OwnOption {
     name: "remote",
-    help: "whether 1 % of the lines and 15 % of the payments are of another warehouse",
     depends_on_machine: false,
     check: boolean,
 };
 const FOREIGN_KEYS: OwnOption = OwnOption {
     name: "foreign_keys",
-    help: "whether tables have foreign keys",
     depends_on_machine: false,
     check: boolean,
 };
 const CONDITIONS: OwnOption = OwnOption {
     name: "conditions",
-    help: "which consistency conditions are checked: all, or cheap",
     depends_on_machine: false,
     check: |name, value| {
         values::word::<String>(name, value, &["all", "cheap"]).map(|word| json!(word))
@@ -47,7 +42,6 @@ const CONDITIONS: OwnOption = OwnOption {
 const MOST_LOADERS: u64 = 256;
 const LOADERS: OwnOption = OwnOption {
     name: "loaders",
-    help: "how many processes load at the same time, each its own warehouses",
     depends_on_machine: false,
     check: |name, value| Ok(json!(values::whole_number(name, value, 1, MOST_LOADERS)?)),
 };

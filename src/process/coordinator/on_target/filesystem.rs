@@ -26,18 +26,16 @@ use crate::{
 impl Run {
     /// Has the helper make the filesystem; gives the directory for the server.
     pub(super) fn make_filesystem(&mut self, target: &Target) -> Result<PathBuf, Fault> {
-        let ServerPlace::Made { request, .. } = &target.on else {
+        let ServerPlace::Made { prepare } = &target.on else {
             let message = format!("the filesystem of target \"{}\" is not made", target.name);
             return Err(Fault::new(sqlstate::INTERNAL, message));
         };
         // A job of an earlier run may have ended since the plan was made.
         self.release_earlier(&target.name)?;
         self.record(|entry| entry.prepared = Some(target.name.clone()))?;
-        let mut prepared = request.clone();
-        if let Some(record) = power_cut::record_of(&self.spec) {
-            prepared["record"] = json!(record);
-        }
-        let made = self.send_helper(&target.name, HelperTask::Prepare, &prepared)?;
+        let mut prepared = prepare.clone();
+        prepared.record = power_cut::record_of(&self.spec);
+        let made = self.send_helper(&target.name, HelperTask::Prepare, &json!(prepared))?;
         let directory = PathBuf::from(made["directory"].as_str().unwrap_or_default());
         target::is_trustworthy(&directory).map_err(|detail| {
             Fault::new(
@@ -51,7 +49,7 @@ impl Run {
             store::set_device_identity(&target.name, &made)?;
             definition::set_definition(self.run_id)
         })?;
-        self.note("request", request.clone());
+        self.note("request", json!(prepare));
         self.note_layers(&made);
         self.note("result", made);
         Ok(directory)

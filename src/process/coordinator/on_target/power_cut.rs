@@ -109,7 +109,7 @@ impl Run {
         let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
         let before: RemoteRunRow = read(&before.unwrap_or_default())?;
         let filesystem = match &server.target.on {
-            ServerPlace::Made { prepare, .. } => Filesystem {
+            ServerPlace::Made { prepare } => Filesystem {
                 name: prepare.filesystem.name().to_owned(),
                 mount_options: prepare.mount_options.clone().unwrap_or_default(),
             },
