@@ -8,7 +8,7 @@ CREATE FUNCTION fsbench._result_tables() RETURNS TABLE (place integer, relation 
         (3, 'histogram', 'transaction, measure', '{"measure":200,"transaction":200}'),
         (4, 'sample', 'second', '{}'),
         (5, 'wait_event', 'second, wait_event_type, wait_event', '{"samples":"1 AND 2147483647"}'),
-        (6, 'checkpoint', 'number', '{}'),
+        (6, 'checkpoint', 'number', '{"kind":["checkpoint","restartpoint"]}'),
         (7, 'statistic', 'view, object, counter', '{}'),
         (8, 'statement', 'queryid, toplevel', '{}'),
         (9, 'maintenance', 'position', '{}'),

@@ -35,6 +35,8 @@ pub const REPEATS: u32 = 5;
 pub const TRIES: u32 = 3;
 /// Longest row of bytes: it has to fit on a page.
 pub const LONGEST_PAYLOAD: u32 = 8000;
+/// Most scans of a run, with those that are made again: each look at a knee takes all of them, a thousand times.
+pub const MOST_SCANS: u32 = 10_000;
 /// Bytes of one read without the executor, each of which is measured.
 pub const READ_BYTES: [u64; 3] = [PAGE, 128 << 10, 1 << 20];
 

@@ -12,7 +12,8 @@ const OF_ALL: &[ResultTable] = &[
     ResultTable::new("sample", "second"),
     ResultTable::new("wait_event", "second, wait_event_type, wait_event")
         .limits(&[("samples", Limit::NUMBER)]),
-    ResultTable::new("checkpoint", "number"),
+    ResultTable::new("checkpoint", "number")
+        .limits(&[("kind", Limit::OneOf(&["checkpoint", "restartpoint"]))]),
     ResultTable::new("statistic", "view, object, counter"),
     ResultTable::new("statement", "queryid, toplevel"),
     ResultTable::new("maintenance", "position"),

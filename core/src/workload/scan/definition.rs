@@ -236,7 +236,7 @@ impl Results for Scans {
                     ("ms", MS),
                     ("plan", Limit::Document),
                     ("repeat", DEGREE),
-                    // Each look at a knee takes all of them, a thousand times.
+                    // MOST_SCANS
                     ("scan", Limit::Range("1", "10000")),
                     ("wait_events", Limit::Document),
                 ]),

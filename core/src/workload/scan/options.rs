@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, Named, Payload, REPEATS, TableName, cache,
+    LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, MOST_SCANS, Named, Payload, REPEATS, TRIES, TableName, cache,
     chosen_degrees, own_table,
 };
 use crate::{
@@ -278,6 +278,20 @@ impl ScanOptions {
         }
     }
 
+    /// Refuses more scans than results have room for.
+    fn check_number(&self) -> Result<(), Refusal> {
+        let (degrees, repeats) = (self.degrees.len(), self.repeats.unwrap_or(REPEATS));
+        let most = MOST_SCANS / TRIES;
+        if degrees as u64 * u64::from(repeats) <= u64::from(most) {
+            return Ok(());
+        }
+        Err(
+            Refusal::argument(format!("{degrees} degrees of {repeats} scans are too many"))
+                .detail(format!("A run makes at most {most} scans."))
+                .hint("Give fewer degrees, or a lower option \"repeats\"."),
+        )
+    }
+
     /// Refuses what the server does not allow, or its memory cannot hold. The table takes this many bytes; None: not known yet.
     pub(super) fn check(
         &self,
@@ -285,6 +299,7 @@ impl ScanOptions {
         given: &Given,
         bytes: Option<u64>,
     ) -> Result<(), Refusal> {
+        self.check_number()?;
         let facts = given.facts;
         let (largest, most_degree) = (self.largest(), most_degree(given.settings, facts));
         if !facts.by_connection {

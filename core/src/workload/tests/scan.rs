@@ -105,6 +105,9 @@ fn what_is_wrong_with_options() {
             "{options}"
         );
     }
+    let many: Vec<u32> = (1..=4).collect();
+    let refusal = refused(&arguments(json!({"degrees": many, "repeats": 834})));
+    assert_eq!(refusal.message, "4 degrees of 834 scans are too many");
     let refusal = refused(&arguments(json!({"fillfactor": 90})));
     assert_eq!(
         refusal.message,
