@@ -275,7 +275,11 @@ mod tests {
         says!(duration_us: LONGEST_US + 1 => "duration is above a year");
         says!(blocks: 5 => "after 5 blocks there is no look");
         says!(scale: 0 => "scale is below 1");
-        for (part, unknown) in [("nothing", "nothing"), ("options, nothing", "nothing"), ("options,", "")] {
+        for (part, unknown) in [
+            ("nothing", "nothing"),
+            ("options, nothing", "nothing"),
+            ("options,", ""),
+        ] {
             says!(part: part.into() => format!("study \"heron-2010\" has no part \"{unknown}\""));
         }
         says!(log_device: "/dev/null".into() => "log_device means nothing without a device");
