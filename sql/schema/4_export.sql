@@ -139,7 +139,7 @@ BEGIN
                        FROM fsbench._document_tables() d, unnest('{sha256}' || d.texts) m)
                   WHEN (part.relation, a.attname) = ('run_log', 'used') AND $4 IS FALSE THEN 'fsbench._hide_hashes(t.used, ''{options}'', $3)'
                   WHEN (part.relation, a.attname) = ('run_log', 'asked') AND $4 IS FALSE THEN 'fsbench._hide_hashes(t.asked, ''{}'', $3)'
-                  -- What a check has found says what was left out.
+                  -- The error of a failed check says what was left out.
                   WHEN (part.relation, a.attname) = ('run_log', 'error_detail') AND $4 IS FALSE
                       THEN 'CASE WHEN NOT EXISTS (SELECT FROM fsbench.verification v WHERE v.run_id = t.run_id AND NOT v.passed) THEN t.error_detail END'
                   ELSE format('t.%I', a.attname) END, ', ' ORDER BY a.attnum) AS list
