@@ -42,6 +42,11 @@ SELECT fsbench.create_target('x', filesystem => 'btrfs', device => '/dev/sdy,/de
 SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/dev/sdz', image_sparse => true);
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'logbufs=2,logbufs=8');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', log_device => '/dev/sdy', log_size => '64MB');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', log_devices => '{/dev/sdx,/dev/sdy}', log_size => '64MB');
+SELECT fsbench.create_target('x', filesystem => 'btrfs', image_size => '1GB', log_devices => '{/dev/sdx,/dev/sdy}');
+SELECT fsbench.create_target('x', filesystem => 'ext4', device => '/dev/sdx', log_devices => '{/dev/sdx,/dev/sdy}');
+SELECT fsbench.create_target('x', filesystem => 'ext4', device => '/dev/sdx', log_devices => '{/dev/sdy,/dev/sdy}');
+SELECT fsbench.create_target('x', filesystem => 'zfs', device => '/dev/sdx', log_devices => '{}');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', block_settings => '{"sched": "none"}');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', block_settings => '[1]');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', kernel_settings => '{"vm.dirty_bytes": 1}');

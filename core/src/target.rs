@@ -88,6 +88,7 @@ pub struct Row {
     pub layout: Option<String>,
     pub layout_options: Option<Value>,
     pub initial_sync: Option<String>,
+    pub log_devices: Option<Vec<String>>,
 }
 
 impl rows::Row for Row {
@@ -185,14 +186,25 @@ impl Row {
             self.kernel_settings.as_ref(),
             &KERNEL_SETTINGS,
         )?;
-        if self.log_device.is_some() && self.log_size_bytes.is_some() {
-            return Err(
-                Refusal::argument("log_device and log_size exclude each other")
-                    .detail("The external log is on a device, or on a file that serves as one.")
-                    .hint("Give one of them."),
-            );
-        }
+        self.check_log()?;
         self.check_layout()
+    }
+
+    fn check_log(&self) -> Result<(), Refusal> {
+        let given = [
+            ("log_device", self.log_device.is_some()),
+            ("log_devices", self.log_devices.is_some()),
+            ("log_size", self.log_size_bytes.is_some()),
+        ];
+        let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
+        match (given.next(), given.next()) {
+            (Some((first, _)), Some((second, _))) => Err(Refusal::argument(format!(
+                "{first} and {second} exclude each other"
+            ))
+            .detail("The external log is on a device, on several, or on a file that serves as one.")
+            .hint("Give one of them.")),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses several devices without a layout, and a layout that does not fit them.
@@ -259,17 +271,17 @@ impl Row {
             }
             json!({ "device": device })
         };
+        let devices = |paths: &[String], identities: Option<&Value>| {
+            let member = |(n, path): (usize, &String)| {
+                device(path, identities.and_then(|all| all.get(n)))["device"].take()
+            };
+            let members: Vec<Value> = paths.iter().enumerate().map(member).collect();
+            json!({ "devices": members })
+        };
         let sparse = self.image_sparse.unwrap_or(true);
         let storage = match (&self.device, &self.devices, self.image_size_bytes) {
             (Some(path), ..) => device(path, self.device_identity.as_ref()),
-            (None, Some(paths), _) => {
-                let identities = self.device_identity.as_ref();
-                let member = |(n, path): (usize, &String)| {
-                    device(path, identities.and_then(|all| all.get(n)))["device"].take()
-                };
-                let members: Vec<Value> = paths.iter().enumerate().map(member).collect();
-                json!({ "devices": members })
-            }
+            (None, Some(paths), _) => devices(paths, self.device_identity.as_ref()),
             (None, None, bytes) => match self.image_count {
                 None | Some(1) => json!({"image": {"bytes": bytes, "sparse": sparse}}),
                 Some(count) => {
@@ -277,10 +289,12 @@ impl Row {
                 }
             },
         };
-        let log = match (&self.log_device, self.log_size_bytes) {
-            (Some(path), _) => Some(device(path, self.log_device_identity.as_ref())),
-            (None, Some(bytes)) => Some(json!({"image": {"bytes": bytes}})),
-            (None, None) => None,
+        let log_identity = self.log_device_identity.as_ref();
+        let log = match (&self.log_device, &self.log_devices, self.log_size_bytes) {
+            (Some(path), ..) => Some(device(path, log_identity)),
+            (None, Some(paths), _) => Some(devices(paths, log_identity)),
+            (None, None, Some(bytes)) => Some(json!({"image": {"bytes": bytes}})),
+            (None, None, None) => None,
         };
         let mut request = json!({
             "storage": storage,
