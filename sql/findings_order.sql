@@ -4,8 +4,7 @@ SELECT run_id FROM fsbench.run(scale => 1, clients => 1, transactions => 20, see
 RESET client_min_messages;
 
 -- Stored findings have the weight of their kind and come in its order, like findings that are judged again.
-SELECT bool_and(weight > 0) AS weighed,
-       (SELECT array_agg(code) FROM fsbench.judge(:run_id))
+SELECT bool_and(weight > 0) AS weighed, (SELECT array_agg(code) FROM fsbench.judge(:run_id))
          = array_agg(code ORDER BY array_position('{invalid,warning,info}', severity), weight DESC, code) AS in_order
 FROM fsbench.finding WHERE run_id = :run_id;
 SELECT array_agg(code ORDER BY code) = (SELECT array_agg(code ORDER BY code) FROM fsbench.judge(:run_id)) AS as_judged, bool_or(differs) AS differs
@@ -15,8 +14,7 @@ FROM fsbench.findings(ARRAY[:run_id]);
 BEGIN;
 INSERT INTO fsbench.run_log (run_id, status, target, workload, asked, used, requested_by)
     SELECT id, CASE WHEN id < 900004 THEN 'done' ELSE 'failed' END, 'default', 'tpcb', '{}', '{}', 'somebody' FROM generate_series(900001, 900005) id;
-INSERT INTO fsbench.finding (run_id, code, severity, weight, message, hint)
-    SELECT 900000 + n, f.code, f.severity, f.weight, 'of ' || n, 'do ' || n
+INSERT INTO fsbench.finding (run_id, code, severity, weight, message, hint) SELECT 900000 + n, f.code, f.severity, f.weight, 'of ' || n, 'do ' || n
     FROM (VALUES ('{1,2,3}'::int[], 'data_fits_ram', 'warning', 397), ('{1,2,3}', 'fsync_off', 'invalid', 797), ('{2}', 'atime', 'info', 194),
                  ('{2,3,4}', 'noisy_neighbour', 'warning', 698), ('{1}', 'lock_waits', 'warning', 395), ('{1,3}', 'failed_transactions', 'info', 600),
                  ('{2}', 'failed_transactions', 'invalid', 600), ('{1,2,3}', 'of another version', 'warning', 0)) f (runs, code, severity, weight), unnest(runs) n;

@@ -1,8 +1,7 @@
 -- Every function that is not private is in the list; the examples are run by tests/it/terminal_output.rs.
 SELECT p.proname AS missing FROM pg_proc p
 WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname NOT LIKE '\_%' AND p.proname NOT IN (SELECT verb FROM fsbench.help('all')) ORDER BY 1;
-SELECT verb AS gone FROM fsbench.help('all')
-WHERE verb NOT IN (SELECT proname FROM pg_proc WHERE pronamespace = 'fsbench'::regnamespace);
+SELECT verb AS gone FROM fsbench.help('all') WHERE verb NOT IN (SELECT proname FROM pg_proc WHERE pronamespace = 'fsbench'::regnamespace);
 SELECT verb AS no_example FROM fsbench.help('all') WHERE strpos(example, 'fsbench.' || verb || '(') = 0;
 -- The first ones alone, those of a word, and none.
 SELECT count(*) FROM fsbench.help();

@@ -3,8 +3,7 @@
 \pset tuples_only on
 
 -- All objects of the extension, but for the types of rows, which are members of their own from PostgreSQL 17 on.
-SELECT object FROM (SELECT pg_describe_object(classid, objid, 0) AS object
-FROM pg_depend
+SELECT object FROM (SELECT pg_describe_object(classid, objid, 0) AS object FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND classid <> 'pg_type'::regclass
   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pgfsbench')) o
 ORDER BY object COLLATE "C";
@@ -13,22 +12,18 @@ SELECT extversion = fsbench.version() AS library_and_extension_agree, nspname AS
 FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'pgfsbench';
 
 -- Tables, views, sequences and functions without a comment: none.
-SELECT c.oid::regclass FROM pg_class c
-WHERE relnamespace = 'fsbench'::regnamespace AND relkind NOT IN ('i', 't')
+SELECT c.oid::regclass FROM pg_class c WHERE relnamespace = 'fsbench'::regnamespace AND relkind NOT IN ('i', 't')
   AND obj_description(c.oid, 'pg_class') IS NULL ORDER BY 1;
-SELECT p.oid::regprocedure FROM pg_proc p
-WHERE pronamespace = 'fsbench'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL ORDER BY 1;
+SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace = 'fsbench'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL ORDER BY 1;
 
 -- Columns of tables and views without a comment: none.
-SELECT attrelid::regclass || '.' || attname
-FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
+SELECT attrelid::regclass || '.' || attname FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
 WHERE relnamespace = 'fsbench'::regnamespace AND relkind IN ('r', 'v') AND attnum > 0 AND NOT attisdropped
   AND col_description(attrelid, attnum) IS NULL
 ORDER BY attrelid::regclass::text, attnum;
 
 -- A comment is a phrase: it has no full stop at its end, and says something.
-SELECT objoid::regclass, objsubid, description FROM pg_description
-WHERE classoid = 'pg_class'::regclass AND (description ~ '[.]$' OR length(description) < 3)
+SELECT objoid::regclass, objsubid, description FROM pg_description WHERE classoid = 'pg_class'::regclass AND (description ~ '[.]$' OR length(description) < 3)
   AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace = 'fsbench'::regnamespace);
 
 -- Rights of PUBLIC: arithmetic only.

@@ -89,5 +89,5 @@ SELECT t.relation, fsbench._odd_column(t.relation, t.rows, '{}') FROM (VALUES ('
 SELECT u AS odd FROM unnest(ARRAY['{}', '{"bound": {"duration_ms": 20000}, "warmup_ms": 2000, "scale": 1, "clients": 4, "seed": -7, "within_ms": null, "settings": {"work_mem": "4MB"},
     "options": {"unlogged": false, "cache": "cold", "degrees": [1, 2], "leader": true}, "chosen": ["scale"]}',
     '{"bound": 7}', '{"bound": {"duration_ms": "20 s"}}', '{"bound": {"transactions": -1}}', '{"warmup_ms": "2000"}', '{"warmup_ms": 1e30}', '{"scale": [1]}', '{"settings": []}',
-    '{"settings": {"work_mem": {}}}', '{"options": "none"}', '{"options": {"unlogged": "maybe"}}', '{"options": {"leader": 2}}', '{"chosen": "all"}', '[]']::jsonb[]) u
+    '{"settings": {"work_mem": {}}}', '{"options": "none"}', '{"options": {"unlogged": "maybe"}}', '{"chosen": "all"}', '[]']::jsonb[]) u
 WHERE fsbench._odd_column('run_log', jsonb_build_array(jsonb_build_object('used', u)), '{}') = 'used';

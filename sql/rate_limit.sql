@@ -15,8 +15,7 @@ SELECT fsbench.percentile(0.5, :held) >= fsbench.percentile(0.5, :held, 'service
 -- A rate that nothing can hold, with a limit: what was too late to start is skipped. Scheduled = skipped + done + failed.
 SELECT run_id AS hopeless FROM fsbench.run(scale => 2, clients => 2, transactions => 50000, rate => 1000000, latency_limit_ms => 5, seed => 5) \gset
 SELECT status, skipped + transactions_total + failed = 2 * 50000 AS all_accounted_for, skipped > 0 AS skipped, transactions_total > 0 AS some_done,
-       late <= transactions_total AS late_are_done,
-       skipped = (SELECT sum(skipped) FROM fsbench.sample s WHERE s.run_id = r.run_id) AS samples_have_skipped,
+       late <= transactions_total AS late_are_done, skipped = (SELECT sum(skipped) FROM fsbench.sample s WHERE s.run_id = r.run_id) AS samples_have_skipped,
        late = (SELECT sum(late) FROM fsbench.sample s WHERE s.run_id = r.run_id) AS samples_have_late,
        (balances ->> 'history_rows')::bigint = transactions_total AS history_has_the_done
 FROM fsbench.result r WHERE run_id = :hopeless;

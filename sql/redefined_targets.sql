@@ -39,8 +39,7 @@ SELECT pg_temp.measure('anew');
 SELECT fsbench.drop_target('anew');
 SELECT fsbench.create_target('anew', filesystem => 'btrfs', image_size => '1GB');
 SELECT pg_temp.measure('anew');
-SELECT target, target_name, target_version, count(*), target_definition FROM fsbench.result WHERE target_name = 'anew'
-GROUP BY 1, 2, 3, 5 ORDER BY 3;
+SELECT target, target_name, target_version, count(*), target_definition FROM fsbench.result WHERE target_name = 'anew' GROUP BY 1, 2, 3, 5 ORDER BY 3;
 -- Another name for the same has the same fingerprint.
 SELECT fsbench.create_target('alike', filesystem => 'btrfs', image_size => '1GB');
 SELECT pg_temp.measure('alike');

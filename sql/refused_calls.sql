@@ -91,10 +91,6 @@ ROLLBACK;
 -- NULL is no target, and means no other.
 SELECT target FROM fsbench.run(NULL, 'tpcb', 1, clients => 1, transactions => 50);
 SELECT fsbench.start(target => NULL);
-SELECT fsbench.start(target => '');
-SELECT fsbench.create_target(NULL, directory => '/tmp');
-SELECT fsbench.drop_target(NULL);
-SELECT * FROM fsbench.plan(NULL);
 EXPLAIN (COSTS OFF) SELECT * FROM fsbench.run(:small);
 
 -- CALL wait in a transaction block cannot give its snapshot back.

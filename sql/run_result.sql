@@ -2,8 +2,7 @@
 \pset null '(null)'
 SET client_min_messages = warning;
 
-SELECT run_id, target, tps > 0 AS some_tps,
-       latency_p99_ms > 0 AS some_latency, latency_max_ms >= latency_p99_ms AS max_above_p99,
+SELECT run_id, target, tps > 0 AS some_tps, latency_p99_ms > 0 AS some_latency, latency_max_ms >= latency_p99_ms AS max_above_p99,
        commit_p99_ms > 0 AS some_commit, findings <> '' AS findings_said, findings AS findings_text
 FROM fsbench.run(scale => 2, clients => 2, transactions => 500, seed => 1, label => 'regress',
                  settings => '{"work_mem": "5MB", "SYNCHRONOUS_COMMIT": true}') \gset
@@ -23,18 +22,15 @@ FROM fsbench.result WHERE run_id = :run_id \gx
 -- Counts agree: the window, the seconds, the histograms, the history.
 SELECT r.transactions_total = r.clients * r.transactions AS as_many_as_asked,
        r.transactions_total = (SELECT sum(transactions) FROM fsbench.sample WHERE run_id = :run_id) AS samples_add_up,
-       r.transactions_total = h.transactions AS histogram_counts_all,
-       h.transactions = (SELECT sum(c) FROM unnest(h.counts) c) AS histogram_adds_up,
+       r.transactions_total = h.transactions AS histogram_counts_all, h.transactions = (SELECT sum(c) FROM unnest(h.counts) c) AS histogram_adds_up,
        (r.balances ->> 'history_rows')::bigint = r.transactions_total + r.transactions_outside AS history_has_all,
-       r.balances ->> 'accounts' = r.balances ->> 'history' AS accounts_agree,
-       r.balances ->> 'tellers' = r.balances ->> 'history' AS tellers_agree,
+       r.balances ->> 'accounts' = r.balances ->> 'history' AS accounts_agree, r.balances ->> 'tellers' = r.balances ->> 'history' AS tellers_agree,
        r.balances ->> 'branches' = r.balances ->> 'history' AS branches_agree
 FROM fsbench.run_log r JOIN fsbench.histogram h ON h.run_id = r.run_id AND h.transaction = r.workload AND h.measure = 'latency'
 WHERE r.run_id = :run_id \gx
 
 SELECT measure, transactions, cardinality(buckets) = cardinality(counts) AS paired, min_ms <= max_ms AS ordered,
-       (SELECT bool_and(c > 0) FROM unnest(counts) c) AS only_used_buckets,
-       (SELECT array_agg(b ORDER BY b) = buckets FROM unnest(buckets) b) AS buckets_ascend,
+       (SELECT bool_and(c > 0) FROM unnest(counts) c) AS only_used_buckets, (SELECT array_agg(b ORDER BY b) = buckets FROM unnest(buckets) b) AS buckets_ascend,
        (SELECT sum(c) FROM unnest(counts) c) = transactions AS adds_up,
        fsbench.bucket_low_ms(buckets[1]) <= min_ms AND min_ms < fsbench.bucket_high_ms(buckets[1]) AS min_in_first_bucket,
        fsbench.bucket_low_ms(buckets[cardinality(buckets)]) <= max_ms
@@ -42,8 +38,7 @@ SELECT measure, transactions, cardinality(buckets) = cardinality(counts) AS pair
 FROM fsbench.histogram WHERE run_id = :run_id ORDER BY measure;
 
 -- Seconds are whole, in order, and as long as the window; a busy machine lets the sampler come late.
-SELECT min(second) = 0 AND max(second) >= count(*) - 1 AS in_order,
-       bool_and(interval_ms > 0) AS have_length,
+SELECT min(second) = 0 AND max(second) >= count(*) - 1 AS in_order, bool_and(interval_ms > 0) AS have_length,
        abs(sum(interval_ms) - (SELECT measured_ms FROM fsbench.run_log WHERE run_id = :run_id)) < 10000 AS as_long_as_the_window,
        bool_and(transactions = 0 OR latency_p50_ms <= latency_p95_ms AND latency_p95_ms <= latency_p99_ms
                 AND latency_p99_ms <= latency_max_ms * 1.032) AS percentiles_ascend,
@@ -53,24 +48,20 @@ FROM fsbench.sample WHERE run_id = :run_id;
 -- The figures of the row, against each other and against the histogram.
 SELECT abs(tps * measured_ms / 1000 - transactions_total) < 0.5 AS tps_is_count_over_time,
        latency_p50_ms <= latency_p90_ms AND latency_p90_ms <= latency_p95_ms AND latency_p95_ms <= latency_p99_ms
-           AND latency_p99_ms <= latency_max_ms AS percentiles_ascend,
-       latency_p999_ms IS NULL AS no_p999_of_so_few,
+           AND latency_p99_ms <= latency_max_ms AS percentiles_ascend, latency_p999_ms IS NULL AS no_p999_of_so_few,
        latency_avg_ms BETWEEN h.min_ms AND h.max_ms AND abs(latency_avg_ms - h.sum_ms / h.transactions) < 1e-6 AS mean_agrees,
        abs(latency_stddev_ms ^ 2 - (h.sum_squares_ms / h.transactions - (h.sum_ms / h.transactions) ^ 2))
            <= 1e-3 * h.sum_squares_ms / h.transactions AS deviation_agrees,
        commit_avg_ms < latency_avg_ms AND commit_p50_ms <= commit_p99_ms AND commit_p99_ms <= commit_max_ms AS commit_is_part,
-       load_ms > 0 AND wal_bytes > 0 AND data_bytes > 20000000 AS load_and_wal,
-       xids_used >= transactions_total AS xids_counted
+       load_ms > 0 AND wal_bytes > 0 AND data_bytes > 20000000 AS load_and_wal, xids_used >= transactions_total AS xids_counted
 FROM fsbench.run_log r JOIN fsbench.histogram h ON h.run_id = r.run_id AND h.transaction = r.workload AND h.measure = 'latency'
 WHERE r.run_id = :run_id \gx
 
 -- Any percentile: of one run, as stored; between the extremes; ascending; NULL where there are no figures.
 SELECT bool_and(fsbench.percentile(p, :run_id) BETWEEN min_ms AND max_ms) AS within,
-       bool_and(fsbench.percentile(p, :run_id) >= fsbench.percentile(p - 0.01, :run_id)) AS ascending,
-       fsbench.percentile(1, :run_id) <= max(max_ms) AS top
+       bool_and(fsbench.percentile(p, :run_id) >= fsbench.percentile(p - 0.01, :run_id)) AS ascending, fsbench.percentile(1, :run_id) <= max(max_ms) AS top
 FROM generate_series(0.01, 1, 0.01) p, fsbench.histogram WHERE run_id = :run_id AND measure = 'latency';
-SELECT abs(fsbench.percentile(0.5, run_id) / latency_p50_ms - 1) < 0.032 AS p50,
-       abs(fsbench.percentile(0.99, run_id) / latency_p99_ms - 1) < 0.032 AS p99,
+SELECT abs(fsbench.percentile(0.5, run_id) / latency_p50_ms - 1) < 0.032 AS p50, abs(fsbench.percentile(0.99, run_id) / latency_p99_ms - 1) < 0.032 AS p99,
        abs(fsbench.percentile(0.99, run_id, 'commit') / commit_p99_ms - 1) < 0.032 AS commit_p99,
        fsbench.percentile(NULL::float8, run_id) AS nothing, fsbench.percentile(0.5, ARRAY[]::bigint[]) AS no_runs
 FROM fsbench.run_log WHERE run_id = :run_id \gx
@@ -91,8 +82,7 @@ SELECT fsbench.percentile(0.9, ARRAY[:run_id, :run_id]) = fsbench.percentile(0.9
 SELECT p ->> 'phase' AS phase, (p ->> 'ms')::float8 >= 0 AS over,
        (p ->> 'started_ms')::float8 >= coalesce(lag((p ->> 'started_ms')::float8 + (p ->> 'ms')::float8) OVER (ORDER BY n), 0) - 0.001 AS in_order
 FROM fsbench.run_log, jsonb_array_elements(phases) WITH ORDINALITY AS t(p, n) WHERE run_id = :run_id ORDER BY n;
-SELECT requested_at <= started_at AND started_at <= measured_from AND measured_from < ended_at AS times_in_order
-FROM fsbench.run_log WHERE run_id = :run_id;
+SELECT requested_at <= started_at AND started_at <= measured_from AND measured_from < ended_at AS times_in_order FROM fsbench.run_log WHERE run_id = :run_id;
 
 -- The environment.
 SELECT pgfsbench_version = fsbench.version() AS own_version, server_version = version() AS server_version,
@@ -102,11 +92,9 @@ SELECT pgfsbench_version = fsbench.version() AS own_version, server_version = ve
        scope IN ('data and WAL', 'data only') AS scope, durability <> '' AS durability, data_directory = current_setting('data_directory') AS data_directory, filesystem <> '' AS filesystem,
        device <> '' AS device, mount_point <> '' AS mount_point, mount_options <> '' AS mount_options,
        st_dev ~ '^\d+:\d+$' AS st_dev, filesystem_size_bytes >= filesystem_free_bytes AS sizes, wal_directory <> '' AS wal_directory,
-       wal_filesystem <> '' AND wal_device <> '' AND wal_mount_options <> '' AS wal,
-       (wal_st_dev = st_dev) = (scope = 'data and WAL') AS scope_by_device
+       wal_filesystem <> '' AND wal_device <> '' AND wal_mount_options <> '' AS wal, (wal_st_dev = st_dev) = (scope = 'data and WAL') AS scope_by_device
 FROM fsbench.environment WHERE run_id = :run_id \gx
-SELECT name FROM pg_settings s
-WHERE source NOT IN ('default', 'override', 'client', 'session') AND context <> 'internal'
+SELECT name FROM pg_settings s WHERE source NOT IN ('default', 'override', 'client', 'session') AND context <> 'internal'
   AND name <> 'bytea_output' -- workers have their own of settings that only print values
   AND NOT EXISTS (SELECT FROM fsbench.environment WHERE run_id = :run_id AND settings::text LIKE '%"' || s.name || '"%');
 
@@ -115,8 +103,7 @@ SELECT round(r.tps::numeric, CASE WHEN r.tps < 1000 THEN 1 ELSE 0 END)::float8 =
        w.stall_seconds IS NOT DISTINCT FROM r.stall_seconds AS same_stalls,
        substring(w.findings FROM '^[0-9]+') = r.findings::text AS same_number, w.findings = :'findings_text' AS same_findings
 FROM fsbench.wait(:run_id) w JOIN fsbench.result r USING (run_id);
-SELECT code, severity, message <> '' AND hint <> '' AS said FROM fsbench.finding
-WHERE run_id = :run_id AND code = 'no_complete_checkpoint';
+SELECT code, severity, message <> '' AND hint <> '' AS said FROM fsbench.finding WHERE run_id = :run_id AND code = 'no_complete_checkpoint';
 
 -- Findings can be judged again from stored rows; these are only returned.
 SELECT count(*) > 0 AS some, bool_and(f.code IS NOT NULL) AS stored, bool_and(j.code IS NOT NULL) AS found_again
@@ -133,8 +120,7 @@ SELECT * FROM fsbench.judge(0);
 
 -- Nothing is left.
 SELECT count(*) AS work_databases FROM pg_database WHERE datname LIKE 'fsbench_work%';
-SELECT count(*) AS journal_entries FROM pg_ls_dir('.') AS dir(name), LATERAL pg_ls_dir(name) AS entry(name)
-WHERE dir.name = 'pgfsbench';
+SELECT count(*) AS journal_entries FROM pg_ls_dir('.') AS dir(name), LATERAL pg_ls_dir(name) AS entry(name) WHERE dir.name = 'pgfsbench';
 DO $$
 BEGIN
     -- The coordinator ends a little later.

@@ -12,8 +12,7 @@ CALL fsbench.wait(:a);
 -- Several: one runs, the others are queued, with ids at once.
 SELECT fsbench.start(scale => 1, clients => 2, duration => '1 min', warmup => '0', rate => 20) AS long \gset
 SELECT fsbench.start(:small, label => 'second') AS b, fsbench.start(:small, label => 'third') AS c \gset
-SELECT array_agg(status ORDER BY run_id) AS status, array_agg(run_id ORDER BY run_id) = ARRAY[:long, :b, :c]::bigint[] AS in_order
-FROM fsbench.progress;
+SELECT array_agg(status ORDER BY run_id) AS status, array_agg(run_id ORDER BY run_id) = ARRAY[:long, :b, :c]::bigint[] AS in_order FROM fsbench.progress;
 SELECT status, started_at IS NULL AS not_started FROM fsbench.result WHERE run_id IN (:b, :c) ORDER BY run_id;
 
 -- run does not queue.
@@ -50,8 +49,7 @@ SELECT status, target, workload, phase, done BETWEEN 1 AND total AS some_done, t
 FROM fsbench.progress WHERE run_id = :long;
 SELECT run_id = :long AS long, status, done, total, seconds_left, tps FROM fsbench.progress WHERE status = 'queued' AND run_id = :b;
 -- The workers are who they say.
-SELECT regexp_replace(backend_type, '\d+', 'N') AS backend_type, count(*) FROM pg_stat_activity
-WHERE backend_type LIKE 'fsbench%' GROUP BY 1 ORDER BY 1;
+SELECT regexp_replace(backend_type, '\d+', 'N') AS backend_type, count(*) FROM pg_stat_activity WHERE backend_type LIKE 'fsbench%' GROUP BY 1 ORDER BY 1;
 
 -- A queued run is cancelled, and one that runs.
 SELECT fsbench.cancel(:c);

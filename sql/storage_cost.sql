@@ -6,14 +6,12 @@ SELECT run_id FROM fsbench.run(scale => 2, clients => 2, transactions => 2000, w
                                settings => '{"track_wal_io_timing": true, "track_io_timing": true}') \gset
 
 -- The clients' own counters: the seconds add up to the run.
-SELECT s.wal_records = r.client_wal_records AS wal_records, s.wal_fpi = r.client_wal_fpi AS wal_fpi,
-       s.wal_bytes = r.client_wal_bytes AS wal_bytes,
+SELECT s.wal_records = r.client_wal_records AS wal_records, s.wal_fpi = r.client_wal_fpi AS wal_fpi, s.wal_bytes = r.client_wal_bytes AS wal_bytes,
        coalesce(s.wal_syncs = r.client_wal_syncs, r.server_version_num >= 180000) AS wal_syncs,
        coalesce(abs(s.wal_sync_ms - r.client_wal_sync_ms) < 1, r.server_version_num >= 180000) AS wal_sync_ms,
        s.blocks_hit = r.client_blocks_hit AS blocks_hit, s.blocks_read = r.client_blocks_read AS blocks_read,
        s.blocks_written = r.client_blocks_written AS blocks_written, abs(s.cpu_ms / 1000 - r.client_cpu_seconds) < 0.01 AS cpu
-FROM fsbench.result r,
-     (SELECT sum(client_wal_records) AS wal_records, sum(client_wal_fpi) AS wal_fpi, sum(client_wal_bytes) AS wal_bytes,
+FROM fsbench.result r, (SELECT sum(client_wal_records) AS wal_records, sum(client_wal_fpi) AS wal_fpi, sum(client_wal_bytes) AS wal_bytes,
              sum(client_wal_syncs) AS wal_syncs, sum(client_wal_sync_ms::float8) AS wal_sync_ms,
              sum(client_blocks_hit) AS blocks_hit, sum(client_blocks_read) AS blocks_read,
              sum(client_blocks_written) AS blocks_written, sum(client_cpu_ms::float8) AS cpu_ms
@@ -40,8 +38,7 @@ FROM fsbench.sample WHERE run_id = :run_id;
 -- Waits.
 SELECT count(*) > 0 AS some, abs(sum(percent) - 100) < 0.1 AS whole,
        sum(samples) = (SELECT sum(samples) FROM fsbench.wait_event WHERE run_id = :run_id) AS add_up,
-       bool_or(wait_event_type = 'CPU' AND wait_event = 'CPU') AS processor,
-       (SELECT count(*) FROM fsbench.wait_profile(:run_id, 100000)) AS later
+       bool_or(wait_event_type = 'CPU' AND wait_event = 'CPU') AS processor, (SELECT count(*) FROM fsbench.wait_profile(:run_id, 100000)) AS later
 FROM fsbench.wait_profile(:run_id);
 SELECT * FROM fsbench.wait_profile(NULL);
 SELECT * FROM fsbench.wait_profile(-1);
@@ -49,8 +46,7 @@ SELECT * FROM fsbench.wait_profile(-1);
 -- Transactions that fail cost too, and are in both.
 SELECT run_id AS failing FROM fsbench.run(scale => 1, clients => 4, transactions => 300, seed => 1,
                                           settings => '{"default_transaction_isolation": "repeatable read"}') \gset
-SELECT failed > 0 AS some_failed, s.wal_bytes = r.client_wal_bytes AS wal_bytes, s.blocks_hit = r.client_blocks_hit AS blocks_hit
-FROM fsbench.result r,
+SELECT failed > 0 AS some_failed, s.wal_bytes = r.client_wal_bytes AS wal_bytes, s.blocks_hit = r.client_blocks_hit AS blocks_hit FROM fsbench.result r,
      (SELECT sum(client_wal_bytes) AS wal_bytes, sum(client_blocks_hit) AS blocks_hit FROM fsbench.sample WHERE run_id = :failing) s
 WHERE run_id = :failing;
 
@@ -61,8 +57,7 @@ SELECT client_wal_records, client_wal_syncs, client_blocks_hit, client_cpu_secon
        device_write_bytes, device_flushes, flushes_per_transaction, changed_bytes, server_write_bytes, write_amplification,
        wal_bytes IS NOT NULL AS wal_bytes_known
 FROM fsbench.result WHERE run_id = :unsampled \gx
-SELECT (SELECT count(*) FROM fsbench.sample WHERE run_id = :unsampled) AS samples,
-       (SELECT count(*) FROM fsbench.wait_profile(:unsampled)) AS waits;
+SELECT (SELECT count(*) FROM fsbench.sample WHERE run_id = :unsampled) AS samples, (SELECT count(*) FROM fsbench.wait_profile(:unsampled)) AS waits;
 
 -- Reading changes nothing; times are unknown where they are not measured.
 SELECT run_id AS reading FROM fsbench.run(workload => 'select-only', scale => 2, clients => 2, transactions => 500, seed => 1,

@@ -24,8 +24,7 @@ SELECT * FROM fsbench.run(latency_limit_ms => 20, options => '{"sustain": 99, "c
 SELECT count(*) FROM fsbench.probe;
 
 -- A limit that everything keeps.
-SELECT run_id AS kept, target, rate > 0 AS rate, low <= rate AS low, high >= rate AS high, probes,
-       regexp_replace(says, '[0-9.]+ tps', 'N tps', 'g') AS says
+SELECT run_id AS kept, target, rate > 0 AS rate, low <= rate AS low, high >= rate AS high, probes, regexp_replace(says, '[0-9.]+ tps', 'N tps', 'g') AS says
 FROM fsbench.sustainable_rate(latency_limit_ms => 1000000, scale => 1, clients => 2, duration => '1 s', warmup => '0') \gset
 \echo :target :rate :low :high :probes :says
 SELECT number, purpose, kept, rate IS NULL AS no_rate, cardinality(cycle_scheduled) AS cycles, misses, cycle_misses,

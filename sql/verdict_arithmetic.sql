@@ -6,8 +6,7 @@ SELECT p, f, round(fsbench.student_t(p, f)::numeric, 9) AS t FROM (VALUES
 SELECT fsbench.student_t(1e-100, 1) / 3.183098861837907e+99 - 1 < 1e-9 AS far, fsbench.student_t(NULL, 1) AS unknown;
 
 -- A slow run is set aside, and a missing one left out; of few none is.
-SELECT kept, round(mean::numeric, 12) AS mean, round(sd::numeric, 12) AS sd
-FROM fsbench.set_aside('{0.021,0.014,-0.297,0.018,NULL,0.009,0.025,0.016,0.012}');
+SELECT kept, round(mean::numeric, 12) AS mean, round(sd::numeric, 12) AS sd FROM fsbench.set_aside('{0.021,0.014,-0.297,0.018,NULL,0.009,0.025,0.016,0.012}');
 SELECT kept, round(mean::numeric, 6) AS mean FROM fsbench.set_aside('{0.021,0.014,-0.297}');
 SELECT * FROM fsbench.set_aside('{0.5}');
 SELECT * FROM fsbench.set_aside('{}');
@@ -34,8 +33,7 @@ SELECT count(*) FROM fsbench.change_points('{}');
 
 -- Rates of cycles, in any order.
 SELECT round(fsbench.rate_estimate('{400,560,640,600,620}', '{24000,33600,12800,36000,24800}', '{12,118,1100,290,330}', 0.01)::numeric, 6) AS rate,
-       fsbench.rate_estimate('{400,560}', '{24000,33600}', '{0,0}', 0.01) AS highest,
-       fsbench.rate_estimate('{}', '{}', '{}', 0.01) AS unknown;
+       fsbench.rate_estimate('{400,560}', '{24000,33600}', '{0,0}', 0.01) AS highest, fsbench.rate_estimate('{}', '{}', '{}', 0.01) AS unknown;
 
 -- Each role with USAGE on the schema may call these functions.
 CREATE ROLE regress_fsbench_reader;

@@ -6,8 +6,7 @@ SELECT run_id AS run FROM fsbench.run(workload => 'script', clients => 2, transa
         CREATE TABLE counted (n bigint);
         \set rows 10 * :scale
         INSERT INTO counted SELECT g FROM generate_series(1, :rows) g;$$,
-    variables => '{"most": 1000000, "word": "it''s"}',
-    scripts => $$\set a random(1, :most)
+    variables => '{"most": 1000000, "word": "it''s"}', scripts => $$\set a random(1, :most)
         SELECT count(*) AS n, max(n) AS top FROM counted \gset all_
         \if :all_n = 30
         INSERT INTO seen VALUES (:client_id, :a, :word, :all_top * 2);

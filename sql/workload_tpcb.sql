@@ -9,8 +9,7 @@ SELECT run_id AS simple FROM fsbench.run(:small, workload => 'tpcb-simple-update
 SELECT run_id AS simple_alias FROM fsbench.run(:small, workload => 'simple-update') \gset
 SELECT run_id AS reading FROM fsbench.run(:small, workload => 'select-only') \gset
 
-SELECT workload, transactions_total, balances ->> 'history_rows' AS history_rows,
-       balances ->> 'accounts' = balances ->> 'history' AS accounts_agree,
+SELECT workload, transactions_total, balances ->> 'history_rows' AS history_rows, balances ->> 'accounts' = balances ->> 'history' AS accounts_agree,
        (balances ->> 'tellers')::bigint <> 0 AS tellers_written, (balances ->> 'branches')::bigint <> 0 AS branches_written,
        xids_used >= transactions_total AS ids_used,
        (SELECT array_agg(transaction || ' ' || measure ORDER BY measure) FROM fsbench.histogram h WHERE h.run_id = r.run_id) AS histograms

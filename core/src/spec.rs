@@ -22,8 +22,8 @@ pub use act::{Act, Actor, HelperTask, Step};
 pub(crate) use arguments::any_float;
 pub use arguments::{Arguments, Facts, RunArguments};
 pub use definition::{
-    Chosen, ClientsDo, Definition, Estimate, Given, Lack, Limit, Names, OwnMetric, OwnOption,
-    Parameters, Plan, Remark, ResultTable, Results, Workload,
+    Chosen, ClientsDo, Definition, DocumentTable, Estimate, Given, Lack, Limit, Names, OwnMetric,
+    OwnOption, Parameters, Plan, Remark, ResultTable, Results, Workload,
 };
 pub use script_arguments::ScriptArguments;
 

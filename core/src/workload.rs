@@ -25,7 +25,9 @@ use crate::{
 
 pub use power_cut::{checked_cuts, loss_below, run_seconds as power_cut_seconds};
 pub use resolve::resolve;
-pub use tables::{VERIFICATION, document_tables, measured_tables, result_tables, tables};
+pub use tables::{
+    VERIFICATION, document_tables, measured_tables, operator_routines, result_tables, tables,
+};
 
 /// The registry: all of them, in the order in which they are listed to people. The first is the default.
 pub static ALL: &[Workload] = &[

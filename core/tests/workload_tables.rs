@@ -1,24 +1,35 @@
 //! The lists of result tables and of figures that are read in SQL are those of core.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use pgfsbench_core::{
-    spec::{Limit, OwnMetric, ResultTable},
+    spec::{Limit, OwnMetric, ResultTable, ScriptArguments},
     workload,
 };
 use serde_json::{Map, Value, json};
 
+fn read(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    fs::read_to_string(path).expect("a file")
+}
+
 fn schema(file: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../sql/schema")
-        .join(file);
-    fs::read_to_string(path).expect("a file of SQL")
+    read(&format!("../sql/schema/{file}"))
+}
+
+/// Holds a list of rows in SQL.
+fn assert_values(rows: &str) {
+    assert!(
+        schema("2_result_tables.sql").contains(&format!("VALUES\n{rows}\n    $$;")),
+        "2_result_tables.sql must have these rows:\n{rows}"
+    );
 }
 
 fn limit(limit: Limit) -> Value {
     match limit {
         Limit::Range(from, to) => json!(format!("{from} AND {to}")),
         Limit::OneOf(texts) => json!(texts),
+        Limit::Short(most) => json!(most),
         Limit::Document => json!(true),
     }
 }
@@ -50,38 +61,80 @@ fn the_list_in_sql_is_the_list_of_core() {
         .zip(workload::result_tables())
         .map(|(place, table)| row(place, table))
         .collect();
-    let rows = rows.join(",\n");
-    let text = schema("2_result_tables.sql");
-    assert!(
-        text.contains(&format!("VALUES\n{rows}\n    $$;")),
-        "2_result_tables.sql must have these rows:\n{rows}"
-    );
+    assert_values(&rows.join(",\n"));
 }
 
 #[test]
 fn documents_in_sql_are_those_of_core() {
     let rows: Vec<String> = workload::document_tables()
-        .map(|name| format!("        ('{name}'::name)"))
+        .map(|table| {
+            let (name, option, texts) = (table.name, table.option, table.texts.join(","));
+            format!("        ('{name}'::name, '{option}', '{{{texts}}}'::text[])")
+        })
         .collect();
-    assert_eq!(rows.len(), 1, "the cast is of the first row");
-    let text = schema("2_result_tables.sql");
-    let rows = rows.join(",\n");
-    assert!(
-        text.contains(&format!("VALUES\n{rows}\n    $$;")),
-        "2_result_tables.sql must have these rows:\n{rows}"
-    );
+    assert_eq!(rows.len(), 1, "the casts are of the first row");
+    assert_values(&rows.join(",\n"));
 }
 
 #[test]
-fn no_list_names_a_table_of_a_workload() {
-    let tables = workload::tables().into_iter().map(|table| table.name);
-    let tables: Vec<&str> = tables.chain(workload::document_tables()).collect();
+fn routines_in_sql_are_those_of_core() {
+    let rows: Vec<String> = workload::operator_routines()
+        .map(|name| format!("        ('{name}')"))
+        .collect();
+    assert_values(&rows.join(",\n").replacen("')", "'::name)", 1));
+}
+
+/// The texts of a document are those that a specification lacks, and that a page for strangers leaves out.
+#[test]
+fn texts_of_scripts_are_those_that_are_declared() {
+    let table = workload::document_tables().next().expect("a table");
+    let given: ScriptArguments = serde_json::from_value(json!({"scripts": "", "variables": {},
+        "init_script": "", "checks": [], "protocol": "simple", "max_tries": 1, "sha256": "x"}))
+    .expect("arguments");
+    let members = |arguments: &ScriptArguments| -> BTreeSet<String> {
+        let Ok(Value::Object(members)) = serde_json::to_value(arguments) else {
+            panic!("no object");
+        };
+        members.into_iter().map(|(name, _)| name).collect()
+    };
+    let (all, kept) = (members(&given), members(&given.without_texts()));
+    let left_out: BTreeSet<&str> = all.difference(&kept).map(String::as_str).collect();
+    assert_eq!(left_out, table.texts.iter().copied().collect());
+    let report = read("../report/python/3_transactions.py");
+    let texts = table.texts.join("', '");
+    assert!(report.contains(&format!("\nTEXTS = ('{texts}')\n")));
+}
+
+/// The code of a file of the schema: without comments, also those of objects.
+fn code(file: &str) -> String {
+    let text = schema(file);
+    let lines = text.lines().filter(|line| !line.starts_with("COMMENT ON"));
+    let code = lines.filter_map(|line| line.split("--").next());
+    code.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn rights_export_and_import_name_no_workload() {
+    let mut names: BTreeSet<&str> = workload::operator_routines().collect();
+    names.extend(workload::tables().iter().map(|table| table.name));
+    names.extend(workload::ALL.iter().map(|workload| workload.as_str()));
+    names.extend(workload::metrics().map(|metric| metric.name));
+    for table in workload::document_tables() {
+        names.extend([table.name, table.option]);
+        names.extend(table.texts);
+    }
+    let own_options = workload::ALL.iter().flat_map(|w| w.own_options());
+    let own_options: Vec<String> = own_options
+        .map(|option| format!("options,{}", option.name))
+        .collect();
+    let is_in_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     for file in ["4_export.sql", "4_import.sql", "5_rights.sql"] {
-        let text = schema(file);
-        for table in &tables {
-            let name = format!("'{table}'");
-            assert!(!text.contains(&name), "{file} names {name}");
-        }
+        let code = code(file);
+        let words: BTreeSet<&str> = code.split(|c| !is_in_word(c)).collect();
+        let named: Vec<&&str> = names.intersection(&words).collect();
+        assert!(named.is_empty(), "{file} names {named:?}");
+        let option = own_options.iter().find(|option| code.contains(*option));
+        assert_eq!(option, None, "{file} names an option of a workload");
     }
 }
 

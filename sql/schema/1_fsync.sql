@@ -34,5 +34,3 @@ COMMENT ON COLUMN fsbench.fsync.ops_per_second IS 'Operations per second of all 
 COMMENT ON COLUMN fsbench.fsync.latency_avg_ms IS 'Mean time of an operation (ms)';
 COMMENT ON COLUMN fsbench.fsync.buckets IS 'Numbers of the buckets of its histogram that are not empty; see fsbench.bucket_low_ms and bucket_high_ms';
 COMMENT ON COLUMN fsbench.fsync.counts IS 'Operations in each of these buckets';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.fsync', '');

@@ -16,9 +16,7 @@ COMMENT ON COLUMN fsbench.acknowledgement.acknowledged_by IS 'Who accepted it';
 COMMENT ON COLUMN fsbench.acknowledgement.acknowledged_at IS 'When';
 
 -- No role signs in the name of another; the owner's restore of a dump keeps what is there.
-CREATE FUNCTION fsbench._sign_acknowledgement() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._sign_acknowledgement() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
         NEW.acknowledged_by := current_user;
@@ -28,8 +26,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench._sign_acknowledgement IS 'Writes who acknowledges, and when. Private';
-CREATE TRIGGER sign BEFORE INSERT OR UPDATE ON fsbench.acknowledgement
-    FOR EACH ROW EXECUTE FUNCTION fsbench._sign_acknowledgement();
+CREATE TRIGGER sign BEFORE INSERT OR UPDATE ON fsbench.acknowledgement FOR EACH ROW EXECUTE FUNCTION fsbench._sign_acknowledgement();
 COMMENT ON TRIGGER sign ON fsbench.acknowledgement IS 'A role acknowledges in its own name only';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.acknowledgement', '');

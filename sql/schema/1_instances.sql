@@ -28,11 +28,6 @@ COMMENT ON COLUMN fsbench.run_instance.transactions IS 'Transactions that it com
 COMMENT ON COLUMN fsbench.run_instance.tps IS 'Transactions per second of this server';
 COMMENT ON COLUMN fsbench.run_instance.share IS 'Part of the transactions per second of all servers, 0 to 1';
 COMMENT ON COLUMN fsbench.run_instance.latency_avg_ms IS 'Mean latency of its transactions (ms)';
-COMMENT ON COLUMN fsbench.run_instance.latency_p50_ms IS 'Median latency (ms)';
-COMMENT ON COLUMN fsbench.run_instance.latency_p95_ms IS '95th percentile of the latency (ms)';
-COMMENT ON COLUMN fsbench.run_instance.latency_p99_ms IS '99th percentile of the latency (ms)';
-COMMENT ON COLUMN fsbench.run_instance.latency_max_ms IS 'Longest latency (ms)';
-COMMENT ON COLUMN fsbench.run_instance.commit_p99_ms IS '99th percentile of the duration of COMMIT (ms)';
 COMMENT ON COLUMN fsbench.run_instance.stall_seconds IS 'Seconds in which this server had less than a tenth of its median';
 COMMENT ON COLUMN fsbench.run_instance.wal_bytes IS 'WAL that it wrote in the window';
 COMMENT ON COLUMN fsbench.run_instance.complete_checkpoints IS 'Checkpoints that began and ended in its window';
@@ -50,5 +45,3 @@ COMMENT ON COLUMN fsbench.instance_fairness.least_share IS 'Least share of one s
 COMMENT ON COLUMN fsbench.instance_fairness.most_share IS 'Largest share of one server, 0 to 1';
 COMMENT ON COLUMN fsbench.instance_fairness.fairness IS 'Index of Jain: the square of the sum of tps, divided by the number of servers and by the sum of the squares';
 COMMENT ON COLUMN fsbench.instance_fairness.skew_ms IS 'From the start of the first window to the start of the last one (ms)';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.run_instance', '');

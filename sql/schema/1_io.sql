@@ -70,11 +70,7 @@ CREATE TABLE fsbench.io_second (
     PRIMARY KEY (run_id, second, job, direction)
 );
 COMMENT ON TABLE fsbench.io_second IS 'Seconds of jobs of runs of the workload io, from the logs of fio. A last part of a second is in no log, but in fsbench.io_job';
-COMMENT ON COLUMN fsbench.io_second.second IS 'Second of the measured window, from 0';
 COMMENT ON COLUMN fsbench.io_second.job IS 'Name of the job';
 COMMENT ON COLUMN fsbench.io_second.direction IS 'read or write';
 COMMENT ON COLUMN fsbench.io_second.operations IS 'Operations of all copies of the job';
 COMMENT ON COLUMN fsbench.io_second.bytes IS 'Bytes that they read or wrote';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.io_job', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.io_second', '');

@@ -15,5 +15,3 @@ COMMENT ON COLUMN fsbench.maintenance.position IS 'Place in their order, from 1'
 COMMENT ON COLUMN fsbench.maintenance.ms IS 'Duration (ms), its commit included';
 COMMENT ON COLUMN fsbench.maintenance.bytes IS 'Bytes of the table that was loaded, of its index, or of the tables and indexes that were vacuumed as they were before; NULL for the checkpoint';
 COMMENT ON COLUMN fsbench.maintenance.wal_bytes IS 'WAL that the server wrote meanwhile (difference of LSNs)';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.maintenance', '');

@@ -85,7 +85,6 @@ COMMENT ON COLUMN fsbench.power_cut_error.message IS 'Line of the server''s log,
 COMMENT ON COLUMN fsbench.power_cut_error.acknowledged IS 'Commits that were acknowledged before the server stopped';
 COMMENT ON COLUMN fsbench.power_cut_error.lost IS 'Acknowledged commits that are missing after the restart; NULL when the rows could not be read';
 COMMENT ON COLUMN fsbench.power_cut_error.outcome IS 'passed: the error was reported, and all acknowledged commits are there; failed: one is missing, or the server did not start; hidden: all are there, and nothing reported the error; not_tried: no operation failed';
-COMMENT ON COLUMN fsbench.power_cut_error.says IS 'The outcome in words';
 COMMENT ON COLUMN fsbench.power_cut_error.ms IS 'Time from the mount to the end of the server after its restart (ms)';
 
 CREATE SEQUENCE fsbench.watch_id_seq;
@@ -133,10 +132,3 @@ CREATE TABLE fsbench.power_cut_commit (
 COMMENT ON TABLE fsbench.power_cut_commit IS 'Numbers that this server has committed for a watch of another server; the next call of fsbench.power_cut_watch() or power_cut_verify() there that connects to this server removes those that were counted';
 COMMENT ON COLUMN fsbench.power_cut_commit.mark IS 'Watch, as in fsbench.power_cut_watch of the other server';
 COMMENT ON COLUMN fsbench.power_cut_commit.number IS 'Number, from 1';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.watch_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_watch', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_commit', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_error', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_result', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.power_cut_point', '');

@@ -32,10 +32,7 @@ COMMENT ON COLUMN fsbench.probe.scheduled IS 'Transactions that were due: commit
 COMMENT ON COLUMN fsbench.probe.misses IS 'Scheduled transactions that were late, skipped or failed';
 COMMENT ON COLUMN fsbench.probe.skipped IS 'Scheduled transactions that were already later than the latency limit before they could start';
 COMMENT ON COLUMN fsbench.probe.late IS 'Transactions that took longer than the latency limit, from the time when each was due';
-COMMENT ON COLUMN fsbench.probe.failed IS 'Transactions that ended with a serialization failure, a deadlock or a lock timeout';
 COMMENT ON COLUMN fsbench.probe.started_at IS 'Start of its first cycle; the discarded time before does not count';
 COMMENT ON COLUMN fsbench.probe.seconds IS 'Length of all its cycles (s)';
 COMMENT ON COLUMN fsbench.probe.cycle_scheduled IS 'scheduled, by cycle';
 COMMENT ON COLUMN fsbench.probe.cycle_misses IS 'misses, by cycle';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.probe', '');

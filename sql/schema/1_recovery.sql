@@ -40,5 +40,3 @@ COMMENT ON COLUMN fsbench.recovery.transactions_found IS 'Committed transactions
 COMMENT ON COLUMN fsbench.recovery.balances_verified IS 'Whether balances and history after the crash are exactly those of the committed transactions; if not, the run has the finding lost_transactions. NULL when they could not be compared: the finding recovery_failed; NULL for scripts without checks';
 COMMENT ON COLUMN fsbench.recovery.problem IS 'What is different; or what went wrong, so that nothing could be compared: in the words of mount, of the server''s log, or of the program that failed';
 COMMENT ON COLUMN fsbench.recovery.server_log IS 'Lines of the server''s log during recovery';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.recovery', '');

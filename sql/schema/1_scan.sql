@@ -81,6 +81,3 @@ COMMENT ON COLUMN fsbench.scan_read.ms IS 'From the first start to the last end 
 COMMENT ON COLUMN fsbench.scan_read.gb_per_second IS 'Bytes per second, in units of 10^9 bytes';
 COMMENT ON COLUMN fsbench.scan_read.cached_bytes IS 'Bytes of the files in the kernel''s page cache just before';
 COMMENT ON COLUMN fsbench.scan_read.device_read_bytes IS 'Bytes that the device of the data directory read meanwhile, for whomever; NULL where no one device is known';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.scan', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.scan_read', '');

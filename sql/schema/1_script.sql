@@ -2,18 +2,14 @@
 
 CREATE TABLE fsbench.script (
     sha256 text PRIMARY KEY,
-    document text NOT NULL
+    document text NOT NULL CHECK (jsonb_typeof(document::jsonb -> 'scripts') IS NOT DISTINCT FROM 'array')
 );
 COMMENT ON TABLE fsbench.script IS 'Texts of runs of workload script: scripts, variables, init script and checks. Each document is stored once; options of a run have its hash';
 COMMENT ON COLUMN fsbench.script.sha256 IS 'SHA-256 of the document in UTF-8, in hexadecimal';
 COMMENT ON COLUMN fsbench.script.document IS 'JSON with scripts (name, weight, text), variables, init_script and checks (name, sql, expected)';
 
-SELECT pg_catalog.pg_extension_config_dump('fsbench.script', '');
-
 -- A run that starts stores its texts and its row in one transaction. The lock waits for that transaction, and the DELETE sees its row.
-CREATE FUNCTION fsbench._drop_unused_scripts() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._drop_unused_scripts() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     hashes text[];
 BEGIN
@@ -68,8 +64,6 @@ COMMENT ON COLUMN fsbench.transaction_result.limit_ms IS 'Limit of latency (ms),
 COMMENT ON COLUMN fsbench.transaction_result.late IS 'Transactions that took longer than the limit; NULL without';
 COMMENT ON COLUMN fsbench.transaction_result.latency_avg_ms IS 'Average latency (ms), from the first try, of transactions that were committed or rolled back as intended; waits before and after them do not count. NULL in a search for a rate, as all latencies: it goes through several rates';
 
-SELECT pg_catalog.pg_extension_config_dump('fsbench.transaction_result', '');
-
 CREATE TABLE fsbench.transaction_failure (
     run_id       bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
     position     integer NOT NULL,
@@ -83,8 +77,6 @@ COMMENT ON COLUMN fsbench.transaction_failure.position IS 'Number of the type, a
 COMMENT ON COLUMN fsbench.transaction_failure.sqlstate IS 'SQLSTATE; other for all beyond the first 15 that a client met in a type. 57014 is a statement that was cancelled after the window';
 COMMENT ON COLUMN fsbench.transaction_failure.transactions IS 'Transactions whose last try failed with it';
 COMMENT ON COLUMN fsbench.transaction_failure.retries IS 'Tries that failed with it and were followed by another one';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.transaction_failure', '');
 
 CREATE TABLE fsbench.command_result (
     run_id            bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -112,5 +104,3 @@ COMMENT ON COLUMN fsbench.command_result.kind IS 'SQL, or the name of the meta c
 COMMENT ON COLUMN fsbench.command_result.executions IS 'How often it was executed, tries that failed included';
 COMMENT ON COLUMN fsbench.command_result.failures IS 'Executions that ended with an error';
 COMMENT ON COLUMN fsbench.command_result.latency_avg_ms IS 'Average duration (ms) of executions without an error';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.command_result', '');

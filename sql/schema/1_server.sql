@@ -127,7 +127,3 @@ COMMENT ON COLUMN fsbench.statement.wal_records IS 'Records of WAL';
 COMMENT ON COLUMN fsbench.statement.wal_fpi IS 'Full-page images in WAL';
 COMMENT ON COLUMN fsbench.statement.wal_bytes IS 'Bytes of WAL';
 COMMENT ON COLUMN fsbench.statement.wal_buffers_full IS 'How often wal_buffers were full; NULL before PostgreSQL 18';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.checkpoint', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.statistic', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.statement', '');

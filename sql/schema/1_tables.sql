@@ -10,8 +10,7 @@ BEGIN
     FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
     WHERE n.nspname = 'fsbench' AND NOT r.rolsuper;
     IF FOUND THEN
-        RAISE EXCEPTION 'schema "fsbench" belongs to role "%"', stranger
-            USING ERRCODE = 'insufficient_privilege',
+        RAISE EXCEPTION 'schema "fsbench" belongs to role "%"', stranger USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'The extension trusts what is in its schema, so that only superusers may own it.',
                   HINT = 'Drop the schema, or run ALTER SCHEMA fsbench OWNER TO CURRENT_USER.';
     END IF;
@@ -19,8 +18,7 @@ BEGIN
     FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a LEFT JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
     WHERE n.nspname = 'fsbench' AND a.privilege_type = 'CREATE' AND r.rolsuper IS NOT TRUE;
     IF FOUND THEN
-        RAISE EXCEPTION 'role "%" may create objects in schema "fsbench"', stranger
-            USING ERRCODE = 'insufficient_privilege',
+        RAISE EXCEPTION 'role "%" may create objects in schema "fsbench"', stranger USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'The extension trusts what is in its schema, so that only superusers may create there.',
                   HINT = pg_catalog.format('Run REVOKE CREATE ON SCHEMA fsbench FROM %s.',
                       CASE WHEN stranger = 'public' THEN 'PUBLIC' ELSE pg_catalog.quote_ident(stranger::text) END);
@@ -29,8 +27,7 @@ BEGIN
     WHERE n.nspname = 'fsbench' AND d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass::oid
       AND d.classid <> 'pg_catalog.pg_extension'::pg_catalog.regclass::oid;
     IF FOUND THEN
-        RAISE EXCEPTION 'schema "fsbench" is not empty'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
+        RAISE EXCEPTION 'schema "fsbench" is not empty' USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'The extension trusts what is in its schema, and does not know who has made this.',
                   HINT = 'Drop the schema with what is in it, or move that to another schema.';
     END IF;
@@ -574,10 +571,3 @@ COMMENT ON COLUMN fsbench.finding.severity IS 'info: good to know; warning: can 
 COMMENT ON COLUMN fsbench.finding.message IS 'The observation, with figures';
 COMMENT ON COLUMN fsbench.finding.hint IS 'Advice';
 COMMENT ON COLUMN fsbench.finding.weight IS 'Effect of such findings on the figures, for the order within a severity, the heaviest first; hundreds are groups, as in docs/findings.md';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.run_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.run_log', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.sample', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.histogram', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.environment', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.finding', '');

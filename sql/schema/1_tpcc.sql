@@ -29,5 +29,3 @@ COMMENT ON COLUMN fsbench.tpcc_client.payments_by_name IS 'Payments whose custom
 COMMENT ON COLUMN fsbench.tpcc_client.c_last_name IS 'Constant C of NURand(255, 0, 999) for last names; equal for all clients of a run';
 COMMENT ON COLUMN fsbench.tpcc_client.c_customer IS 'Constant C of NURand(1023, 1, 3000) for customers';
 COMMENT ON COLUMN fsbench.tpcc_client.c_item IS 'Constant C of NURand(8191, 1, 100000) for items';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.tpcc_client', '');

@@ -19,5 +19,3 @@ COMMENT ON COLUMN fsbench.verification.expected IS 'Expected value, as text';
 COMMENT ON COLUMN fsbench.verification.found IS 'Value that was found, as text; NULL for a check that was not made. The first 200 characters of a wrong value of a check of the caller';
 COMMENT ON COLUMN fsbench.verification.passed IS 'Whether both values are equal; NULL for a check that was not made';
 COMMENT ON COLUMN fsbench.verification.note IS 'Rows that the check was made for; or the reason why it was not made';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.verification', '');

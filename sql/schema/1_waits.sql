@@ -16,15 +16,12 @@ COMMENT ON COLUMN fsbench.wait_event.samples IS 'Number of looks at which a clie
 
 CREATE FUNCTION fsbench.wait_profile(run_id bigint, from_second integer DEFAULT NULL, to_second integer DEFAULT NULL)
     RETURNS TABLE (wait_event_type text, wait_event text, samples bigint, percent float8)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
     IF $1 IS NOT NULL AND NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = $1) THEN
-        RAISE EXCEPTION 'run % does not exist', $1
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'There is no row with this run_id in fsbench.run_log of this database.',
-                  HINT = 'See fsbench.result.';
+        RAISE EXCEPTION 'run % does not exist', $1 USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'There is no row with this run_id in fsbench.run_log of this database.', HINT = 'See fsbench.result.';
     END IF;
     RETURN QUERY
         SELECT w.wait_event_type, w.wait_event, sum(w.samples),
@@ -36,5 +33,3 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.wait_profile IS 'What the clients of a run spent their time with, the most frequent first: wait events as in pg_stat_activity, and CPU where they waited for nothing; all of it, or from one second to another. Empty for a run without a sampler';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.wait_event', '');

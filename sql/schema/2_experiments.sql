@@ -2,11 +2,9 @@
 
 -- A number, or a share of what the slowest target does: what text holds, and what numbers are by themselves.
 CREATE TYPE fsbench.rate;
-CREATE FUNCTION fsbench._rate_in(cstring) RETURNS fsbench.rate
-    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textin';
+CREATE FUNCTION fsbench._rate_in(cstring) RETURNS fsbench.rate LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textin';
 COMMENT ON FUNCTION fsbench._rate_in IS 'Input of fsbench.rate. Private';
-CREATE FUNCTION fsbench._rate_out(fsbench.rate) RETURNS cstring
-    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textout';
+CREATE FUNCTION fsbench._rate_out(fsbench.rate) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textout';
 COMMENT ON FUNCTION fsbench._rate_out IS 'Output of fsbench.rate. Private';
 CREATE TYPE fsbench.rate (INPUT = fsbench._rate_in, OUTPUT = fsbench._rate_out, LIKE = text);
 COMMENT ON TYPE fsbench.rate IS 'Transactions per second, or a share of what the slowest target of an experiment does without a rate, such as 70%';
@@ -176,45 +174,25 @@ COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block of the event';
 COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
 COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';
 
--- They steer what runs are made, in whose name: as with targets, rights on tables in general are not enough.
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['experiment', 'experiment_target', 'experiment_run', 'experiment_log'] LOOP
-        EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
-            'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
-        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes experiments');
-    END LOOP;
-END
-$$;
-
 -- A verdict needs its runs. No foreign key: the row of a run may be stored a moment after its experiment knows it.
-CREATE FUNCTION fsbench._check_run_of_experiment() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._check_run_of_experiment() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     name text;
 BEGIN
     SELECT e.experiment INTO name FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) WHERE x.run_id = OLD.run_id LIMIT 1;
     IF name IS NOT NULL THEN
-        RAISE EXCEPTION 'run % belongs to experiment "%"', OLD.run_id, name
-            USING ERRCODE = 'foreign_key_violation',
-                  DETAIL = 'Its verdict follows from its runs.',
-                  HINT = format('Drop the experiment first: SELECT fsbench.drop_experiment(%L).', name);
+        RAISE EXCEPTION 'run % belongs to experiment "%"', OLD.run_id, name USING ERRCODE = 'foreign_key_violation',
+                  DETAIL = 'Its verdict follows from its runs.', HINT = format('Drop the experiment first: SELECT fsbench.drop_experiment(%L).', name);
     END IF;
     RETURN OLD;
 END
 $$;
 COMMENT ON FUNCTION fsbench._check_run_of_experiment IS 'Keeps the runs of experiments. Private';
-CREATE TRIGGER check_experiment BEFORE DELETE ON fsbench.run_log
-    FOR EACH ROW EXECUTE FUNCTION fsbench._check_run_of_experiment();
+CREATE TRIGGER check_experiment BEFORE DELETE ON fsbench.run_log FOR EACH ROW EXECUTE FUNCTION fsbench._check_run_of_experiment();
 COMMENT ON TRIGGER check_experiment ON fsbench.run_log IS 'A run of an experiment stays as long as that';
 
 -- A row that is copied steers nothing: fsbench.experiment() records first, and starts then.
-CREATE FUNCTION fsbench._check_new_experiment() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._check_new_experiment() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     NEW.status_reason := format('its row was copied while it was %s: it comes from a dump, or was written by hand', NEW.status);
     NEW.status := 'paused';
@@ -228,10 +206,3 @@ COMMENT ON FUNCTION fsbench._check_new_experiment IS 'Pauses experiments whose r
 CREATE TRIGGER check_new_experiment BEFORE INSERT ON fsbench.experiment
     FOR EACH ROW WHEN (NEW.status IN ('queued', 'running')) EXECUTE FUNCTION fsbench._check_new_experiment();
 COMMENT ON TRIGGER check_new_experiment ON fsbench.experiment IS 'A row alone steers nothing';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_target', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_run', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_log_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_log', '');

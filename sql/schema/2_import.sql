@@ -53,21 +53,3 @@ COMMENT ON TABLE fsbench.imported_experiment IS 'Experiments that were not made 
 COMMENT ON COLUMN fsbench.imported_experiment.experiment_id IS 'Number of the experiment here';
 COMMENT ON COLUMN fsbench.imported_experiment.import_id IS 'File of the experiment';
 COMMENT ON COLUMN fsbench.imported_experiment.sha256 IS 'Hash of the experiment''s row in the file';
-
--- They tell what is not to be trusted.
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['imported_file', 'imported_run', 'imported_experiment'] LOOP
-        EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
-            'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
-        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension says what was imported');
-    END LOOP;
-END
-$$;
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.import_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.imported_file', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.imported_run', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.imported_experiment', '');

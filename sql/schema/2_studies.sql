@@ -24,7 +24,6 @@ COMMENT ON COLUMN fsbench.study.definition IS 'Definition at the start of the st
 COMMENT ON COLUMN fsbench.study.asked IS 'Arguments as given';
 COMMENT ON COLUMN fsbench.study.facts IS 'Facts of this machine and server that decided what was left out: kernel, memory, processors, version, missing filesystems with reasons, limits of the helper''s configuration, possible values of settings, and targets on images';
 COMMENT ON COLUMN fsbench.study.requested_by IS 'Role that asked';
-COMMENT ON COLUMN fsbench.study.created_at IS 'Time of recording';
 
 CREATE TABLE fsbench.study_experiment (
     study         text NOT NULL REFERENCES fsbench.study ON DELETE CASCADE,
@@ -46,21 +45,3 @@ CREATE TABLE fsbench.study_target (
 COMMENT ON TABLE fsbench.study_target IS 'The targets that each study has made, also those that are left of one that was dropped';
 COMMENT ON COLUMN fsbench.study_target.variant IS 'Variant of its definition';
 COMMENT ON COLUMN fsbench.study_target.target_name IS 'Target in fsbench.target';
-
--- They steer which filesystems are made, and which are removed.
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['study_definition', 'study', 'study_experiment', 'study_target'] LOOP
-        EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
-            'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
-        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes studies');
-    END LOOP;
-END
-$$;
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.study_definition', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.study', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.study_experiment', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.study_target', '');

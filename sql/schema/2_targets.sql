@@ -74,19 +74,15 @@ INSERT INTO fsbench.target (target, kind) VALUES ('default', 'default');
 
 -- Results hang on the name of a target, and its definition can change: each definition with results has a number.
 
-CREATE FUNCTION fsbench._definition(target fsbench.target) RETURNS jsonb
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION fsbench._definition(target fsbench.target) RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$ SELECT jsonb_strip_nulls(to_jsonb($1) - '{target,created_by,created_at}'::text[]) $$;
 COMMENT ON FUNCTION fsbench._definition IS 'What defines a target: what of its row is not NULL, without its name and who created it when. Private';
 
-CREATE FUNCTION fsbench._shown_target(target text, target_version integer) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+CREATE FUNCTION fsbench._shown_target(target text, target_version integer) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN target_version > 1 THEN target || '#' || target_version ELSE target END;
 COMMENT ON FUNCTION fsbench._shown_target IS 'Name of a target in results: xfs#2 for the second definition of xfs that has results. Private';
 
-CREATE FUNCTION fsbench._same_definition(a jsonb, b jsonb) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._same_definition(a jsonb, b jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- A row that was restored may hold anything: what is no object is no definition.
     SELECT CASE WHEN jsonb_typeof(a) = 'object' AND jsonb_typeof(b) = 'object'
                 THEN a - '{device_identity,log_device_identity}'::text[] = b - '{device_identity,log_device_identity}'::text[]
@@ -96,10 +92,8 @@ CREATE FUNCTION fsbench._same_definition(a jsonb, b jsonb) RETURNS boolean
     $$;
 COMMENT ON FUNCTION fsbench._same_definition IS 'Whether two definitions are the same: what is not known of a device before its first run is no difference. Private';
 
-CREATE FUNCTION fsbench._results_of(target text, definition jsonb, except_run bigint DEFAULT NULL,
-    OUT results bigint, OUT same bigint, OUT version integer, OUT last jsonb)
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._results_of(target text, definition jsonb, except_run bigint DEFAULT NULL, OUT results bigint, OUT same bigint, OUT version integer,
+    OUT last jsonb) LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     WITH r AS (
         SELECT r.* FROM fsbench.run_log r
         WHERE r.target = $1 AND r.target_version IS NOT NULL AND r.run_id IS DISTINCT FROM $3
@@ -116,15 +110,11 @@ COMMENT ON FUNCTION fsbench._results_of IS 'What hangs on the name of a target: 
 
 -- These rows name programs that the server starts and places that it writes to, and steer what is cleared up. So rights on tables in general, such as
 -- those of pg_write_all_data, are not enough.
-CREATE FUNCTION fsbench._check_writer() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._check_writer() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
-        RAISE EXCEPTION 'permission denied to change table "%"', TG_TABLE_NAME
-            USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'Only the owner of the extension may.',
-                  HINT = CASE TG_TABLE_NAME WHEN 'target'
+        RAISE EXCEPTION 'permission denied to change table "%"', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'Only the owner of the extension may.', HINT = CASE TG_TABLE_NAME WHEN 'target'
                       THEN 'Have a superuser call fsbench.create_target(), alter_target() or drop_target().'
                       ELSE 'Have a superuser do it.' END;
     END IF;
@@ -132,17 +122,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench._check_writer IS 'Refuses writers who do not have the rights of the table''s owner. Private';
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.target
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.target IS 'Only the owner of the extension changes targets';
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.run_log
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.run_log IS 'Only the owner of the extension changes runs';
 
 -- The server's memory knows which runs are queued or on. A row from a dump is of a run of another server, or of another time, and would never end.
-CREATE FUNCTION fsbench._check_new_run() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._check_new_run() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_type = 'fsbench coordinator') THEN
         RETURN NEW;
@@ -160,22 +142,17 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench._check_new_run IS 'Marks rows that are copied, and ends runs whose rows are copied while they are queued or on. Private';
-CREATE TRIGGER check_new_run BEFORE INSERT ON fsbench.run_log
-    FOR EACH ROW EXECUTE FUNCTION fsbench._check_new_run();
+CREATE TRIGGER check_new_run BEFORE INSERT ON fsbench.run_log FOR EACH ROW EXECUTE FUNCTION fsbench._check_new_run();
 COMMENT ON TRIGGER check_new_run ON fsbench.run_log IS 'A row alone is no run';
 
-CREATE FUNCTION fsbench._check_deleted_run() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._check_deleted_run() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RAISE EXCEPTION 'run % is on', OLD.run_id
-        USING ERRCODE = 'object_in_use', DETAIL = 'Its results would have no place.',
+    RAISE EXCEPTION 'run % is on', OLD.run_id USING ERRCODE = 'object_in_use', DETAIL = 'Its results would have no place.',
               HINT = format('Wait for it, or cancel it: SELECT fsbench.cancel(%s);', OLD.run_id);
 END
 $$;
 COMMENT ON FUNCTION fsbench._check_deleted_run IS 'Refuses to delete a run that is on. Private';
-CREATE TRIGGER check_deleted_run BEFORE DELETE ON fsbench.run_log
-    FOR EACH ROW WHEN (OLD.status = 'running') EXECUTE FUNCTION fsbench._check_deleted_run();
+CREATE TRIGGER check_deleted_run BEFORE DELETE ON fsbench.run_log FOR EACH ROW WHEN (OLD.status = 'running') EXECUTE FUNCTION fsbench._check_deleted_run();
 COMMENT ON TRIGGER check_deleted_run ON fsbench.run_log IS 'A run that is on keeps its row';
 
 CREATE SEQUENCE fsbench.helper_job_id_seq;
@@ -211,7 +188,6 @@ COMMENT ON COLUMN fsbench.helper_job.target IS 'Target of the job';
 COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; remount: unmount it and mount it again as it was; describe: list devices, image directories and filesystems; plan: tell what prepare would do; try: prepare it once on a sparse image, and remove that; drop_caches: empty the page cache; barriers_off: have the filesystem of a recorded target send no flushes; cut_stop: end the recording of a target, and unmount it; cut: mount it as a power cut would have left it; cut_again: mount it again as it has become since; cut_end: unmount that; fault: let its disk fail';
 COMMENT ON COLUMN fsbench.helper_job.request IS 'The request; the helper''s own configuration decides whether it is carried out';
 COMMENT ON COLUMN fsbench.helper_job.status IS 'queued, running, done or failed';
-COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'Time of the request';
 COMMENT ON COLUMN fsbench.helper_job.server_started IS 'Start of the server in which it was asked for: a job from before a restart is never done';
 COMMENT ON COLUMN fsbench.helper_job.asked_by IS 'Transaction that asked: a row that another one has inserted was restored from a dump, and is never done';
 COMMENT ON COLUMN fsbench.helper_job.started_at IS 'When the helper began';
@@ -225,13 +201,9 @@ COMMENT ON COLUMN fsbench.helper_job.error_hint IS 'Advice after an error';
 COMMENT ON COLUMN fsbench.helper_job.ticket IS 'Identifies the job for the session that waits for it; NULL for jobs of runs';
 
 CREATE FUNCTION fsbench._notify_helper() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$ BEGIN PERFORM pg_notify('fsbench_helper', NEW.job_id::text); RETURN NULL; END $$;
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$ BEGIN PERFORM pg_notify('fsbench_helper', NEW.job_id::text); RETURN NULL; END $$;
 COMMENT ON FUNCTION fsbench._notify_helper IS 'Wakes the helper. Private';
 CREATE TRIGGER notify AFTER INSERT ON fsbench.helper_job FOR EACH ROW EXECUTE FUNCTION fsbench._notify_helper();
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_job
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.helper_job IS 'Only the owner of the extension asks the helper';
 COMMENT ON TRIGGER notify ON fsbench.helper_job IS 'Wakes the helper, which listens on the channel fsbench_helper';
 
 -- The helper's report is about this machine, and is in no dump.
@@ -246,9 +218,6 @@ COMMENT ON COLUMN fsbench.helper_description.singleton IS 'True: there is one ro
 COMMENT ON COLUMN fsbench.helper_description.seen_at IS 'When the helper looked';
 COMMENT ON COLUMN fsbench.helper_description.helper_version IS 'Version of the helper';
 COMMENT ON COLUMN fsbench.helper_description.description IS 'Devices and directories of images of its configuration, filesystems with their programs, targets that are prepared';
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_description
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.helper_description IS 'Only the helper writes there, as the owner of the extension';
 
 -- Who serves is a session of this server, and is in no dump. A lock on this table takes rights on it, unlike an advisory lock.
 CREATE TABLE fsbench.helper_session (
@@ -258,15 +227,5 @@ CREATE TABLE fsbench.helper_session (
     helper_version text NOT NULL
 );
 COMMENT ON TABLE fsbench.helper_session IS 'Session of the pgfsbench-helper that serves this database, or served it last: one row, written by the helper when it connects';
-COMMENT ON COLUMN fsbench.helper_session.singleton IS 'True: there is one row';
 COMMENT ON COLUMN fsbench.helper_session.pid IS 'Server process of the session';
 COMMENT ON COLUMN fsbench.helper_session.backend_start IS 'When that process was started: if pg_stat_activity shows no such process, no helper serves';
-COMMENT ON COLUMN fsbench.helper_session.helper_version IS 'Version of the helper';
-CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_session
-    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
-COMMENT ON TRIGGER check_writer ON fsbench.helper_session IS 'Only the helper writes there, as the owner of the extension';
-
-SELECT pg_catalog.pg_extension_config_dump('fsbench.target', $$WHERE kind <> 'default'$$);
-SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job_id_seq', '');
--- A target that a user has prepared by hand is prepared in this database alone.
-SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job', 'WHERE run_id IS NOT NULL');

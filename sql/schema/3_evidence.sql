@@ -1,8 +1,7 @@
 -- Evidence of a run about its storage, for the people that run that storage: they know neither this extension nor its tables.
 
 CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to_second integer) RETURNS text
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- A second of a stall may be longer than one: figures are added up, and divided by the time that it was.
     -- Figures that were not counted are left out.
     SELECT concat_ws('; ', format('%s s', round(w.seconds::numeric)), round(w.transactions / w.seconds) || ' tps',
@@ -26,13 +25,11 @@ CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to
 COMMENT ON FUNCTION fsbench._seconds_in_words IS 'What the device did in some seconds of a run, in words. Private';
 
 CREATE FUNCTION fsbench._limits_in_words(limits jsonb) RETURNS text
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'fsbench_limits_in_words_wrapper';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'fsbench_limits_in_words_wrapper';
 COMMENT ON FUNCTION fsbench._limits_in_words IS 'Limits of a cgroup, as fsbench.environment has them, in words; NULL: none, or not known. Private';
 
 CREATE FUNCTION fsbench.evidence(run_id bigint) RETURNS TABLE (part text, at_utc text, says text)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 30
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 30 AS $$
 DECLARE
     run fsbench.run_log;
     e fsbench.environment;
@@ -45,10 +42,8 @@ BEGIN
     SELECT * INTO run FROM fsbench.run_log r WHERE r.run_id = $1;
     SELECT * INTO e FROM fsbench.environment v WHERE v.run_id = $1;
     IF run.measured_from IS NULL OR NOT EXISTS (SELECT FROM fsbench.sample s WHERE s.run_id = $1) THEN
-        RAISE EXCEPTION 'run % has no seconds that could be shown', $1
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = format('Its status is %s.', run.status),
-                  HINT = 'Take a run of fsbench.result that is done, and was made with samples.';
+        RAISE EXCEPTION 'run % has no seconds that could be shown', $1 USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Its status is %s.', run.status), HINT = 'Take a run of fsbench.result that is done, and was made with samples.';
     END IF;
     RETURN QUERY SELECT 'window', to_char(run.measured_from AT TIME ZONE 'UTC', utc),
         concat_ws('; ', format('%s s', round(run.measured_ms / 1000)), format('%s tps', round(run.tps)), format('%s stalled seconds', run.stall_seconds));

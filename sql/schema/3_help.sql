@@ -1,7 +1,6 @@
 -- The verbs. A test runs each example with its own names in place of those in quotes, and its own run in place of 7.
 CREATE FUNCTION fsbench.help(which text DEFAULT NULL) RETURNS TABLE (verb text, what text, example text)
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT v.verb, v.what, v.example
     FROM (VALUES
         (1, 'doctor', 'what this machine lacks', 'SELECT * FROM fsbench.doctor()'),

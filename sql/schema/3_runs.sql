@@ -1,27 +1,21 @@
 -- Properties that several runs share, and their differences.
 
 -- A list in an error has an end, whatever the caller gives.
-CREATE FUNCTION fsbench._some_runs(run_ids bigint[]) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._some_runs(run_ids bigint[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(coalesce(s.id::text, 'NULL'), ', ' ORDER BY s.id) FILTER (WHERE s.place <= 10) || CASE WHEN count(*) > 10 THEN format(', and %s more', count(*) - 10) ELSE '' END
     FROM (SELECT d.id, row_number() OVER (ORDER BY d.id) AS place FROM (SELECT DISTINCT u.id FROM unnest($1) u (id)) d) s
     $$;
 COMMENT ON FUNCTION fsbench._some_runs IS 'The first ten of some runs in words, and how many more they are. Private';
 
-CREATE FUNCTION fsbench._check_runs(run_ids bigint[]) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._check_runs(run_ids bigint[]) RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     unknown bigint[];
 BEGIN
     SELECT array_agg(id) INTO unknown
     FROM unnest(run_ids) AS id WHERE NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = id);
     IF unknown IS NOT NULL THEN
-        RAISE EXCEPTION 'run % does not exist', fsbench._some_runs(unknown)
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'There is no row with this run_id in fsbench.run_log of this database.',
-                  HINT = 'See fsbench.result.';
+        RAISE EXCEPTION 'run % does not exist', fsbench._some_runs(unknown) USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'There is no row with this run_id in fsbench.run_log of this database.', HINT = 'See fsbench.result.';
     END IF;
 END
 $$;
@@ -29,8 +23,7 @@ COMMENT ON FUNCTION fsbench._check_runs IS 'Refuses numbers of runs that there a
 
 CREATE FUNCTION fsbench.findings(run_ids bigint[])
     RETURNS TABLE (code text, severity text, differs boolean, runs_with bigint[], runs_without bigint[], message text, hint text)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 10
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 10 AS $$
 DECLARE
     done bigint[];
     others bigint[];
@@ -59,17 +52,13 @@ END
 $$;
 COMMENT ON FUNCTION fsbench.findings IS 'The findings of several runs, one row each: first those in which the runs differ (differs: not all of them have it, or not all as severe), then those that all share; among these the worst first, then those that change the figures most (weight in fsbench.finding). severity, message and hint are those of the first run that has it worst. Runs that are not done have no findings, and are left out with a NOTICE';
 
-CREATE FUNCTION fsbench.diff(run_a bigint, run_b bigint)
-    RETURNS TABLE (area text, name text, a text, b text, matters text, why text)
-    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE ROWS 20
-    AS 'MODULE_PATHNAME', 'fsbench_diff_wrapper';
+CREATE FUNCTION fsbench.diff(run_a bigint, run_b bigint) RETURNS TABLE (area text, name text, a text, b text, matters text, why text)
+    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE ROWS 20 AS 'MODULE_PATHNAME', 'fsbench_diff_wrapper';
 COMMENT ON FUNCTION fsbench.diff IS 'What differs between two runs, by what is stored of them: their parameters, targets, filesystems, mount options, devices, settings, versions, kernels and hosts. matters tells how likely it changes the figures, much before maybe before hardly, and why tells why. NULL: not given, the default, or not known (why says so). What every run has of its own (its data directory, its port, how full its disk was) is left out';
 
 CREATE FUNCTION fsbench.power_cut(target text, cuts integer DEFAULT 300, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
-    settings jsonb DEFAULT NULL, seed bigint DEFAULT NULL, fsync_error boolean DEFAULT NULL)
-    RETURNS TABLE (run_id bigint, part text, outcome text, says text)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp COST 1000000 ROWS 7
-    AS $$
+    settings jsonb DEFAULT NULL, seed bigint DEFAULT NULL, fsync_error boolean DEFAULT NULL) RETURNS TABLE (run_id bigint, part text, outcome text, says text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp COST 1000000 ROWS 7 AS $$
 #variable_conflict use_column
 DECLARE
     run bigint;
@@ -83,28 +72,21 @@ $$;
 COMMENT ON FUNCTION fsbench.power_cut IS 'Whether commits survive power cuts on a target with an image: a run of the workload power-cut, and its rows of fsbench.power_cut_result. cuts: how many times the power is cut while clients commit; fsync_error: whether a flush and a write of the device fail, too, whose rows are those of fsbench.power_cut_error; the other parameters are those of fsbench.run';
 
 CREATE FUNCTION fsbench._watch_begin(target text, duration interval) RETURNS bigint
-    LANGUAGE c VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_watch_begin_wrapper';
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_watch_begin_wrapper';
 COMMENT ON FUNCTION fsbench._watch_begin IS 'Begins a watch of the server of a target; gives its number. Private: fsbench.power_cut_watch() calls it';
 
 CREATE FUNCTION fsbench._watch_commit(watch_id bigint) RETURNS boolean
-    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_watch_commit_wrapper';
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_watch_commit_wrapper';
 COMMENT ON FUNCTION fsbench._watch_commit IS 'Has the other server commit the next number, and notes it; false when the watch is over. Private: fsbench.power_cut_watch() calls it';
 
 CREATE FUNCTION fsbench._watch_verify(watch_id bigint) RETURNS void
-    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_watch_verify_wrapper';
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_watch_verify_wrapper';
 COMMENT ON FUNCTION fsbench._watch_verify IS 'Counts the numbers of a watch on the other server. Private: fsbench.power_cut_verify() calls it';
 
-CREATE FUNCTION fsbench._witness(mark text, number bigint) RETURNS void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_witness_wrapper';
+CREATE FUNCTION fsbench._witness(mark text, number bigint) RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_witness_wrapper';
 COMMENT ON FUNCTION fsbench._witness IS 'Stores a number for a watch of another server; without a number removes those of the watch. Private: the other server calls it';
 
-CREATE PROCEDURE fsbench.power_cut_watch(target text, duration interval DEFAULT NULL)
-    LANGUAGE plpgsql
-    AS $$
+CREATE PROCEDURE fsbench.power_cut_watch(target text, duration interval DEFAULT NULL) LANGUAGE plpgsql AS $$
 DECLARE
     watch bigint;
 BEGIN
@@ -119,8 +101,7 @@ COMMENT ON PROCEDURE fsbench.power_cut_watch IS 'Makes this server the witness o
 
 CREATE FUNCTION fsbench.power_cut_verify(target text DEFAULT NULL)
     RETURNS TABLE (watch_id bigint, server text, acknowledged bigint, missing bigint, first_missing bigint, says text)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 4
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 4 AS $$
 #variable_conflict use_column
 DECLARE
     watch bigint;

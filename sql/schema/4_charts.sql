@@ -1,8 +1,7 @@
 -- Data of charts, a view each, for any program that draws: plain SQL, which takes neither psql nor plpython3u.
 
 -- Also read by the server, where it judges experiments.
-CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
-    LANGUAGE sql STABLE PARALLEL SAFE
+CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT CASE $2
         WHEN 'tps' THEN r.tps
         WHEN 'missed' THEN (r.skipped + r.late)::float8

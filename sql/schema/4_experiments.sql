@@ -1,8 +1,7 @@
 -- Experiments, to be read.
 
 CREATE FUNCTION fsbench._on_seconds(experiment fsbench.experiment) RETURNS float8
-    LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- Sums floats, and within bounds: a restored row may hold infinite times and NaN, and is paused and cancelled all the same.
     SELECT sum(CASE WHEN p.seconds BETWEEN 0 AND 1e9 THEN p.seconds ELSE 0 END)
     FROM (VALUES (coalesce(($1).on_seconds, extract(epoch FROM ($1).ended_at)::float8 - extract(epoch FROM ($1).started_at)::float8)),
@@ -12,8 +11,7 @@ COMMENT ON FUNCTION fsbench._on_seconds IS 'For how long an experiment was on (s
 
 -- As many runs are made again for their neighbours as so far. Targets that are decided are not run again, and so it may be over earlier; which those are only the arithmetic of looks tells.
 CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS float8
-    LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT least(greatest(c.cut_seconds + c.runs * c.seconds_each - least(greatest(coalesce(extract(epoch FROM clock_timestamp())::float8 - extract(epoch FROM c.since)::float8, 0), 0), c.seconds_each), 0),
                  CASE WHEN ($1).max_seconds IS NOT NULL THEN greatest(($1).max_seconds - fsbench._on_seconds($1), 0) END)
     -- A month each at most: what a restored row has beyond that breaks no view.

@@ -4,25 +4,38 @@
 -- format leaves lines as they are, both ways.
 
 -- Columns that are left out mean something only where a run was made, or would steer something.
-CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name, key text, parent text, left_out name[])
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20
-    AS $$
-    SELECT row_number() OVER (ORDER BY v.place)::integer, v.relation, v.key, v.parent, v.left_out FROM (VALUES
-        (0, 'run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
-        (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_blocks}'),
-        (1002, 'experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
-        (1003, 'experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
-        (1004, 'experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}')
-        UNION ALL SELECT t.place, t.relation, CASE t.key WHEN 'run_id' THEN t.key ELSE 'run_id, ' || t.key END, 'run_id', '{}'
+CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name, key text, parent text, left_out name[], option text)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20 AS $$
+    SELECT row_number() OVER (ORDER BY v.place, v.relation)::integer, v.relation, v.key, v.parent, v.left_out, v.option FROM (VALUES
+        (0, 'run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[], NULL::text),
+        (1001, 'experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,over_at_latest,next_blocks}', NULL),
+        (1002, 'experiment_target', 'experiment_id, target_number', 'experiment_id', '{}', NULL),
+        (1003, 'experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}', NULL),
+        (1004, 'experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}', NULL)
+        UNION ALL SELECT t.place, t.relation, CASE t.key WHEN 'run_id' THEN t.key ELSE 'run_id, ' || t.key END, 'run_id', '{}', NULL
         FROM fsbench._result_tables() t
         -- Documents of the runs above, by their hashes.
-        UNION ALL SELECT 1000, d, 'sha256, part', 'sha256', '{}' FROM fsbench._document_tables() d) AS v (place, relation, key, parent, left_out)
+        UNION ALL SELECT 1000, d.relation, 'sha256, part', 'sha256', '{}', d.option FROM fsbench._document_tables() d) AS v (place, relation, key, parent, left_out, option)
     $$;
-COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() hold, in their order, and columns that they do not hold. Private';
+COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() hold, in their order, and columns that they do not hold; option of a run that has the hashes of a table of texts. Private';
+
+-- A hash of short texts says what was left out. A hash of that hash and a secret of the file tells whether the texts of two runs differ.
+CREATE FUNCTION fsbench._hide_hashes(document jsonb, prefix text[], secret text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    path text[];
+BEGIN
+    FOR path IN SELECT prefix || ARRAY[d.option, 'sha256'] FROM fsbench._document_tables() d LOOP
+        CONTINUE WHEN document #>> path IS NULL;
+        document := jsonb_set(document, path, to_jsonb(encode(sha256(convert_to(secret || (document #>> path), 'UTF8')), 'hex')));
+    END LOOP;
+    RETURN document;
+END
+$$;
+COMMENT ON FUNCTION fsbench._hide_hashes IS 'Parameters of a run with other hashes of texts, which a secret decides. Private';
 
 CREATE FUNCTION fsbench._export_line(line text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
     SELECT regexp_replace(replace(replace(replace(replace(replace(replace(replace(replace($1, '%', '%25'), '\\', '%5C'), '\"', '%22'), '\n', '%0A'), '\r', '%0D'),
         '\t', '%09'), '\b', '%08'), '\f', '%0C'), '\\u00([0-9a-f]{2})', '%\1', 'g')
     $$;
@@ -30,8 +43,7 @@ COMMENT ON FUNCTION fsbench._export_line IS 'A line of JSON without backslashes.
 
 -- The bytes that a checksum is made of are the same in each encoding.
 CREATE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS bytea
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
     SELECT sha256(before || CASE WHEN getdatabaseencoding() = 'SQL_ASCII' THEN decode(replace(line, '\', '\\'), 'escape') ELSE convert_to(line, 'UTF8') END)
     $$;
 COMMENT ON FUNCTION fsbench._line_hash IS 'The checksum of a file up to this line: SHA-256 of the one up to the line before, and of the line. Private';
@@ -53,7 +65,7 @@ DECLARE
     part record;
     expression text;
     names jsonb;
-    hashes text[];              -- of texts of scripts
+    hashes text[];              -- of texts that the runs refer to
     salt text := gen_random_uuid();
 BEGIN
     IF num_nonnulls($1, $2, $3) <> 1 THEN
@@ -68,8 +80,7 @@ BEGIN
             RAISE EXCEPTION 'experiment "%" does not exist', $1
                 USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no experiment of this name in this database.', HINT = 'See fsbench.experiments.';
         ELSIF problem IS NOT NULL THEN
-            RAISE EXCEPTION 'experiment "%" is not over', $1
-                USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its status is %s.', problem),
+            RAISE EXCEPTION 'experiment "%" is not over', $1 USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its status is %s.', problem),
                       HINT = 'Wait for it with CALL fsbench.wait_experiment(), or end it with fsbench.cancel_experiment().';
         END IF;
         SELECT array_agg(DISTINCT x.run_id) INTO ids
@@ -104,12 +115,10 @@ BEGIN
                   HINT = 'Take the file that it came from; fsbench.imported says of which host.';
     END IF;
 
-    hashes := CASE WHEN $4 IS NOT FALSE THEN ARRAY(SELECT r.used #>> '{options,script,sha256}' FROM fsbench.run_log r WHERE r.run_id = ANY (ids)) END;
-
-    FOR part IN SELECT 0 AS place, NULL::name AS relation, NULL::text AS key, NULL::text AS parent, NULL::name[] AS left_out
+    FOR part IN SELECT 0 AS place, NULL::name AS relation, NULL::text AS key, NULL::text AS parent, NULL::name[] AS left_out, NULL::text AS option
                 UNION ALL SELECT x.* FROM fsbench._exported() x ORDER BY place
     LOOP
-        CONTINUE WHEN part.relation IN ('statement', 'verification') AND $4 IS FALSE;
+        CONTINUE WHEN (part.relation IN ('statement', 'verification') OR part.option IS NOT NULL) AND $4 IS FALSE;
         IF part.relation IS NULL THEN
             SELECT format('"pgfsbench_export": %s', jsonb_build_object('format', 1, 'pgfsbench', fsbench.version(), 'exported_at', clock_timestamp(),
                 'hostname', max(e.hostname), 'host_fingerprints', coalesce(jsonb_agg(DISTINCT e.host_fingerprint) FILTER (WHERE e.host_fingerprint IS NOT NULL), '[]'),
@@ -124,28 +133,28 @@ BEGIN
         -- A function takes a hundred arguments, and a run has more columns.
         SELECT jsonb_agg(p.names ORDER BY p.g), string_agg(format('jsonb_build_array(%s)', p.list), ' || ' ORDER BY p.g) INTO names, expression
         FROM (SELECT (a.attnum / 90) AS g, jsonb_agg(a.attname ORDER BY a.attnum) AS names, string_agg(CASE
-                  -- The texts of scripts are in the file once, or not at all.
-                  WHEN (part.relation, a.attname) = ('experiment', 'asked') THEN 't.asked #- ''{run,script,sha256}'' #- ''{run,script,scripts}'' #- ''{run,script,variables}'' #- ''{run,script,init_script}'' #- ''{run,script,checks}'''
-                  WHEN (part.relation, a.attname) = ('experiment', 'parameters') THEN 't.parameters #- ''{script,sha256}'' #- ''{script,scripts}'' #- ''{script,variables}'' #- ''{script,init_script}'' #- ''{script,checks}'''
-                  -- A hash of short texts, and what a check has found, say what was left out. A hash of that hash and a secret of the file tells whether the
-                  -- texts of two runs differ.
-                  WHEN (part.relation, a.attname) IN (('run_log', 'used'), ('run_log', 'asked')) AND $4 IS FALSE THEN format(
-                      'CASE WHEN t.%1$I #>> %2$L IS NULL THEN t.%1$I ELSE jsonb_set(t.%1$I, %2$L, to_jsonb(encode(sha256(convert_to($3 || (t.%1$I #>> %2$L), ''UTF8'')), ''hex''))) END',
-                      a.attname, CASE a.attname WHEN 'used' THEN '{options,script,sha256}' ELSE '{script,sha256}' END)
+                  -- Texts are in the file once, or not at all.
+                  WHEN (part.relation, a.attname) IN (('experiment', 'asked'), ('experiment', 'parameters')) THEN
+                      (SELECT concat('t.', a.attname, string_agg(format(' #- %L', CASE a.attname WHEN 'asked' THEN '{run}'::text[] ELSE '{}' END || ARRAY[d.option, m]), ''))
+                       FROM fsbench._document_tables() d, unnest('{sha256}' || d.texts) m)
+                  WHEN (part.relation, a.attname) = ('run_log', 'used') AND $4 IS FALSE THEN 'fsbench._hide_hashes(t.used, ''{options}'', $3)'
+                  WHEN (part.relation, a.attname) = ('run_log', 'asked') AND $4 IS FALSE THEN 'fsbench._hide_hashes(t.asked, ''{}'', $3)'
+                  -- What a check has found says what was left out.
                   WHEN (part.relation, a.attname) = ('run_log', 'error_detail') AND $4 IS FALSE
                       THEN 'CASE WHEN NOT EXISTS (SELECT FROM fsbench.verification v WHERE v.run_id = t.run_id AND NOT v.passed) THEN t.error_detail END'
                   ELSE format('t.%I', a.attname) END, ', ' ORDER BY a.attnum) AS list
               FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped
                 AND a.attname <> ALL (part.left_out) GROUP BY 1) p;
         SELECT jsonb_agg(c.name) INTO names FROM jsonb_array_elements(names) g, jsonb_array_elements(g) c (name);
+        hashes := CASE WHEN part.option IS NOT NULL THEN ARRAY(SELECT r.used #>> ARRAY['options', part.option, 'sha256'] FROM fsbench.run_log r WHERE r.run_id = ANY (ids)) END;
         -- At most 200 rows, and few bytes: fsbench.import() takes a line and a row apart in memory.
         FOR line, longest IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text, max(CASE WHEN r.bytes > 33000 THEN octet_length(fsbench._export_line(r.row::text)) END) FROM ('
                 'SELECT s.*, s.nr / 200 AS place, sum(s.bytes) OVER (ORDER BY s.nr) / 150000 AS piece FROM ('
                 'SELECT x.row, octet_length(x.row::text) AS bytes, row_number() OVER (ORDER BY %s) - 1 AS nr FROM (SELECT %s AS row, t.* FROM %s t WHERE t.%I = ANY (%s)) x) s) r '
             'GROUP BY r.place, r.piece ORDER BY min(r.nr)', part.key, expression,
             -- A long document has several rows, one after the other.
-            CASE part.parent WHEN 'sha256' THEN format('(SELECT d.sha256, p AS part, substr(d.document, 10000 * p + 1, 10000) AS document FROM fsbench.%I d, generate_series(0, length(d.document) / 10000) p)', part.relation)
-                ELSE format('fsbench.%I', part.relation) END, part.parent, CASE part.parent WHEN 'sha256' THEN '$2' ELSE '$1' END)
+            CASE WHEN part.option IS NOT NULL THEN format('(SELECT d.sha256, p AS part, substr(d.document, 10000 * p + 1, 10000) AS document FROM fsbench.%I d, generate_series(0, length(d.document) / 10000) p)', part.relation)
+                ELSE format('fsbench.%I', part.relation) END, part.parent, CASE WHEN part.option IS NOT NULL THEN '$2' ELSE '$1' END)
             USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END, hashes, salt
         LOOP
             IF longest > 100000 THEN

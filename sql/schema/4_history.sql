@@ -1,8 +1,6 @@
 -- Histories: the same run every night. What a change is, is said by fsbench.change_points().
 
-CREATE FUNCTION fsbench._is_more_better(metric text) RETURNS boolean
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._is_more_better(metric text) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF metric IN ('tps', 'scan_bytes_per_s', 'even_seconds') THEN
         RETURN true;
@@ -10,8 +8,7 @@ BEGIN
         'filesystem_write_amplification', 'device_bytes_per_transaction', 'flushes_per_transaction', 'load_ms') OR metric ~ '^(latency|commit)_(avg|p50|p90|p95|p99|p999)_ms$' THEN
         RETURN false;
     END IF;
-    RAISE EXCEPTION 'metric "%" decides nothing in a history', metric
-        USING ERRCODE = 'invalid_parameter_value',
+    RAISE EXCEPTION 'metric "%" decides nothing in a history', metric USING ERRCODE = 'invalid_parameter_value',
               DETAIL = 'It has to be a figure of a run that is never 0, and of which it is known whether more of it is better.',
               HINT = 'Use tps, a latency such as latency_p99_ms, or another metric of fsbench.experiment().';
 END
@@ -21,8 +18,7 @@ COMMENT ON FUNCTION fsbench._is_more_better IS 'Whether more of a metric is bett
 -- Runs that begin within six hours are one night: those that are repeated because the first was bad. Where they never stop, a night is six hours.
 CREATE FUNCTION fsbench._nights(label text, metric text)
     RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, good bigint, value float8, last_good timestamptz)
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 1000
-    AS $$
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 1000 AS $$
     WITH run AS (
         SELECT r.run_id, r.requested_at AS at, fsbench._shown_target(r.target, r.target_version) AS target,
                jsonb_hash_extended(jsonb_build_array((SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = r.run_id),
@@ -57,8 +53,7 @@ CREATE FUNCTION fsbench._nights(label text, metric text)
 COMMENT ON FUNCTION fsbench._nights IS 'The nights of a label: like runs are a segment, and the median of the good runs of a night is its value. Private';
 
 CREATE FUNCTION fsbench._differs_in_words(run_a bigint, run_b bigint, areas text[]) RETURNS text
-    LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(CASE WHEN m.place <= 10 THEN format('%s: %s, before %s', m.name, coalesce(m.b, 'none'), coalesce(m.a, 'none')) ELSE format('and %s more', m.of - 10) END, '; ' ORDER BY m.place)
     FROM (SELECT d.name, d.a, d.b, row_number() OVER () AS place, count(*) OVER () AS of
           FROM fsbench.diff($1, $2) d WHERE CASE WHEN $3 IS NULL THEN d.matters <> 'hardly' ELSE d.area = ANY ($3) END) m WHERE m.place <= 11
@@ -68,8 +63,7 @@ COMMENT ON FUNCTION fsbench._differs_in_words IS 'What differs between two runs,
 CREATE FUNCTION fsbench._history(label text, metric text)
     RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, value float8, status text, before float8, after float8,
         ratio float8, low float8, high float8, seen_after integer, differs text, good bigint, last_good timestamptz)
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1000
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1000 AS $$
 DECLARE
     s record;
     change record;
@@ -137,8 +131,7 @@ COMMENT ON FUNCTION fsbench._history IS 'The nights of a label, their changes of
 CREATE FUNCTION fsbench.history(label text, metric text DEFAULT 'tps')
     RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, value float8, status text, before float8, after float8,
         ratio float8, low float8, high float8, seen_after integer, differs text, marks text)
-    LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1000
-    AS $$
+    LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1000 AS $$
     WITH night AS MATERIALIZED (
         SELECT h.* FROM fsbench._history($1, $2) h
     ), known AS (
@@ -157,9 +150,7 @@ CREATE FUNCTION fsbench.history(label text, metric text DEFAULT 'tps')
     $$;
 COMMENT ON FUNCTION fsbench.history IS 'The nights of the runs with a label: like runs (target as defined, workload, parameters) are one segment, and runs within six hours of each other one night, whose value is the median of the good ones. status: good; changed, the first night of a new level, by the rule of fsbench.change_points(), with the medians before and after, their ratio with a 95 % interval, after how many nights it was seen, and what differs between its run and the last good one before, as candidates for the cause; missing: no good run. marks: what of kernel, versions, settings and disks is another than the night before, which cuts nothing';
 
-CREATE FUNCTION fsbench._repeat(run_id bigint) RETURNS bigint
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._repeat(run_id bigint) RETURNS bigint LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT fsbench.start(target => coalesce(r.asked ->> 'target', 'default'), workload => coalesce(r.asked ->> 'workload', 'tpcb'), scale => (r.asked ->> 'scale')::integer,
         size => r.asked ->> 'size', clients => (r.asked ->> 'clients')::integer, duration => make_interval(secs => (r.asked ->> 'duration_us')::float8 / 1e6),
         transactions => (r.asked ->> 'transactions')::bigint, warmup => make_interval(secs => (r.asked ->> 'warmup_us')::float8 / 1e6), rate => (r.asked ->> 'rate')::float8,
@@ -171,8 +162,7 @@ COMMENT ON FUNCTION fsbench._repeat IS 'Queues a run once more, as it was asked 
 
 CREATE FUNCTION fsbench.check_history(label text, metric text DEFAULT 'tps', worse_by float8 DEFAULT 0.05, due interval DEFAULT '36 hours', repeats integer DEFAULT 2)
     RETURNS TABLE (state text, segment bigint, at timestamptz, run_id bigint, value float8, expected float8, says text)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1 AS $$
 DECLARE
     more boolean;
     s record;
@@ -268,8 +258,7 @@ $$;
 COMMENT ON FUNCTION fsbench.check_history IS 'Checks the runs of every night, for a job or a pipeline that should fail. Raises an error when runs became worse by at least worse_by and stay so (SQLSTATE PF001), or when the last good run is older than due (PF002). Otherwise returns a row for each current segment: good; too_few, under 11 nights of this level; suspect, one bad night, reported on the channel fsbench_history and repeated twice; suspect_repeated. Only runs of the caller are repeated; repeats => 0 repeats none. See fsbench.acknowledge()';
 
 CREATE FUNCTION fsbench.acknowledge(run_id bigint, note text DEFAULT NULL, metric text DEFAULT 'tps') RETURNS bigint
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM fsbench._check_runs(ARRAY[$1]);
     PERFORM fsbench._is_more_better($3);
@@ -288,8 +277,7 @@ COMMENT ON FUNCTION fsbench.acknowledge IS 'Accepts a change for the worse that 
 -- Results, histograms and findings stay: they are what histories and verdicts are made of.
 CREATE FUNCTION fsbench.thin(older_than interval, only_say boolean DEFAULT false)
     RETURNS TABLE (runs bigint, seconds bigint, waits bigint, bytes bigint, removed boolean)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1 AS $$
 DECLARE
     old bigint[];
     all_seconds bigint;

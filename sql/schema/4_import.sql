@@ -1,23 +1,17 @@
 -- Import of the files that fsbench.export() has written in another database.
 
 CREATE FUNCTION fsbench._line_member(line text, name text) RETURNS text
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'fsbench_line_member_wrapper';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'fsbench_line_member_wrapper';
 COMMENT ON FUNCTION fsbench._line_member IS 'A member of a line of a file, unparsed text; NULL if the line lacks it. Private';
 
-CREATE FUNCTION fsbench._line_count(line text) RETURNS integer
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'fsbench_line_count_wrapper';
+CREATE FUNCTION fsbench._line_count(line text) RETURNS integer LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'fsbench_line_count_wrapper';
 COMMENT ON FUNCTION fsbench._line_count IS 'Number of rows in a line of a file; NULL without rows. Private';
 
 CREATE FUNCTION fsbench._line_rows(line text, from_row integer, bytes integer) RETURNS SETOF text
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE ROWS 200
-    AS 'MODULE_PATHNAME', 'fsbench_line_rows_wrapper';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE ROWS 200 AS 'MODULE_PATHNAME', 'fsbench_line_rows_wrapper';
 COMMENT ON FUNCTION fsbench._line_rows IS 'Rows of a line of a file, unparsed text: from this row on (counted from 1), at least one, and together no more than this number of bytes. Private';
 
-CREATE FUNCTION fsbench._import_problem(line integer, what text) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._import_problem(line integer, what text) RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'the file cannot be imported'
         USING ERRCODE = 'bad_copy_file_format', DETAIL = CASE WHEN line IS NULL THEN '' ELSE format('Line %s: ', line) END || what,
@@ -29,8 +23,7 @@ COMMENT ON FUNCTION fsbench._import_problem IS 'Refuses a file. Private';
 -- A row when it is stored is not much longer than in the file, and can be read again. That is seen before it is parsed: numbers of jsonb are written
 -- without exponents, and what is nested deeply cannot be compared later.
 CREATE FUNCTION fsbench._import_line(line text) RETURNS jsonb
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     document jsonb;
     numbers text;
@@ -61,8 +54,7 @@ COMMENT ON FUNCTION fsbench._import_line IS 'A row of a file, or its first line,
 
 -- Texts are shown in lines of their own, beside commands to paste.
 CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     -- In other encodings a byte above 127 is a character or a part of one; where the server knows of none, texts are UTF-8.
     controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]'
@@ -82,16 +74,14 @@ $$;
 COMMENT ON FUNCTION fsbench._import_texts IS 'JSON with a space for each control character. Private';
 
 -- judge(), diff() and fingerprints read these parameters, and cast what is checked here.
-CREATE FUNCTION fsbench._is_odd_used(used jsonb) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._is_odd_used(used jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT jsonb_typeof(used) NOT IN ('object', 'null')
         OR jsonb_typeof(used -> 'bound') NOT IN ('object', 'null')
         OR EXISTS (SELECT FROM (VALUES ('{scale}', 2147483647), ('{clients}', 2147483647), ('{warmup_ms}', 2678400000), ('{within_ms}', 2678400000), ('{rate}', 1e15),
                                        ('{latency_limit_ms}', 1e15), ('{bound,duration_ms}', 2678400000), ('{bound,transactions}', 1e15)) n (path, most)
                    WHERE CASE jsonb_typeof(used #> n.path::text[]) WHEN 'number' THEN NOT (used #>> n.path::text[])::numeric BETWEEN 0 AND n.most WHEN 'null' THEN false ELSE used #> n.path::text[] IS NOT NULL END)
         OR EXISTS (SELECT FROM (VALUES ('object', '{settings}'), ('object', '{options}'), ('array', '{chosen}'), ('array', '{chosen_there}'),
-                                       ('boolean', '{keep}'), ('boolean', '{force}'), ('boolean', '{options,unlogged}'), ('boolean', '{options,crash}'), ('boolean', '{options,leader}'),
+                                       ('boolean', '{keep}'), ('boolean', '{force}'), ('boolean', '{options,unlogged}'), ('boolean', '{options,crash}'),
                                        ('string', '{options,cache}'), ('string', '{options,data}'), ('number', '{options,sustain}'), ('number', '{seed}')) k (type, path)
                    WHERE jsonb_typeof(used #> k.path::text[]) NOT IN (k.type, 'null'))
         OR EXISTS (SELECT FROM jsonb_each(CASE jsonb_typeof(used -> 'settings') WHEN 'object' THEN used -> 'settings' ELSE '{}' END) s WHERE jsonb_typeof(s.value) NOT IN ('string', 'null'))
@@ -100,10 +90,10 @@ COMMENT ON FUNCTION fsbench._is_odd_used IS 'Whether the parameters of a run hav
 
 -- How a value of a column has to be written in JSON, so that a cast can go wrong in a clear way only; and what values no run has.
 CREATE FUNCTION fsbench._import_column(relation name, attname name, type oid, given text, words text, OUT value text, OUT wrong text)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own jsonb := (SELECT t.limits -> $2 FROM fsbench._result_tables() t WHERE t.relation = $1);
+    most integer;
 BEGIN
     CASE
         WHEN type = 'jsonb'::regtype THEN
@@ -158,9 +148,8 @@ BEGIN
         ELSE
             value := format('%s::%s', words, type::regtype);
             -- Short ones are names.
-            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND fsbench._import_texts(%s) <> %s)', given, words,
-                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure', 'job', 'access', 'sync_call') THEN 200 ELSE 100000 END,
-                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction', 'sqlstate', 'kind', 'measure', 'job', 'access', 'sync_call'), given, given);
+            most := CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'metric') THEN 200 WHEN jsonb_typeof(own) = 'number' THEN own::integer ELSE 100000 END;
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND fsbench._import_texts(%s) <> %s)', given, words, most, most < 100000, given, given);
     END CASE;
 END
 $$;
@@ -168,8 +157,7 @@ COMMENT ON FUNCTION fsbench._import_column IS 'Expressions that read a column an
 
 -- Another server that carries a run out may send anything: its figures have the bounds of those in files.
 CREATE FUNCTION fsbench._odd_column(relation name, rows jsonb, left_out name[]) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     wrong text;
     odd text;
@@ -189,9 +177,7 @@ $$;
 COMMENT ON FUNCTION fsbench._odd_column IS 'A column with a value that no run has; NULL without one. Private: the library checks what another server sends';
 
 -- A prepared transaction may hold the lock for ever.
-CREATE FUNCTION fsbench._lock_imports() RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._lock_imports() RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     before text := current_setting('lock_timeout');
 BEGIN
@@ -207,9 +193,7 @@ $$;
 COMMENT ON FUNCTION fsbench._lock_imports IS 'Waits until no other transaction imports a file, a minute at most. Private';
 
 -- Only the role that has imported runs of a host may add to them.
-CREATE FUNCTION fsbench._check_importer(host text, caller name) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._check_importer(host text, caller name) RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM fsbench.imported_file f WHERE f.host = $1
                AND NOT EXISTS (SELECT FROM pg_roles o WHERE o.rolname IN (f.imported_by, current_user) AND pg_has_role(caller, o.oid, 'USAGE'))) THEN
@@ -223,8 +207,7 @@ COMMENT ON FUNCTION fsbench._check_importer IS 'Refuses a role that has not impo
 
 -- A run is not changed by a second file. Where its row is the same and a row below it is not, one of the two files was changed.
 CREATE FUNCTION fsbench._import_differs(runs bigint[], host text, line integer, what text) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION '% of host "%" is here with other figures',
         (SELECT CASE cardinality(runs) WHEN 1 THEN 'run ' ELSE 'one of the runs ' END || string_agg(i.run_id_there::text, ', ') || CASE WHEN cardinality(runs) > 10 THEN ', ...' ELSE '' END
@@ -236,8 +219,7 @@ $$;
 COMMENT ON FUNCTION fsbench._import_differs IS 'Refuses a file that tells something else of a run than one before it. Private';
 
 CREATE FUNCTION fsbench._import_whole(relation name, runs bigint[], rows bigint, host text, line integer) RETURNS void
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     there bigint;
 BEGIN
@@ -254,34 +236,28 @@ $$;
 COMMENT ON FUNCTION fsbench._import_whole IS 'Refuses a file that lacks rows of runs that are here, or has more of them. Private';
 
 -- Texts are found by their hash, so that nothing of them is changed: pages show characters that are not seen by their numbers.
-CREATE FUNCTION fsbench._import_script(hash text, words text, hashes text[], line integer) RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
-DECLARE
-    is_script boolean;
+CREATE FUNCTION fsbench._import_document(relation name, hash text, words text, hashes text[], line integer) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF hash <> encode(sha256(convert_to(words, 'UTF8')), 'hex') THEN
-        PERFORM fsbench._import_problem(line, 'The texts of scripts have another hash than the file says.');
+    IF hash IS NULL THEN
+        RETURN;
+    ELSIF hash <> encode(sha256(convert_to(words, 'UTF8')), 'hex') THEN
+        PERFORM fsbench._import_problem(line, format('The texts of %ss have another hash than the file says.', relation));
+    ELSIF hash <> ALL (hashes) THEN
+        PERFORM fsbench._import_problem(line, format('It has texts of %ss to which none of its runs refers.', relation));
     END IF;
+    -- The table knows its documents.
     BEGIN
-        is_script := jsonb_typeof(words::jsonb -> 'scripts') IS NOT DISTINCT FROM 'array';
-    EXCEPTION WHEN data_exception OR program_limit_exceeded OR statement_too_complex THEN
-        is_script := false;
+        EXECUTE format('INSERT INTO fsbench.%I (sha256, document) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING', relation) USING hash, words;
+    EXCEPTION WHEN check_violation OR data_exception OR program_limit_exceeded OR statement_too_complex THEN
+        PERFORM fsbench._import_problem(line, format('The texts of %1$ss are no document of %1$ss.', relation));
     END;
-    IF NOT is_script THEN
-        PERFORM fsbench._import_problem(line, 'The texts of scripts are no document of scripts.');
-    END IF;
-    IF hash <> ALL (hashes) THEN
-        PERFORM fsbench._import_problem(line, 'It has texts of scripts to which none of its runs refers.');
-    END IF;
-    INSERT INTO fsbench.script (sha256, document) VALUES (hash, words) ON CONFLICT (sha256) DO NOTHING;
 END
 $$;
-COMMENT ON FUNCTION fsbench._import_script IS 'Stores texts of scripts of a file; hashes are those that its runs refer to. Private';
+COMMENT ON FUNCTION fsbench._import_document IS 'Stores texts of a file, if there are any; hashes are those that its runs refer to. Private';
 
-CREATE FUNCTION fsbench._import_scripts(rows jsonb[], attributes jsonb, hashes text[], line integer, INOUT hash text, INOUT words text)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._import_documents(relation name, rows jsonb[], attributes jsonb, hashes text[], line integer, INOUT hash text, INOUT words text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     next_hash text;
     next_words text;
@@ -291,20 +267,20 @@ BEGIN
         JOIN jsonb_array_elements_text(attributes) WITH ORDINALITY a (name, o) ON a.o = v.o GROUP BY r.o ORDER BY r.o
     LOOP
         IF next_hash IS NULL OR next_words IS NULL THEN
-            PERFORM fsbench._import_problem(line, 'The texts of scripts have another hash than the file says.');
+            PERFORM fsbench._import_problem(line, format('The texts of %ss have another hash than the file says.', relation));
         ELSIF next_hash IS DISTINCT FROM hash THEN
-            PERFORM fsbench._import_script(hash, words, hashes, line) WHERE hash IS NOT NULL;
+            PERFORM fsbench._import_document(relation, hash, words, hashes, line);
             hash := next_hash; words := '';
         END IF;
         words := words || next_words;
         -- No run takes longer ones.
         IF length(words) > 1000000 THEN
-            PERFORM fsbench._import_problem(line, 'The texts of scripts are too long.');
+            PERFORM fsbench._import_problem(line, format('The texts of %ss are too long.', relation));
         END IF;
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION fsbench._import_scripts IS 'Puts the parts of texts of scripts together, and stores all texts but the last one: hash and words are those that the next row may continue. Private';
+COMMENT ON FUNCTION fsbench._import_documents IS 'Puts the parts of texts together, and stores all texts but the last one: hash and words are those that the next row may continue. Private';
 
 -- Called with the rights of the extension's owner: no other role changes results. Whatever the file says, its rows say that they were imported, are over, belong to
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
@@ -349,9 +325,9 @@ DECLARE
     wrong text;
     bad text;
     names text[];
-    hashes text[];              -- of texts of scripts that the runs refer to
-    script_hash text;           -- of the texts that are not stored yet
-    script_words text;
+    hashes text[];              -- of texts that the runs refer to
+    text_hash text;             -- of the texts that are not stored yet
+    words text;
     brought jsonb;              -- of a line, those that were not here: their hashes
     item jsonb;
     rows jsonb[];
@@ -369,8 +345,7 @@ DECLARE
     old_rows bigint;
 BEGIN
     IF file IS NULL THEN
-        RAISE EXCEPTION 'file must not be null'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is the text that fsbench.export() has written.',
+        RAISE EXCEPTION 'file must not be null' USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is the text that fsbench.export() has written.',
                   HINT = 'In psql: \set file `cat x.jsonl` and SELECT * FROM fsbench.import(:''file'');';
     END IF;
     IF octet_length(file) > 256 * 1024 * 1024 THEN
@@ -400,8 +375,7 @@ BEGIN
     IF jsonb_typeof(header -> 'format') IS DISTINCT FROM 'number' THEN
         PERFORM fsbench._import_problem(1, 'It does not say of what format the file is.');
     ELSIF (header ->> 'format')::numeric > 1 THEN
-        RAISE EXCEPTION 'the file is of format %, which is newer than this pgfsbench', left(header ->> 'format', 20)
-            USING ERRCODE = 'feature_not_supported',
+        RAISE EXCEPTION 'the file is of format %, which is newer than this pgfsbench', left(header ->> 'format', 20) USING ERRCODE = 'feature_not_supported',
                   DETAIL = format('It was written by pgfsbench %s; pgfsbench %s reads formats up to 1.', coalesce(left(header ->> 'pgfsbench', 50), 'of a version that it does not tell'), fsbench.version()),
                   HINT = 'Update pgfsbench here.';
     ELSIF header -> 'format' <> '1' OR jsonb_typeof(header -> 'host_fingerprints') IS DISTINCT FROM 'array'
@@ -434,8 +408,7 @@ BEGIN
     END IF;
     suffix := coalesce($2, header ->> 'hostname');
     IF suffix !~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' IS NOT FALSE THEN
-        RAISE EXCEPTION 'there is no name for the host of the file'
-            USING ERRCODE = 'invalid_parameter_value',
+        RAISE EXCEPTION 'there is no name for the host of the file' USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = 'It has to begin with a letter or a digit, and to consist of letters, digits and _ . - (ASCII), 63 at most.',
                   HINT = 'Say how it is to be called here: fsbench.import(..., host => ''db1'').';
     END IF;
@@ -459,8 +432,8 @@ BEGIN
             END IF;
             place := part.place;
             IF of_relation IS DISTINCT FROM part.relation THEN
-                PERFORM fsbench._import_script(script_hash, script_words, hashes, n - 1) WHERE script_hash IS NOT NULL;
-                script_hash := NULL;
+                PERFORM fsbench._import_document(of_relation, text_hash, words, hashes, n - 1);
+                text_hash := NULL; hashes := NULL;
                 PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n - 1);
                 IF of_relation = 'run_log' THEN
                     known := known || recent; fresh := fresh || recent_fresh;
@@ -492,8 +465,7 @@ BEGIN
             WHERE c.count > 1 OR c.name = ANY (part.left_out)
                OR NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname = c.name);
             IF bad IS NOT NULL THEN
-                RAISE EXCEPTION 'the file has columns that are not known here'
-                    USING ERRCODE = 'feature_not_supported',
+                RAISE EXCEPTION 'the file has columns that are not known here' USING ERRCODE = 'feature_not_supported',
                           DETAIL = format('Line %s: %s of table %s. It was written by pgfsbench %s, and this is %s.', n, left(bad, 200), part.relation, left(header ->> 'pgfsbench', 50), fsbench.version()),
                           HINT = 'Nothing was changed. If that is a newer version, update pgfsbench here.';
             END IF;
@@ -520,12 +492,12 @@ BEGIN
             IF bad IS NOT NULL THEN
                 PERFORM fsbench._import_problem(n, format('A value of column %s of table %s is of a wrong kind, too long, or cannot be.', bad, part.relation));
             END IF;
-            IF part.parent = 'sha256' THEN
+            IF part.option IS NOT NULL THEN
                 IF hashes IS NULL THEN
-                    hashes := ARRAY(SELECT DISTINCT r.used #>> '{options,script,sha256}' FROM jsonb_each_text(known || recent) k
-                                    JOIN fsbench.run_log r ON r.run_id = k.value::bigint WHERE r.used #>> '{options,script,sha256}' IS NOT NULL);
+                    hashes := ARRAY(SELECT DISTINCT x.hash FROM jsonb_each_text(known || recent) k JOIN fsbench.run_log r ON r.run_id = k.value::bigint,
+                                    LATERAL (SELECT r.used #>> ARRAY['options', part.option, 'sha256']) x (hash) WHERE x.hash IS NOT NULL);
                 END IF;
-                SELECT s.hash, s.words INTO script_hash, script_words FROM fsbench._import_scripts(rows, attributes, hashes, n, script_hash, script_words) s;
+                SELECT d.hash, d.words INTO text_hash, words FROM fsbench._import_documents(part.relation, rows, attributes, hashes, n, text_hash, words) d;
                 CONTINUE;
             END IF;
             IF part.relation IN ('run_log', 'experiment') THEN
@@ -612,21 +584,19 @@ BEGIN
             END IF;
             END LOOP;
         END LOOP;
-        PERFORM fsbench._import_script(script_hash, script_words, hashes, n) WHERE script_hash IS NOT NULL;
+        PERFORM fsbench._import_document(of_relation, text_hash, words, hashes, n);
         PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n);
         -- Values that the types allow, and no run has.
         met := NULL;
-        SELECT 'a histogram' INTO bad
-        FROM (SELECT h.run_id, h.buckets, h.counts FROM fsbench.histogram h UNION ALL SELECT f.run_id, f.buckets, f.counts FROM fsbench.fsync f) h JOIN fsbench.imported_run i USING (run_id)
-        WHERE i.import_id = this_import AND (cardinality(h.buckets) <> cardinality(h.counts) OR 0 > ANY (h.counts) OR 1000000000000000 < ANY (h.counts) OR 0 > ANY (h.buckets) OR 2048 < ANY (h.buckets)
-              OR array_position(h.buckets, NULL) IS NOT NULL OR array_position(h.counts, NULL) IS NOT NULL) LIMIT 1;
+        FOR name IN SELECT t.relation FROM fsbench._result_tables() t JOIN pg_attribute a ON a.attrelid = ('fsbench.' || t.relation)::regclass AND a.attname = 'buckets' LOOP
+            EXECUTE format('SELECT ''a histogram'' FROM fsbench.%I h JOIN fsbench.imported_run i USING (run_id) WHERE i.import_id = $1 '
+                'AND (cardinality(h.buckets) <> cardinality(h.counts) OR 0 > ANY (h.counts) OR 1000000000000000 < ANY (h.counts) OR 0 > ANY (h.buckets) OR 2048 < ANY (h.buckets) '
+                'OR array_position(h.buckets, NULL) IS NOT NULL OR array_position(h.counts, NULL) IS NOT NULL) LIMIT 1', name) INTO bad USING this_import;
+            EXIT WHEN bad IS NOT NULL;
+        END LOOP;
         IF bad IS NULL THEN
             SELECT 'a second' INTO bad FROM fsbench.sample s JOIN fsbench.imported_run i USING (run_id)
             WHERE i.import_id = this_import AND NOT s.interval_ms > 0 LIMIT 1;
-        END IF;
-        IF bad IS NULL THEN
-            -- Each look at a knee takes all of them, a thousand times.
-            SELECT 'scans' INTO bad FROM fsbench.scan s JOIN fsbench.imported_run i USING (run_id) WHERE i.import_id = this_import GROUP BY s.run_id HAVING count(*) > 10000 LIMIT 1;
         END IF;
         IF bad IS NULL THEN
             SELECT 'a target' INTO bad FROM fsbench.imported_experiment i JOIN fsbench.experiment e USING (experiment_id)
@@ -678,28 +648,24 @@ COMMENT ON FUNCTION fsbench._import IS 'Reads a file in the name of a role. Priv
 
 -- It takes the role whose rights are in use, which need not be the one of the session, and calls what is below with those of the extension's owner.
 CREATE FUNCTION fsbench._change_imported(verb text, file text, host text) RETURNS text
-    LANGUAGE c VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_change_imported_wrapper';
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_change_imported_wrapper';
 COMMENT ON FUNCTION fsbench._change_imported IS 'Imports a file, or drops what was imported. Private';
 
 CREATE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.suffix, r.experiments, r.runs, r.already_here
     FROM jsonb_to_record(fsbench._change_imported('import', $1, $2)::jsonb) r (suffix text, experiments bigint, runs bigint, already_here bigint)
     $$;
 COMMENT ON FUNCTION fsbench.import IS 'Reads a whole file of fsbench.export() of another database, or nothing of it. Runs and experiments that are here already stay unchanged. Names of its targets, labels and experiments get an @ and the name of the host (host, or without it the name in the file), and each run the finding imported. Imported runs are not repeated, extended or confirmed, and recommend() makes no lines of them';
 
 CREATE FUNCTION fsbench._drop_imported(host text, caller name) RETURNS bigint
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     files bigint[];
     gone bigint[];
 BEGIN
     IF $1 IS NULL THEN
-        RAISE EXCEPTION 'host must not be null'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It says what is dropped.', HINT = 'See fsbench.imported.';
+        RAISE EXCEPTION 'host must not be null' USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It says what is dropped.', HINT = 'See fsbench.imported.';
     END IF;
     SELECT array_agg(f.import_id) INTO files FROM fsbench.imported_file f WHERE f.host = $1;
     IF files IS NULL THEN

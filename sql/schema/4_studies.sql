@@ -1,22 +1,17 @@
 -- Functions and views for studies.
 
 CREATE FUNCTION fsbench._builtin_studies() RETURNS TABLE (study text, definition text)
-    LANGUAGE c STABLE PARALLEL SAFE ROWS 6
-    AS 'MODULE_PATHNAME', 'fsbench_builtin_studies_wrapper';
+    LANGUAGE c STABLE PARALLEL SAFE ROWS 6 AS 'MODULE_PATHNAME', 'fsbench_builtin_studies_wrapper';
 COMMENT ON FUNCTION fsbench._builtin_studies IS 'The studies that come with pgfsbench, as JSON. Private; read fsbench.study_definitions';
 
-CREATE FUNCTION fsbench._study(asked jsonb, plan_only boolean) RETURNS text
-    LANGUAGE c VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_study_wrapper';
+CREATE FUNCTION fsbench._study(asked jsonb, plan_only boolean) RETURNS text LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_study_wrapper';
 COMMENT ON FUNCTION fsbench._study IS 'Starts a study, or only says what that would be. Private: called by fsbench.study() and study_plan()';
 
 CREATE FUNCTION fsbench.study(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
     period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
     bindir text DEFAULT NULL, power_loss_protected boolean DEFAULT NULL, start boolean DEFAULT true, misaligned_device text DEFAULT NULL,
-    neighbours text DEFAULT 'unexpected', devices text[] DEFAULT NULL, image_count integer DEFAULT NULL,
-    data text DEFAULT NULL, database text DEFAULT NULL)
-    RETURNS text
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    neighbours text DEFAULT 'unexpected', devices text[] DEFAULT NULL, image_count integer DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
+    RETURNS text LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN fsbench._study(pg_catalog.jsonb_build_object('study', study, 'image_size', image_size, 'device', device, 'part', part, 'quick', quick,
         'period', period, 'scale', scale, 'duration_us', (CASE WHEN EXTRACT(epoch FROM duration) OPERATOR(pg_catalog.>) 1e9::numeric THEN 1e9::numeric ELSE EXTRACT(epoch FROM duration) END
         OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'blocks', blocks,
@@ -28,11 +23,8 @@ COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image 
 CREATE FUNCTION fsbench.study_plan(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
     period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
     bindir text DEFAULT NULL, power_loss_protected boolean DEFAULT NULL, start boolean DEFAULT true, misaligned_device text DEFAULT NULL,
-    neighbours text DEFAULT 'unexpected', devices text[] DEFAULT NULL, image_count integer DEFAULT NULL,
-    data text DEFAULT NULL, database text DEFAULT NULL)
-    RETURNS TABLE (part text, item text, says text)
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 60 SET search_path = pg_catalog, pg_temp
-    AS $$
+    neighbours text DEFAULT 'unexpected', devices text[] DEFAULT NULL, image_count integer DEFAULT NULL, data text DEFAULT NULL, database text DEFAULT NULL)
+    RETURNS TABLE (part text, item text, says text) LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 60 SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.part, r.item, r.says FROM jsonb_to_recordset(fsbench._study(jsonb_build_object('study', $1, 'image_size', $2, 'device', $3, 'part', $4,
         'quick', $5, 'period', $6, 'scale', $7, 'duration_us', (CASE WHEN EXTRACT(epoch FROM $8) > 1e9 THEN 1e9 ELSE EXTRACT(epoch FROM $8) END * 1e6)::bigint, 'blocks', $9, 'log_device', $10, 'bindir', $11,
         'power_loss_protected', $12, 'start', $13, 'misaligned_device', $14, 'neighbours', $15, 'devices', $16, 'image_count', $17,
@@ -42,25 +34,20 @@ COMMENT ON FUNCTION fsbench.study_plan IS 'Shows what fsbench.study() would do w
 
 CREATE FUNCTION fsbench.study_claims(study text)
     RETURNS TABLE (claim text, says text, seen text, decided_by text, here text, estimate float8, low float8, high float8, why text)
-    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20
-    AS 'MODULE_PATHNAME', 'fsbench_study_claims_wrapper';
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20 AS 'MODULE_PATHNAME', 'fsbench_study_claims_wrapper';
 COMMENT ON FUNCTION fsbench.study_claims IS 'Each claim of a study: what is claimed (says), what the author saw (seen), what decides it, and whether it holds here: holds, does not hold, inconclusive or not tested. estimate, low, high: the ratio that decides with its interval; by ranges of the runs that of the medians, and of the ranges; of a knee degrees';
 
 CREATE FUNCTION fsbench.study_report(study text)
     RETURNS TABLE (question text, variant text, metric text, published float8, unit text, published_percent float8, measured float8,
         measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text, not_tested text)
-    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 30
-    AS 'MODULE_PATHNAME', 'fsbench_study_report_wrapper';
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'fsbench_study_report_wrapper';
 COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question; of figures by which its experiment does not decide of the medians, and of the ranges of their runs. A knee is a degree with its interval. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart. not_tested: why the variant was not tested here';
 
-CREATE FUNCTION fsbench.define_study(definition jsonb) RETURNS text
-    LANGUAGE c VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_define_study_wrapper';
+CREATE FUNCTION fsbench.define_study(definition jsonb) RETURNS text LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_define_study_wrapper';
 COMMENT ON FUNCTION fsbench.define_study IS 'Records a study of your own, in the form of those that come with pgfsbench (fsbench.study_definitions), checked as strictly, or puts it in place of one that you have defined before; returns its name';
 
 CREATE FUNCTION fsbench.drop_study(study text, keep_runs boolean DEFAULT false) RETURNS text
-    LANGUAGE c VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fsbench_drop_study_wrapper';
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_drop_study_wrapper';
 COMMENT ON FUNCTION fsbench.drop_study IS 'Removes a started study that is over, with its experiments, and with its targets and runs unless keep_runs. Removes the definition of a study of your own that was not started. Returns the name';
 
 CREATE VIEW fsbench.study_definitions AS
@@ -112,8 +99,7 @@ COMMENT ON COLUMN fsbench.published.source IS 'Source of the figure';
 -- One study whose rows cannot be read hides no other one in a view.
 CREATE FUNCTION fsbench._claims(study text)
     RETURNS TABLE (claim text, says text, seen text, decided_by text, here text, estimate float8, low float8, high float8, why text)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 20
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 20 AS $$
 BEGIN
     RETURN QUERY SELECT c.* FROM fsbench.study_claims($1) c;
 EXCEPTION WHEN data_corrupted OR data_exception OR internal_error OR program_limit_exceeded THEN
@@ -126,8 +112,7 @@ COMMENT ON FUNCTION fsbench._claims IS 'fsbench.study_claims(), or why that cann
 CREATE FUNCTION fsbench._published(study text)
     RETURNS TABLE (question text, variant text, metric text, published float8, unit text, published_percent float8, measured float8,
         measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text, not_tested text)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 30
-    AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 30 AS $$
 BEGIN
     RETURN QUERY SELECT r.* FROM fsbench.study_report($1) r;
 EXCEPTION WHEN data_corrupted OR data_exception OR internal_error OR program_limit_exceeded THEN
@@ -189,8 +174,5 @@ COMMENT ON COLUMN fsbench.chart_published.measured IS 'Mean of the runs that cou
 COMMENT ON COLUMN fsbench.chart_published.measured_percent IS 'Measured figure in percent of the best here';
 COMMENT ON COLUMN fsbench.chart_published.runs IS 'Number of runs that count';
 COMMENT ON COLUMN fsbench.chart_published.ratio IS 'Ratio to the baseline of the question, here';
-COMMENT ON COLUMN fsbench.chart_published.low IS 'Low end of its interval';
-COMMENT ON COLUMN fsbench.chart_published.high IS 'High end of it';
 COMMENT ON COLUMN fsbench.chart_published.compared IS 'Whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
-COMMENT ON COLUMN fsbench.chart_published.remark IS 'Remark about the figure';
 COMMENT ON COLUMN fsbench.chart_published.not_tested IS 'Why the variant was not tested here';

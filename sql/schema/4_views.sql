@@ -123,13 +123,10 @@ CREATE VIEW fsbench.prepared_target AS
     WHERE l.action = 'prepare' AND h.seen_at < l.ended_at
     ORDER BY 1;
 COMMENT ON VIEW fsbench.prepared_target IS 'Targets whose filesystem the helper has made and not released: by its last look, and by its jobs since then';
-COMMENT ON COLUMN fsbench.prepared_target.target IS 'Target';
 COMMENT ON COLUMN fsbench.prepared_target.mount_point IS 'Mount point';
 COMMENT ON COLUMN fsbench.prepared_target.run_id IS 'Run that it is prepared for; NULL: fsbench.prepare_target() was called';
 
-CREATE FUNCTION fsbench.describe_devices() RETURNS SETOF fsbench.device
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench.describe_devices() RETURNS SETOF fsbench.device LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM fsbench._describe();
     RETURN QUERY SELECT * FROM fsbench.device;

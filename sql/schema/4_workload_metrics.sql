@@ -1,7 +1,6 @@
 -- Figures that only runs of one workload have. Workloads declare them in core; the test workload_tables compares.
 
-CREATE FUNCTION fsbench._workload_metric(run_id bigint, metric text) RETURNS float8
-    LANGUAGE sql STABLE PARALLEL SAFE
+CREATE FUNCTION fsbench._workload_metric(run_id bigint, metric text) RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
     RETURN CASE
         WHEN starts_with($2, 'fsync_ops_') THEN (SELECT f.ops_per_second FROM fsbench.fsync f WHERE f.run_id = $1 AND f.writes = 1 AND f.method = substr($2, 11) ORDER BY f.writers LIMIT 1)
         WHEN $2 = 'scan_bytes_per_s' THEN (SELECT 1e9 * max(d.gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb FROM fsbench.scan s WHERE s.run_id = $1 AND s.used GROUP BY s.degree) d)

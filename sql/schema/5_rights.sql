@@ -9,15 +9,19 @@ REVOKE ALL ON ALL PROCEDURES IN SCHEMA fsbench FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION fsbench.verdict, fsbench.verdict_best, fsbench.set_aside, fsbench.change_points, fsbench.rate_estimate,
     fsbench.student_t TO PUBLIC;
 
--- Root pastes what fsbench.recommend() makes of these rows: a role that may write all data of the database is not to steer that.
+-- Targets, experiments and studies steer what is made, erased and removed. Root pastes what fsbench.recommend() makes of results. A role that may write
+-- all data of the database changes none of that.
 DO $$
 DECLARE
     name text;
 BEGIN
-    FOR name IN SELECT t.relation FROM fsbench._result_tables() t UNION ALL SELECT fsbench._document_tables() LOOP
+    FOR name IN SELECT t.relation FROM fsbench._result_tables() t UNION ALL SELECT d.relation FROM fsbench._document_tables() d
+        UNION ALL SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relnamespace = 'fsbench'::pg_catalog.regnamespace AND c.relkind = 'r'
+            AND c.relname ~ '^(target|run_log|(helper|experiment|imported|study)(_.*)?)$'
+    LOOP
         EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
             'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
-        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes results');
+        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension writes there');
     END LOOP;
 END
 $$;
@@ -42,27 +46,23 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench._check_runs(bigint[]), fsbench._some_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(text),
     fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_experiment, fsbench._metric, fsbench._workload_metric, fsbench._on_seconds, fsbench._seconds_left,
     fsbench._seconds_in_words, fsbench._limits_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench._history, fsbench._differs_in_words, fsbench.history, fsbench.check_history,
-    fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._result_tables, fsbench._document_tables, fsbench._exported, fsbench._export_line, fsbench._line_hash,
+    fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._result_tables, fsbench._document_tables, fsbench._exported, fsbench._hide_hashes, fsbench._export_line, fsbench._line_hash,
     fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench._compared(text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text), fsbench._advice(text),
-    fsbench._builtin_studies(), fsbench._claims(text), fsbench._published(text), fsbench.study_claims(text), fsbench.study_report(text)
-    TO pg_monitor;
+    fsbench._builtin_studies(), fsbench._claims(text), fsbench._published(text), fsbench.study_claims(text), fsbench.study_report(text) TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment TO pg_monitor;
 
 -- Routines that operators may call and monitors may not.
-CREATE FUNCTION fsbench._operator_routines() RETURNS SETOF regprocedure
-    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._operator_routines() RETURNS SETOF regprocedure LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.oid::regprocedure FROM pg_proc p
-    WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = ANY ('{run,start,_start,sustainable_rate,power_cut,power_cut_watch,power_cut_verify,_watch_begin,_watch_commit,_watch_verify,_witness,script_from_statements,cancel,_renew_lease,_repeat,acknowledge,
-        experiment,plan_experiment,_rate,_change_experiment,pause_experiment,resume_experiment,cancel_experiment,extend_experiment,confirm_experiment,drop_experiment,
-        _change_imported,import,drop_imported,_study,study,study_plan,drop_study}'::name[])
+    WHERE p.pronamespace = 'fsbench'::regnamespace AND (p.proname IN (SELECT w FROM fsbench._workload_routines() w) OR p.proname = ANY (
+        '{run,start,_start,sustainable_rate,cancel,_renew_lease,_repeat,acknowledge,experiment,plan_experiment,_rate,_change_experiment,pause_experiment,resume_experiment,
+        cancel_experiment,extend_experiment,confirm_experiment,drop_experiment,_change_imported,import,drop_imported,_study,study,study_plan,drop_study}'::name[]))
     $$;
 COMMENT ON FUNCTION fsbench._operator_routines IS 'Functions that operators may call, and monitors may not. Private';
 
 -- Operators get what monitors may read, by the catalog, and what _operator_routines() adds. Monitors keep their own rights whatever is taken back.
 CREATE FUNCTION fsbench._operator_rights_of(role regrole) RETURNS TABLE (what text, name text, held boolean)
-    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-    AS $$
+    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     WITH routine AS (
         SELECT p.oid, p.proname, p.proacl, r IS NULL AS is_of_monitors
         FROM pg_proc p LEFT JOIN fsbench._operator_routines() r ON r = p.oid
@@ -83,25 +83,18 @@ CREATE FUNCTION fsbench._operator_rights_of(role regrole) RETURNS TABLE (what te
 COMMENT ON FUNCTION fsbench._operator_rights_of IS 'The rights of an operator, and whether a role has each one by a grant of its own. An upgrade may make an object again, so that the name stands for it. Private';
 
 -- Names are complete, and the role is quoted by its type.
-CREATE FUNCTION fsbench._operator_rights(verb text, preposition text, role regrole) RETURNS void
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._operator_rights(verb text, preposition text, role regrole) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     what text;
 BEGIN
     IF role IS NULL THEN
-        RAISE EXCEPTION 'role must not be null'
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'It says who may run benchmarks.',
+        RAISE EXCEPTION 'role must not be null' USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It says who may run benchmarks.',
                   HINT = 'Give the name of a role.';
     ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = role) THEN
-        RAISE EXCEPTION 'role % does not exist', role::oid
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'No role has this number.',
+        RAISE EXCEPTION 'role % does not exist', role::oid USING ERRCODE = 'invalid_parameter_value', DETAIL = 'No role has this number.',
                   HINT = 'Give the name of a role.';
     ELSIF (verb, preposition) IN (('GRANT', 'TO'), ('REVOKE', 'FROM')) IS NOT TRUE THEN
-        RAISE EXCEPTION 'rights are granted to a role, or revoked from it'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'The function is private.',
+        RAISE EXCEPTION 'rights are granted to a role, or revoked from it' USING ERRCODE = 'invalid_parameter_value', DETAIL = 'The function is private.',
                   HINT = 'Call fsbench.grant_operator() or fsbench.revoke_operator().';
     END IF;
     FOR what IN SELECT o.what FROM fsbench._operator_rights_of(role) o LOOP
@@ -112,9 +105,7 @@ $$;
 COMMENT ON FUNCTION fsbench._operator_rights IS 'Grants or revokes what an operator needs. Private';
 
 -- A role that was given single functions by hand is no operator, and is given no more by an upgrade.
-CREATE FUNCTION fsbench._operators() RETURNS SETOF regrole
-    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._operators() RETURNS SETOF regrole LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT a.grantee::regrole
     FROM fsbench._operator_routines() r JOIN pg_proc p ON p.oid = r, aclexplode(p.proacl) a
     WHERE a.grantee <> 0 AND a.grantee <> p.proowner AND a.privilege_type = 'EXECUTE'
@@ -122,9 +113,7 @@ CREATE FUNCTION fsbench._operators() RETURNS SETOF regrole
     $$;
 COMMENT ON FUNCTION fsbench._operators IS 'Roles that may call all functions of operators. Private';
 
-CREATE FUNCTION fsbench._operators_have() RETURNS jsonb
-    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._operators_have() RETURNS jsonb LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT jsonb_object_agg(o.role::oid, (SELECT jsonb_object_agg(r.name, r.held)
         FROM (SELECT r.name, bool_and(r.held) AS held FROM fsbench._operator_rights_of(o.role) r GROUP BY 1) r))
     FROM fsbench._operators() o (role)
@@ -132,9 +121,7 @@ CREATE FUNCTION fsbench._operators_have() RETURNS jsonb
 COMMENT ON FUNCTION fsbench._operators_have IS 'Which rights each operator has; NULL without an operator. Private: the library asks before ALTER EXTENSION UPDATE of pgfsbench and pgfsbench_report, and CREATE EXTENSION pgfsbench_report';
 
 -- A grant of an upgrade script would be in no dump.
-CREATE FUNCTION fsbench._renew_operators(before jsonb) RETURNS void
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    AS $$
+CREATE FUNCTION fsbench._renew_operators(before jsonb) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     due record;
 BEGIN
@@ -150,13 +137,11 @@ $$;
 COMMENT ON FUNCTION fsbench._renew_operators IS 'Grants operators what is new, and what was made again. A right that an operator did not have before stays away. Private: the library calls it after the statements of _operators_have()';
 
 CREATE FUNCTION fsbench.grant_operator(role regrole) RETURNS void
-    LANGUAGE sql SET search_path = pg_catalog, pg_temp
-    AS $$ SELECT fsbench._operator_rights('GRANT', 'TO', role) $$;
+    LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$ SELECT fsbench._operator_rights('GRANT', 'TO', role) $$;
 COMMENT ON FUNCTION fsbench.grant_operator IS 'Lets a role start, cancel and read runs';
 
 CREATE FUNCTION fsbench.revoke_operator(role regrole) RETURNS void
-    LANGUAGE sql SET search_path = pg_catalog, pg_temp
-    AS $$ SELECT fsbench._operator_rights('REVOKE', 'FROM', role) $$;
+    LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$ SELECT fsbench._operator_rights('REVOKE', 'FROM', role) $$;
 COMMENT ON FUNCTION fsbench.revoke_operator IS 'Takes back what fsbench.grant_operator gave';
 
 -- They work for the owner of the extension only, who can grant.

@@ -32,7 +32,9 @@ DECLARE
         chart_block experiment_run, chart_block experiment_target, chart_target experiment_target, chart_second sample, chart_second result,
         chart_checkpoint checkpoint, chart_latency histogram, chart_latency result, chart_wait wait_event, chart_scan_speed scan, chart_scan_speed result,
         chart_fsync fsync, chart_fsync result, chart_recovery recovery, chart_recovery result, study_definitions study_definition,
-        studies study_definitions, imported imported_run, imported imported_file, imported environment}';
+        studies study_definitions, imported imported_run, imported imported_file, imported environment, helper_session helper_description,
+        helper_job run_log, run_instance sample, run_instance run_log, io_second wait_event, io_second io_job, probe run_log, power_cut_error power_cut_result,
+        prepared_target progress, chart_published published, chart_published chart_claim, study experiment}';
 BEGIN
     FOR col IN
         SELECT c.oid::pg_catalog.regclass AS relation, a.attname, s.text
@@ -54,6 +56,20 @@ BEGIN
           AND pg_catalog.col_description(c.oid, a.attnum) IS NULL
     LOOP
         EXECUTE pg_catalog.format('COMMENT ON COLUMN %s.%I IS %L', col.relation, col.attname, col.text);
+    END LOOP;
+END
+$$;
+
+-- A dump has everything that is stored, but for what the helper says of this machine. A target that was prepared by hand is prepared in this database alone.
+DO $$
+DECLARE
+    relation record;
+BEGIN
+    FOR relation IN SELECT c.oid, c.relname FROM pg_catalog.pg_class c
+        WHERE c.relnamespace = 'fsbench'::pg_catalog.regnamespace AND c.relkind IN ('r', 'S') AND c.relname NOT IN ('helper_description', 'helper_session') ORDER BY 1
+    LOOP
+        PERFORM pg_catalog.pg_extension_config_dump(relation.oid,
+            CASE relation.relname WHEN 'target' THEN 'WHERE kind <> ''default''' WHEN 'helper_job' THEN 'WHERE run_id IS NOT NULL' ELSE '' END);
     END LOOP;
 END
 $$;

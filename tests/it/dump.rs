@@ -13,7 +13,7 @@ const DUMPED: &str = "SELECT c.relname FROM pg_extension e, unnest(e.extconfig) 
 /// Rows that rows of other tables refer to.
 const REFERRED: &str = "
     INSERT INTO fsbench.imported_file (import_id, host, format, sha256, imported_by) VALUES (1, 'db1', 1, 'x', 'x');
-    INSERT INTO fsbench.script (sha256, document) VALUES ('x', '{}');
+    INSERT INTO fsbench.script (sha256, document) VALUES ('x', '{\"scripts\": []}');
     INSERT INTO fsbench.imported_experiment SELECT experiment_id, 1, 'x' FROM fsbench.experiment";
 
 /// A row in each table of runs that has none. The test of upgrades does the same.

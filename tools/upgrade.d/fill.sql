@@ -13,4 +13,4 @@ INSERT INTO fsbench.study_target VALUES ('own', 'a', 'there');
 INSERT INTO fsbench.imported_file (host, format, sha256, imported_by) VALUES ('elsewhere', 1, 'x', current_user);
 INSERT INTO fsbench.imported_experiment (experiment_id, import_id, sha256) SELECT experiment_id, 1, 'x' FROM fsbench.experiment;
 INSERT INTO fsbench.helper_job (run_id, target, action, request) VALUES (1, 'made', 'release', '{}');
-INSERT INTO fsbench.script (sha256, document) VALUES ('x', '{}');
+INSERT INTO fsbench.script (sha256, document) VALUES ('x', '{"scripts": []}');

@@ -81,6 +81,18 @@ impl ResultTable {
     }
 }
 
+/// A table of texts, with the columns `sha256` and `document`: a run refers to a text by its hash. The SQL function
+/// `fsbench._document_tables()` has the same list for triggers, export and import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentTable {
+    /// Name in the schema.
+    pub name: &'static str,
+    /// The option of a run that has the hash, as its member `sha256`. Arguments of calls have a member of this name, too.
+    pub option: &'static str,
+    /// The members of those arguments that are texts.
+    pub texts: &'static [&'static str],
+}
+
 /// The values that a column from elsewhere may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
@@ -88,6 +100,8 @@ pub enum Limit {
     Range(&'static str, &'static str),
     /// These texts.
     OneOf(&'static [&'static str]),
+    /// Texts of at most this number of characters, all of them visible.
+    Short(u32),
     /// A JSON array or object.
     Document,
 }
@@ -97,6 +111,8 @@ impl Limit {
     pub const COUNT: Self = Self::Range("0", "1e15");
     /// Numbers of things, from 1.
     pub const NUMBER: Self = Self::Range("1", "2147483647");
+    /// Names and codes.
+    pub const NAME: Self = Self::Short(200);
 }
 
 /// The arguments of a run, each checked by itself, and the facts of the server.

@@ -256,63 +256,36 @@ mod tests {
             ..StudyArguments::default()
         };
         assert_eq!(super::check(&image, &study), Ok(()));
-        for wrong in [
-            StudyArguments::default(),
-            StudyArguments {
-                device: Some("/dev/null".into()),
+        let ends = |wrong: StudyArguments| {
+            let refusal = super::check(&wrong, &study).unwrap_err();
+            check::style(&refusal);
+            refusal.message
+        };
+        macro_rules! says {
+            ($($field:ident: $value:expr),* => $message:expr) => {
+                let wrong = StudyArguments { $($field: Some($value),)* ..image.clone() };
+                assert_eq!(ends(wrong), $message);
+            };
+        }
+        let place = "a study takes a device or an image_size";
+        assert_eq!(ends(StudyArguments::default()), place);
+        says!(device: "/dev/null".into() => place);
+        says!(quick: true, duration_us: 5_000_000 => "quick and duration exclude each other");
+        says!(duration_us: 5 => "duration is below a second");
+        says!(duration_us: LONGEST_US + 1 => "duration is above a year");
+        says!(blocks: 5 => "after 5 blocks there is no look");
+        says!(scale: 0 => "scale is below 1");
+        for (part, unknown) in [("nothing", "nothing"), ("options, nothing", "nothing"), ("options,", "")] {
+            says!(part: part.into() => format!("study \"heron-2010\" has no part \"{unknown}\""));
+        }
+        says!(log_device: "/dev/null".into() => "log_device means nothing without a device");
+        says!(misaligned_device: "/dev/null".into() => "misaligned_device means nothing without a device");
+        for (data, database) in [(Some("shop"), None), (None, Some("orders"))] {
+            ends(StudyArguments {
+                data: data.map(Into::into),
+                database: database.map(Into::into),
                 ..image.clone()
-            },
-            StudyArguments {
-                quick: Some(true),
-                duration_us: Some(5_000_000),
-                ..image.clone()
-            },
-            StudyArguments {
-                duration_us: Some(5),
-                ..image.clone()
-            },
-            StudyArguments {
-                duration_us: Some(LONGEST_US + 1),
-                ..image.clone()
-            },
-            StudyArguments {
-                blocks: Some(5),
-                ..image.clone()
-            },
-            StudyArguments {
-                scale: Some(0),
-                ..image.clone()
-            },
-            StudyArguments {
-                part: Some("nothing".into()),
-                ..image.clone()
-            },
-            StudyArguments {
-                part: Some("options, nothing".into()),
-                ..image.clone()
-            },
-            StudyArguments {
-                part: Some("options,".into()),
-                ..image.clone()
-            },
-            StudyArguments {
-                log_device: Some("/dev/null".into()),
-                ..image.clone()
-            },
-            StudyArguments {
-                misaligned_device: Some("/dev/null".into()),
-                ..image.clone()
-            },
-            StudyArguments {
-                data: Some("shop".into()),
-                ..image.clone()
-            },
-            StudyArguments {
-                database: Some("orders".into()),
-                ..image.clone()
-            },
-        ] {
-            check::style(&super::check(&wrong, &study).unwrap_err());
+            });
         }
         check::style(&unknown(None, &["a".into()]));
         check::style(&unknown(Some("b"), &["a".into()]));

@@ -160,18 +160,22 @@ impl Results for Io {
         const {
             &[
                 ResultTable::new("io_job", "job, direction").limits(&[
+                    ("access", Limit::NAME),
                     ("bytes", Limit::COUNT),
                     ("copies", Limit::NUMBER),
                     ("direction", Limit::OneOf(&["read", "write", "sync"])),
                     ("file_bytes", Limit::COUNT),
                     ("fio_steady_seconds", Limit::NUMBER),
+                    ("job", Limit::NAME),
                     ("operations", Limit::COUNT),
                     ("position", Limit::NUMBER),
+                    ("sync_call", Limit::NAME),
                     ("sync_every", Limit::COUNT),
                 ]),
                 ResultTable::new("io_second", "second, job, direction").limits(&[
                     ("bytes", Limit::COUNT),
                     ("direction", Limit::OneOf(&["read", "write"])),
+                    ("job", Limit::NAME),
                     ("operations", Limit::COUNT),
                 ]),
             ]

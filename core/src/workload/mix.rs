@@ -25,6 +25,7 @@ pub const TRANSACTION_RESULT: ResultTable = ResultTable::new("transaction_result
         ("retried", Limit::COUNT),
         ("retries", Limit::COUNT),
         ("rolled_back", Limit::COUNT),
+        ("transaction", Limit::NAME),
         ("weight", Limit::COUNT),
     ]);
 
@@ -33,6 +34,7 @@ pub const TRANSACTION_FAILURE: ResultTable =
     ResultTable::new("transaction_failure", "position, sqlstate").limits(&[
         ("position", Limit::NUMBER),
         ("retries", Limit::COUNT),
+        ("sqlstate", Limit::NAME),
         ("transactions", Limit::COUNT),
     ]);
 

@@ -246,6 +246,18 @@ impl Results for PowerCut {
         }
     }
 
+    fn operator_routines(&self) -> &'static [&'static str] {
+        &[
+            "power_cut",
+            "power_cut_watch",
+            "power_cut_verify",
+            "_watch_begin",
+            "_watch_commit",
+            "_watch_verify",
+            "_witness",
+        ]
+    }
+
     fn facts_query(&self) -> Option<&'static str> {
         Some(include_str!("power_cut/facts.sql"))
     }

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Chosen, Estimate, Given, Limit, Names, Options, OwnOption, Parameters, Plan, Remark,
-        ResultTable, Results, RunArguments, ScriptArguments, Spec, Step, values,
+        Act, Chosen, DocumentTable, Estimate, Given, Limit, Names, Options, OwnOption, Parameters,
+        Plan, Remark, ResultTable, Results, RunArguments, ScriptArguments, Spec, Step, values,
     },
     units,
 };
@@ -302,6 +302,7 @@ impl Results for Script {
                     ("command", Limit::NUMBER),
                     ("executions", Limit::COUNT),
                     ("failures", Limit::COUNT),
+                    ("kind", Limit::NAME),
                     ("line", Limit::NUMBER),
                     ("position", Limit::NUMBER),
                 ]),
@@ -309,8 +310,16 @@ impl Results for Script {
         }
     }
 
-    fn document_table(&self) -> Option<&'static str> {
-        Some("script")
+    fn document_table(&self) -> Option<DocumentTable> {
+        Some(DocumentTable {
+            name: "script",
+            option: "script",
+            texts: &["scripts", "variables", "init_script", "checks"],
+        })
+    }
+
+    fn operator_routines(&self) -> &'static [&'static str] {
+        &["script_from_statements"]
     }
 
     fn transaction_names(

@@ -1,13 +1,14 @@
 //! The tables of results: those of all workloads, and those that only some have rows in.
 
 use super::ALL;
-use crate::spec::{Limit, ResultTable};
+use crate::spec::{DocumentTable, Limit, ResultTable};
 
 /// Tables in which runs of every workload may have rows, in the order of exported files.
 const OF_ALL: &[ResultTable] = &[
     ResultTable::new("environment", "run_id"),
-    ResultTable::new("finding", "code"),
-    ResultTable::new("histogram", "transaction, measure"),
+    ResultTable::new("finding", "code").limits(&[("code", Limit::NAME)]),
+    ResultTable::new("histogram", "transaction, measure")
+        .limits(&[("measure", Limit::NAME), ("transaction", Limit::NAME)]),
     ResultTable::new("sample", "second"),
     ResultTable::new("wait_event", "second, wait_event_type, wait_event")
         .limits(&[("samples", Limit::NUMBER)]),
@@ -58,6 +59,12 @@ pub fn result_tables() -> Vec<ResultTable> {
 }
 
 /// The tables of texts to which runs refer by their hashes.
-pub fn document_tables() -> impl Iterator<Item = &'static str> {
+pub fn document_tables() -> impl Iterator<Item = DocumentTable> {
     ALL.iter().filter_map(|workload| workload.document_table())
+}
+
+/// Functions and procedures of single workloads that operators may call.
+pub fn operator_routines() -> impl Iterator<Item = &'static str> {
+    let routines = ALL.iter().map(|workload| workload.operator_routines());
+    routines.flatten().copied()
 }

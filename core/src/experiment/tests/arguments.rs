@@ -367,15 +367,26 @@ fn power_cuts_are_an_option_of_the_experiment_and_not_of_its_runs() {
 fn a_budget_stands_alone() {
     let taken = check_given(json!({"budget_us": 1_200_000_000})).unwrap();
     assert_eq!(taken.budget_seconds, Some(1200.0));
-    for contradiction in [
-        json!({"budget_us": 0}),
-        json!({"budget_us": -1}),
-        json!({"budget_us": 1, "max_duration_us": 1}),
-        json!({"budget_us": 1, "run": {"transactions": 10}}),
-        json!({"budget_us": 1, "metric": "sustainable_rate", "run": {"latency_limit_ms": 20.0, "options": {"sustain": 99}}}),
+    for (contradiction, message) in [
+        (json!({"budget_us": 0}), "budget is not above zero"),
+        (json!({"budget_us": -1}), "budget is not above zero"),
+        (
+            json!({"budget_us": 1, "max_duration_us": 1}),
+            "budget and max_duration exclude each other",
+        ),
+        (
+            json!({"budget_us": 1, "run": {"transactions": 10}}),
+            "budget and transactions exclude each other",
+        ),
+        (
+            json!({"budget_us": 1, "metric": "sustainable_rate", "run": {"latency_limit_ms": 20.0, "options": {"sustain": 99}}}),
+            "budget and the option \"sustain\" exclude each other",
+        ),
     ] {
         let refused = check_given(contradiction.clone());
-        check::style(&refused.expect_err(&contradiction.to_string()));
+        let refusal = refused.expect_err(&contradiction.to_string());
+        assert_eq!(refusal.message, message);
+        check::style(&refusal);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{OwnMetric, Parameters, ResultTable};
+use super::{DocumentTable, OwnMetric, Parameters, ResultTable};
 use crate::{finding_row::Finding, spec::RunArguments};
 
 /// Results of a workload, and what is said about them.
@@ -22,9 +22,14 @@ pub trait Results: Parameters {
         &[]
     }
 
-    /// The table of the texts to which its runs refer by their hashes, with the columns `sha256` and `document`.
-    fn document_table(&self) -> Option<&'static str> {
+    /// The table of the texts to which its runs refer.
+    fn document_table(&self) -> Option<DocumentTable> {
         None
+    }
+
+    /// Functions and procedures of the schema that serve this workload alone, and that operators may call.
+    fn operator_routines(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Figures that only its runs have.

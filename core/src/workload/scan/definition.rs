@@ -236,6 +236,8 @@ impl Results for Scans {
                     ("ms", MS),
                     ("plan", Limit::Document),
                     ("repeat", DEGREE),
+                    // Each look at a knee takes all of them, a thousand times.
+                    ("scan", Limit::Range("1", "10000")),
                     ("wait_events", Limit::Document),
                 ]),
                 ResultTable::new("scan_read", "readers, block_bytes").limits(&[

@@ -14,6 +14,6 @@ FROM fsbench.run_log r
        FROM fsbench.scan c WHERE c.run_id = r.run_id AND c.used GROUP BY degree ORDER BY 2 DESC LIMIT 1) best ON true
   LEFT JOIN LATERAL (SELECT readers, gb_per_second FROM fsbench.scan_read c
        WHERE c.run_id = r.run_id AND block_bytes = 8192 AND readers <= best.degree
-         + CASE WHEN coalesce((r.used #>> '{options,leader}')::boolean, true) THEN 1 ELSE 0 END
+         + CASE WHEN r.used #> '{options,leader}' = 'false' THEN 0 ELSE 1 END
        ORDER BY readers DESC LIMIT 1) reading ON true
 WHERE r.run_id = $1::bigint
