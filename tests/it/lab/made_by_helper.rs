@@ -91,26 +91,6 @@ fn mirrored_logs_by_the_helper_in_a_guest() {
     assert_eq!(facts(&said), expected, "{said}");
 }
 
-/// The helper is killed while it makes and removes a target whose filesystem and log are arrays.
-#[test]
-#[ignore = "`make soak` has it"]
-fn killed_at_any_step_no_array_of_a_log_is_left_in_a_guest() {
-    let Some(said) = said_in_guest(
-        "killed_at_any_step_no_array_of_a_log_is_left_in_a_guest",
-        "ext4+disks4",
-        900,
-        "tests/lab/killed_log.sh",
-    ) else {
-        return;
-    };
-    let expected = [
-        "killed while it prepared: 18 times",
-        "killed while it released: 8 times",
-        "a foreign signature on a device of the log is refused, and stays",
-    ];
-    assert_eq!(facts(&said), expected, "{said}");
-}
-
 /// Pools that the helper makes of one disk, and of two or three.
 #[test]
 fn pools_by_the_helper_in_a_guest() {
