@@ -38,6 +38,8 @@ SELECT fsbench.create_target('x', directory => '/tmp', mount_options => 'noatime
 -- A list.
 SELECT fsbench.create_target('x', filesystem => 'btrfs', device => '/dev/sdy,/dev/sdz');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'logbufs=2,logbufs=8');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', log_devices => '{/dev/sdx,/dev/sdy}', log_size => '64MB');
+SELECT fsbench.create_target('x', filesystem => 'ext4', device => '/dev/sdx', log_devices => '{/dev/sdx,/dev/sdy}');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', kernel_settings => '{"vm.dirty_bytes": 1}');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', kernel_settings => '{"dirty_bytes": "1GB"}');
 SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '8GB', mkfs_options => '-l size=128m', mount_options => 'noatime,logbsize=256k');

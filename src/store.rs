@@ -320,12 +320,21 @@ pub fn set_device_identity(target: &str, made: &Value) -> Result<(), Fault> {
                 .collect(),
         )
     };
-    let members = made["members"].as_array();
-    let members = members.map(|all| Value::Array(all.iter().map(marks).collect()));
+    let members = |made: &Value| {
+        let all = made["members"].as_array();
+        all.map(|all| Value::Array(all.iter().map(marks).collect()))
+    };
+    let log = &made["log"];
+    let of_one_log = || Value::Array(vec![marks(log)]);
     for (given, column, marks) in [
         ("device", "device", Some(marks(made))),
-        ("devices", "device", members),
-        ("log_device", "log_device", Some(marks(&made["log"]))),
+        ("devices", "device", members(made)),
+        ("log_device", "log_device", Some(marks(log))),
+        (
+            "log_devices",
+            "log_device",
+            members(log).or_else(|| Some(of_one_log())),
+        ),
     ] {
         let Some(marks) = marks else { continue };
         sql::write(

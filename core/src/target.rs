@@ -91,6 +91,7 @@ pub struct Row {
     pub layout: Option<String>,
     pub layout_options: Option<Value>,
     pub initial_sync: Option<String>,
+    pub log_devices: Option<Vec<String>>,
 }
 
 impl rows::Row for Row {
@@ -182,14 +183,25 @@ impl Row {
             self.kernel_settings.as_ref(),
             &KERNEL_SETTINGS,
         )?;
-        if self.log_device.is_some() && self.log_size_bytes.is_some() {
-            return Err(
-                Refusal::argument("log_device and log_size exclude each other")
-                    .detail("The external log is on a device, or on a file that serves as one.")
-                    .hint("Give one of them."),
-            );
-        }
+        self.check_log()?;
         self.check_layout()
+    }
+
+    fn check_log(&self) -> Result<(), Refusal> {
+        let given = [
+            ("log_device", self.log_device.is_some()),
+            ("log_devices", self.log_devices.is_some()),
+            ("log_size", self.log_size_bytes.is_some()),
+        ];
+        let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
+        match (given.next(), given.next()) {
+            (Some((first, _)), Some((second, _))) => Err(Refusal::argument(format!(
+                "{first} and {second} exclude each other"
+            ))
+            .detail("The external log is on a device, on several, or on a file that serves as one.")
+            .hint("Give one of them.")),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses several devices without a layout, and a layout that does not fit them.
@@ -252,10 +264,7 @@ impl Row {
             return Ok(Storage::Device(device(path, identities)?));
         }
         if let Some(paths) = &self.devices {
-            let member =
-                |(n, path): (usize, &String)| device(path, identities.and_then(|all| all.get(n)));
-            let members: Result<_, _> = paths.iter().enumerate().map(member).collect();
-            return Ok(Storage::Devices(members?));
+            return Ok(Storage::Devices(devices(paths, identities)?));
         }
         let bytes = self.image_size_bytes.unwrap_or(0);
         let sparse = self.image_sparse.unwrap_or(true);
@@ -270,14 +279,15 @@ impl Row {
     }
 
     fn log(&self) -> Result<Option<Log>, Refusal> {
-        Ok(match (&self.log_device, self.log_size_bytes) {
-            (Some(path), _) => {
-                let identity = self.log_device_identity.as_ref();
-                Some(Log::Device(device(path, identity)?))
-            }
-            (None, Some(bytes)) => Some(Log::Image { bytes }),
-            (None, None) => None,
-        })
+        let identity = self.log_device_identity.as_ref();
+        Ok(
+            match (&self.log_device, &self.log_devices, self.log_size_bytes) {
+                (Some(path), ..) => Some(Log::Device(device(path, identity)?)),
+                (None, Some(paths), _) => Some(Log::Devices(devices(paths, identity)?)),
+                (None, None, Some(bytes)) => Some(Log::Image { bytes }),
+                (None, None, None) => None,
+            },
+        )
     }
 
     fn array_options(&self) -> Result<Option<LayoutOptions>, Refusal> {
@@ -337,6 +347,14 @@ fn device(path: &str, identity: Option<&Value>) -> Result<DeviceRequest, Refusal
     known.insert("path".into(), path.into());
     let known = typed("device_identity", Some(&Value::Object(known)))?;
     Ok(known.unwrap_or_else(|| DeviceRequest::of_path(path)))
+}
+
+/// Devices with the identities that were stored of them, in the same order.
+fn devices(paths: &[String], identities: Option<&Value>) -> Result<Vec<DeviceRequest>, Refusal> {
+    let paths = paths.iter().enumerate();
+    paths
+        .map(|(n, path)| device(path, identities.and_then(|all| all.get(n))))
+        .collect()
 }
 
 /// A parameter that means nothing for targets of this kind.

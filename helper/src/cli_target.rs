@@ -68,12 +68,12 @@ pub struct CliTarget {
     /// Properties of the dataset in it, such as recordsize=8K,compression=lz4
     #[arg(long, value_name = "PROPERTIES")]
     dataset_properties: Option<String>,
-    /// Size of an image for the log of xfs, or the journal of ext4
+    /// Size of an image for the log of xfs or zfs, or the journal of ext4
     #[arg(long, value_name = "SIZE", conflicts_with = "log_device")]
     log_image: Option<String>,
-    /// Device for it, as the configuration names it
+    /// Device for it, as the configuration names it; each of several holds the whole log
     #[arg(long, value_name = "PATH")]
-    log_device: Option<String>,
+    log_device: Vec<String>,
     /// Record all that is written, up to this size, so that power cuts can be made of it
     #[arg(long, requires = "image", value_name = "SIZE")]
     record: Option<String>,
@@ -124,12 +124,14 @@ impl CliTarget {
                     .collect(),
             ),
         };
-        let log = match (&self.log_image, &self.log_device) {
+        let device = |path: &String| DeviceRequest::of_path(path.as_str());
+        let log = match (&self.log_image, &self.log_device[..]) {
             (Some(size), _) => Some(Log::Image {
                 bytes: parse_size(size, 0)?,
             }),
-            (None, Some(path)) => Some(Log::Device(DeviceRequest::of_path(path.as_str()))),
-            (None, None) => None,
+            (None, []) => None,
+            (None, [path]) => Some(Log::Device(device(path))),
+            (None, paths) => Some(Log::Devices(paths.iter().map(device).collect())),
         };
         let ssd_state = match self.ssd_state.as_deref() {
             None => None,

@@ -18,7 +18,7 @@ mod zfs;
 
 use crate::config::Config;
 use crate::journal::{Entry, Journal, Layer, State};
-use crate::layer::{Part, PlannedLeaf, Step};
+use crate::layer::{Part, PlannedLeaf, Role, Step};
 use crate::place::{DIRECTORY, Place};
 use crate::plan::Plan;
 use crate::probe;
@@ -271,14 +271,23 @@ impl Engine {
             all.insert("layout".into(), json!(layout));
             all.insert("layout_options".into(), json!(request.layout_options));
             all.insert("initial_sync".into(), json!(request.initial_sync));
-            all.insert("array".into(), json!(work.array));
+            all.insert("array".into(), json!(work.array(Role::Filesystem)));
             all.insert("members".into(), Value::Array(members));
         } else if let Some(Value::Object(further)) = members.pop() {
             all.extend(further);
         }
-        if let Some(log) = &plan.log {
-            all.insert("log".into(), described(log, Part::Log));
-        }
+        let logs = plan.logs.iter().enumerate();
+        let mut logs: Vec<Value> = logs.map(|(n, on)| described(on, Part::Log(n))).collect();
+        let log = match request.log_layout() {
+            None => logs.pop(),
+            Some(layout) => Some(json!({
+                "device": work.devices.log.device(),
+                "layout": layout,
+                "array": work.array(Role::Log),
+                "members": logs,
+            })),
+        };
+        all.extend(log.map(|log| ("log".to_owned(), log)));
         result
     }
 

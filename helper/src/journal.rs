@@ -20,7 +20,7 @@ mod entry;
 mod made;
 
 use entry::believe;
-pub use entry::{Entry, JournalLeaf, KeptPool, Layer, Part, State};
+pub use entry::{Entry, JournalLeaf, KeptPool, Layer, Part, Role, State};
 pub use made::{
     Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
     claim_of_member,
@@ -318,7 +318,7 @@ mod tests {
         let layers = vec![Layer::Lvm { uuid: "u".into() }];
         let mount_point = place.mount_point(&config);
         let entry = Entry::new(&place, Filesystem::Xfs, "u", layers, mount_point).unwrap();
-        assert!(entry.has_array() && entry.pool().is_none());
+        assert!(entry.has_array(Role::Filesystem) && entry.pool().is_none());
         let text = serde_json::to_string(&entry).unwrap();
         assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
     }

@@ -19,11 +19,11 @@ mod undo;
 mod volume;
 mod zfs;
 
-pub use crate::journal::Part;
+pub use crate::journal::{Part, Role};
 pub use device::{check_apart, check_device, check_free, device};
 pub use discard::{check_discards, spare, steps as discards};
 pub use extended::write_at_once;
-pub use facts::{Facts, Holder, ImagesFacts, KnownDevice, ZfsFacts};
+pub use facts::{ArrayFacts, Facts, Holder, ImagesFacts, KnownDevice, ZfsFacts};
 pub use identity::check_identity;
 pub use image::{NewImage, check_image, check_images, image};
 pub use log::log;
@@ -160,35 +160,48 @@ pub fn no_driver(maker: Maker) -> Result<Option<Refusal>, Refusal> {
 }
 
 /// The layout of a request, if the kernel makes an array of its devices.
-pub fn of_kernel(layout: Option<Layout>) -> Option<Layout> {
+fn of_kernel(layout: Option<Layout>) -> Option<Layout> {
     layout.filter(|layout| matches!(layout.maker(), Maker::Md | Maker::Lvm))
 }
 
-/// Refuses an array that the kernel cannot make, or loads the module that makes it.
-pub fn module_of_array(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
-    match layout.maker() {
-        Maker::Lvm => lvm::module(layout, facts),
-        _ => md::module(layout, facts),
+/// The arrays that the kernel makes for a request: over the members, and over the devices of the log.
+pub fn arrays(request: &Prepare) -> impl Iterator<Item = (Role, Layout)> {
+    let layouts = [
+        (Role::Filesystem, request.layout),
+        (Role::Log, request.log_layout()),
+    ];
+    let made = |(role, layout)| Some((role, of_kernel(layout)?));
+    layouts.into_iter().filter_map(made)
+}
+
+/// Refuses arrays that the kernel cannot make, or loads the modules that make them.
+pub fn modules_of_arrays(request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
+    let mut steps = Vec::new();
+    for (role, layout) in arrays(request) {
+        let module = match layout.maker() {
+            Maker::Lvm => lvm::module(layout, facts)?,
+            _ => md::module(layout, facts.array(role), facts)?,
+        };
+        steps.extend(module.filter(|step| !steps.contains(step)));
+    }
+    Ok(steps)
+}
+
+/// The steps that make the array over the members or the devices of the log, if there is one, and wait for it, when all of these are wiped.
+pub fn steps_of_array(request: &Prepare, role: Role, facts: &Facts) -> Result<Vec<Step>, Refusal> {
+    let layout = arrays(request).find(|(over, _)| *over == role);
+    match layout.map(|(_, layout)| (layout, layout.maker())) {
+        None => Ok(Vec::new()),
+        Some((layout, Maker::Lvm)) => lvm::steps(request, layout, facts),
+        Some((layout, _)) => md::steps(request, (role, layout), facts),
     }
 }
 
-/// The steps that make the array and wait for it, when all members are wiped.
-pub fn steps_of_array(
-    request: &Prepare,
-    layout: Layout,
-    facts: &Facts,
-) -> Result<Vec<Step>, Refusal> {
-    match layout.maker() {
-        Maker::Lvm => lvm::steps(request, layout, facts),
-        _ => md::steps(request, layout, facts),
-    }
-}
-
-/// The array or volume of an entry. None if its members have none, or another one.
-pub fn array(entry: &Entry) -> Result<Option<Array>, Refusal> {
-    Ok(match md::array(entry)? {
-        Some(array) => Some(array),
-        None => lvm::array(entry)?,
+/// The array or volume of an entry over these leaves. None if they have none, or another one.
+pub fn array(entry: &Entry, role: Role) -> Result<Option<Array>, Refusal> {
+    Ok(match (md::array(entry, role)?, role) {
+        (None, Role::Filesystem) => lvm::array(entry)?,
+        (array, _) => array,
     })
 }
 
@@ -202,9 +215,9 @@ pub fn joined(layout: Option<Layout>, members: usize) -> usize {
 
 /// The number of devices that the filesystem of an entry itself joins.
 pub fn joined_of(entry: &Entry) -> usize {
-    match entry.has_array() {
+    match entry.has_array(Role::Filesystem) {
         true => 1,
-        false => entry.members().count(),
+        false => entry.members(Role::Filesystem).count(),
     }
 }
 

@@ -7,7 +7,7 @@ pub use remount_options::mount_options_again;
 pub use settings::changed_by;
 
 use crate::config::Config;
-use crate::layer::{self, Devices, Facts, NewImage, Part, PlannedLeaf, Step};
+use crate::layer::{self, Devices, Facts, NewImage, Part, PlannedLeaf, Role, Step};
 use crate::place::Place;
 use crate::probe::kernel::Support;
 use crate::recorder::Recorder;
@@ -24,10 +24,12 @@ pub struct Plan {
     pub uuid: String,
     /// The UUID of an array of md, if one is made.
     pub array_uuid: String,
+    /// The UUID of an array over the devices of the log, if one is made.
+    pub log_array_uuid: String,
     /// The leaves that the filesystem is made on.
     pub members: Vec<PlannedLeaf>,
-    /// The device of its log; None if the filesystem holds it.
-    pub log: Option<PlannedLeaf>,
+    /// The devices of its log; none if the filesystem holds it.
+    pub logs: Vec<PlannedLeaf>,
     /// The recorder below the filesystem; None if nothing is recorded.
     pub recorder: Option<Recorder>,
     /// The UUID by which the log is known: its own, or that of the filesystem.
@@ -45,8 +47,40 @@ impl Plan {
     /// All leaves, in the order in which they are made.
     pub fn leaves(&self) -> impl Iterator<Item = (Part, &PlannedLeaf)> {
         let members = self.members.iter().enumerate();
-        let log = self.log.iter().map(|log| (Part::Log, log));
-        members.map(|(n, on)| (Part::Member(n), on)).chain(log)
+        let logs = self.logs.iter().enumerate();
+        let logs = logs.map(|(n, on)| (Part::Log(n), on));
+        members.map(|(n, on)| (Part::Member(n), on)).chain(logs)
+    }
+
+    /// The leaves that the filesystem is made on, or those of its log.
+    pub fn parts(&self, role: Role) -> Vec<Part> {
+        let parts = self.leaves().map(|(part, _)| part);
+        parts.filter(|part| part.role() == role).collect()
+    }
+
+    /// The argument that gives the log; None if the filesystem holds it.
+    pub fn argument_of_log(&self) -> Option<&'static str> {
+        match &self.logs[..] {
+            [] => None,
+            [PlannedLeaf::Image { .. }] => Some("log_size"),
+            [PlannedLeaf::Device { .. }] => Some("log_device"),
+            _ => Some("log_devices"),
+        }
+    }
+
+    /// True if an array of md is made over these leaves.
+    pub fn makes_array(&self, over: Role) -> bool {
+        let makes_array =
+            |step: &Step| matches!(step, Step::CreateArray { role, .. } if *role == over);
+        self.steps.iter().any(makes_array)
+    }
+
+    /// The UUID of the array over these leaves.
+    pub fn uuid_of_array(&self, role: Role) -> &str {
+        match role {
+            Role::Filesystem => &self.array_uuid,
+            Role::Log => &self.log_array_uuid,
+        }
     }
 
     /// The devices, as far as they are known: the free loop device is known only when it is taken.
@@ -56,7 +90,7 @@ impl Plan {
             let free = match part {
                 Part::Member(0) => "/dev/loopN".to_owned(),
                 Part::Member(n) => format!("/dev/loopN+{n}"),
-                Part::Log => "/dev/loopM".to_owned(),
+                Part::Log(_) => "/dev/loopM".to_owned(),
             };
             let node = match on {
                 PlannedLeaf::Image { .. } => free.into(),
@@ -64,13 +98,18 @@ impl Plan {
             };
             devices.set(part, node);
         }
-        devices.array = self.steps.iter().find_map(|step| match step {
-            Step::CreateArray { uuid, .. } => Some(layer::node_of_array(uuid)),
-            Step::CreateVolume { uuid, .. } => {
-                Some(Path::new("/dev/mapper").join(layer::name_of_volume(uuid)))
+        for step in &self.steps {
+            match step {
+                Step::CreateArray { role, uuid, .. } => {
+                    devices.joined_mut(*role).array = Some(layer::node_of_array(uuid));
+                }
+                Step::CreateVolume { uuid, .. } => {
+                    let name = layer::name_of_volume(uuid);
+                    devices.members.array = Some(Path::new("/dev/mapper").join(name));
+                }
+                _ => {}
             }
-            _ => None,
-        });
+        }
         devices
     }
 }
@@ -101,15 +140,15 @@ pub fn prepare(
     let mut mkfs_options = options_of_mkfs(request, &facts.uuid, smallest)?;
     let mut plain_mkfs = plain_options_of_mkfs(request, &facts.uuid, smallest)?;
     let log = layer::log(config, place, request, facts, &members)?;
-    let (log, log_uuid) = match log {
-        None => (None, String::new()),
+    let (logs, log_uuid) = match log {
+        None => (Vec::new(), String::new()),
         Some(log) => {
             steps.extend(log.steps);
             if let Some(plain) = &mut plain_mkfs {
                 plain.extend(log.mkfs_options.clone());
             }
             mkfs_options.extend(log.mkfs_options);
-            (Some(log.on), log.uuid)
+            (log.on, log.uuid)
         }
     };
     let mut steps = before_mkfs(config, request, facts, steps)?;
@@ -121,7 +160,7 @@ pub fn prepare(
         }),
     }
     let joined = layer::joined(request.layout, members.len());
-    let of_layers = layer::mount_options(fs, log.is_some(), joined);
+    let of_layers = layer::mount_options(fs, !logs.is_empty(), joined);
     let mount = Step::Mount {
         program: mount,
         filesystem: fs,
@@ -135,9 +174,10 @@ pub fn prepare(
     let plan = Plan {
         filesystem: fs,
         uuid: facts.uuid.clone(),
-        array_uuid: facts.array_uuid.clone(),
+        array_uuid: facts.array.uuid.clone(),
+        log_array_uuid: facts.log_array.uuid.clone(),
         members,
-        log,
+        logs,
         recorder,
         log_uuid,
         dataset: (fs == Filesystem::Zfs).then(|| place.dataset()),
@@ -261,15 +301,15 @@ fn before_mkfs(
         .into_iter()
         .partition(|step| matches!(step, Step::Wipe { .. }));
     steps.extend(layer::module(request.filesystem, facts)?);
-    let array = layer::of_kernel(request.layout);
-    if let Some(layout) = array {
-        steps.extend(layer::module_of_array(layout, facts)?);
-    }
+    steps.extend(layer::modules_of_arrays(request, facts)?);
     steps.extend(wiping);
     steps.extend(layer::discards(request, facts)?);
+    // A journal is made on its array.
+    steps.extend(layer::steps_of_array(request, Role::Log, facts)?);
     steps.extend(making);
-    if let Some(layout) = array {
-        steps.extend(layer::steps_of_array(request, layout, facts)?);
+    let array = layer::steps_of_array(request, Role::Filesystem, facts)?;
+    if !array.is_empty() {
+        steps.extend(array);
         steps.extend(settings::step_of_array(request));
     }
     Ok(steps)

@@ -32,7 +32,8 @@ CREATE TABLE fsbench.target (
     image_count          integer CHECK (image_count BETWEEN 1 AND 16),
     layout               text,
     layout_options       jsonb,
-    initial_sync         text CHECK (initial_sync IN ('wait', 'check', 'skip'))
+    initial_sync         text CHECK (initial_sync IN ('wait', 'check', 'skip')),
+    log_devices          text[]
 );
 COMMENT ON TABLE fsbench.target IS 'Targets: places to benchmark. Made and changed by fsbench.create_target, alter_target and drop_target';
 COMMENT ON COLUMN fsbench.target.target IS 'Name';
@@ -42,7 +43,7 @@ COMMENT ON COLUMN fsbench.target.device IS 'Block device, which each run erases'
 COMMENT ON COLUMN fsbench.target.device_identity IS 'Identifies the device at each use: serial, wwn or partition_uuid, and bytes, as when the target was created; for devices, an array of these, in their order';
 COMMENT ON COLUMN fsbench.target.image_size_bytes IS 'Size of the file that serves as a disk';
 COMMENT ON COLUMN fsbench.target.image_sparse IS 'Whether the blocks of that file are allocated only when they are written; NULL: they are';
-COMMENT ON COLUMN fsbench.target.log_device IS 'Block device for an external log (xfs, ext3, ext4)';
+COMMENT ON COLUMN fsbench.target.log_device IS 'Block device for an external log (xfs, ext3, ext4, zfs)';
 COMMENT ON COLUMN fsbench.target.log_size_bytes IS 'Size of a second file that serves as a disk for an external log. The size of the log inside a filesystem is set by mkfs_options: -l size=64m (xfs), -J size=64 (ext3, ext4)';
 COMMENT ON COLUMN fsbench.target.directory IS 'Directory in which a server of its own is made for each run';
 COMMENT ON COLUMN fsbench.target.mount_point IS 'Mount point of the directory''s filesystem; a run is refused when it is not mounted there';
@@ -59,12 +60,13 @@ COMMENT ON COLUMN fsbench.target.settings IS 'Server settings of the target serv
 COMMENT ON COLUMN fsbench.target.bindir IS 'Directory with the PostgreSQL programs of the target server; NULL: those of this server';
 COMMENT ON COLUMN fsbench.target.data_checksums IS 'Whether the target server has data checksums; NULL: it has';
 COMMENT ON COLUMN fsbench.target.power_loss_protected IS 'Whether the device was declared to keep its cache when power is lost; NULL: not declared';
-COMMENT ON COLUMN fsbench.target.log_device_identity IS 'By what the device of the log is recognized, as device_identity';
+COMMENT ON COLUMN fsbench.target.log_device_identity IS 'By what the device of the log is recognized, as device_identity; for log_devices, an array';
 COMMENT ON COLUMN fsbench.target.devices IS 'Block devices that the layout joins, in order. Each run erases all of them';
 COMMENT ON COLUMN fsbench.target.image_count IS 'Number of files that serve as disks and that the layout joins; NULL: one';
 COMMENT ON COLUMN fsbench.target.layout IS 'How several devices or images become one place for the filesystem: linear, raid0, raid1, raid5, raid6 or raid10 (an array of the kernel''s md), lvm-linear, lvm-stripe, lvm-raid1, lvm-raid5, lvm-raid6 or lvm-raid10 (a volume of LVM), btrfs-single, btrfs-raid0, btrfs-raid1 or btrfs-raid10, zfs-stripe, zfs-mirror or zfs-raidz';
 COMMENT ON COLUMN fsbench.target.layout_options IS 'Options of an array: chunk (where it is not given, 512k of md and 64k of LVM); of md also bitmap (none or internal; none where it is not given), consistency_policy (resync or ppl), copies (raid10: n2, f2, o2, ...)';
 COMMENT ON COLUMN fsbench.target.initial_sync IS 'wait or NULL: a run begins when the array of md or LVM is in sync; check: it compares all copies and parity first; skip: md or LVM takes a new array for being in sync';
+COMMENT ON COLUMN fsbench.target.log_devices IS 'Block devices for an external log, each of which holds all of it: an array of md, raid1, for xfs, ext3 and ext4; a mirror of the pool for zfs. Each run erases all of them';
 COMMENT ON COLUMN fsbench.target.created_by IS 'Role that created it';
 COMMENT ON COLUMN fsbench.target.created_at IS 'Time of its creation';
 

@@ -169,7 +169,8 @@ CREATE FUNCTION fsbench.create_target(target text, filesystem text DEFAULT NULL,
     ssd_state text DEFAULT NULL, block_settings jsonb DEFAULT NULL, kernel_settings jsonb DEFAULT NULL, drop_caches boolean DEFAULT NULL,
     settings jsonb DEFAULT NULL, bindir text DEFAULT NULL, data_checksums boolean DEFAULT NULL, power_loss_protected boolean DEFAULT NULL,
     try boolean DEFAULT false, devices text[] DEFAULT NULL, image_count integer DEFAULT NULL, layout text DEFAULT NULL, layout_options jsonb DEFAULT NULL,
-    initial_sync text DEFAULT NULL) RETURNS text LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_create_target_wrapper';
+    initial_sync text DEFAULT NULL, log_devices text[] DEFAULT NULL) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_create_target_wrapper';
 COMMENT ON FUNCTION fsbench.create_target IS 'Records a target to benchmark and returns its name; nothing is written there yet. Its kind follows from what defines it: filesystem with device or image_size, or with several devices or images (image_count) that a layout joins (made by pgfsbench-helper for each run), directory (where each run puts a server of its own), or connection (another server that has pgfsbench, which carries the runs out in its own data directory: keywords and values of libpq, without a password). settings: of the target server, also those that need a restart; bindir: its programs. try: pgfsbench-helper makes and mounts it once on a sparse image, by which it is seen whether mkfs and the kernel take the options. The other arguments are described at the columns of fsbench.target';
 
 CREATE FUNCTION fsbench.alter_target(target text, filesystem text DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL,
@@ -178,7 +179,8 @@ CREATE FUNCTION fsbench.alter_target(target text, filesystem text DEFAULT NULL, 
     ssd_state text DEFAULT NULL, block_settings jsonb DEFAULT NULL, kernel_settings jsonb DEFAULT NULL, drop_caches boolean DEFAULT NULL,
     settings jsonb DEFAULT NULL, bindir text DEFAULT NULL, data_checksums boolean DEFAULT NULL, power_loss_protected boolean DEFAULT NULL,
     reset text[] DEFAULT NULL, devices text[] DEFAULT NULL, image_count integer DEFAULT NULL, layout text DEFAULT NULL, layout_options jsonb DEFAULT NULL,
-    initial_sync text DEFAULT NULL) RETURNS text LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_alter_target_wrapper';
+    initial_sync text DEFAULT NULL, log_devices text[] DEFAULT NULL) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_alter_target_wrapper';
 COMMENT ON FUNCTION fsbench.alter_target IS 'Changes the arguments that are given, resets those that reset names (arguments of create_target), and leaves the rest; refused while a run is on the target';
 
 CREATE FUNCTION fsbench._prepared_data(OUT contents text, OUT scale integer, OUT fillfactor integer, OUT unlogged boolean, OUT data_checksums boolean,

@@ -45,9 +45,12 @@ struct Given {
 struct GivenDevices {
     device: Option<Device>,
     log_device: Option<Device>,
-    /// Descriptions of the argument `devices`, in its order; None where it is not given.
-    members: Option<Vec<Option<Device>>>,
+    members: GivenMembers,
+    log_members: GivenMembers,
 }
+
+/// Descriptions of the argument `devices` or `log_devices`, in its order; None where it is not given.
+type GivenMembers = Option<Vec<Option<Device>>>;
 
 impl Given {
     /// Reads the arguments of `create_target` or `alter_target`.
@@ -56,6 +59,7 @@ impl Given {
         let names = object(&Row::default())?;
         // A NULL among them is refused here.
         let devices: Option<Vec<String>> = take(&mut given, "devices")?;
+        let log_devices: Option<Vec<String>> = take(&mut given, "log_devices")?;
         Ok(Self {
             target: take(&mut given, "target")?,
             image_size: take(&mut given, "image_size")?,
@@ -69,6 +73,7 @@ impl Given {
                 }
                 None => Row {
                     devices,
+                    log_devices,
                     ..as_row(given)?
                 },
             },
@@ -81,16 +86,16 @@ impl Given {
             Some(path) => devices::describe(path),
             None => Ok(None),
         };
+        let members = |paths: &Option<Vec<String>>| -> Result<GivenMembers, Fault> {
+            let Some(paths) = paths else { return Ok(None) };
+            let members = paths.iter().map(|path| devices::describe(path));
+            members.collect::<Result<_, _>>().map(Some)
+        };
         Ok(GivenDevices {
             device: describe(&self.row.device)?,
             log_device: describe(&self.row.log_device)?,
-            members: match &self.row.devices {
-                Some(paths) => {
-                    let members = paths.iter().map(|path| devices::describe(path));
-                    Some(members.collect::<Result<_, _>>()?)
-                }
-                None => None,
-            },
+            members: members(&self.row.devices)?,
+            log_members: members(&self.row.log_devices)?,
         })
     }
 
@@ -144,13 +149,17 @@ fn complete(
         let identity = device.identity();
         columns.insert(column.into(), identity.unwrap_or(Value::Null));
     }
-    if let Some(members) = &given.members {
+    for (column, members) in [
+        ("device_identity", &given.members),
+        ("log_device_identity", &given.log_members),
+    ] {
+        let Some(members) = members else { continue };
         let identity = |device: &Option<Device>| device.as_ref().and_then(Device::identity);
         let identities: Vec<Option<Value>> = members.iter().map(identity).collect();
         let are_all_known = identities.iter().all(Option::is_some);
         let identities = identities.into_iter().flatten().collect();
         columns.insert(
-            "device_identity".into(),
+            column.into(),
             match are_all_known {
                 true => Value::Array(identities),
                 false => Value::Null,
@@ -243,7 +252,10 @@ fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
             "device_identity",
             given.row.device.is_some() || given.row.devices.is_some(),
         ),
-        ("log_device_identity", given.row.log_device.is_some()),
+        (
+            "log_device_identity",
+            given.row.log_device.is_some() || given.row.log_devices.is_some(),
+        ),
     ] {
         if is_given {
             columns.insert(column.into(), Value::Null);

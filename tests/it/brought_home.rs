@@ -1,4 +1,4 @@
-//! What a run on a target has found, on a server that was made for the run or on another server, comes home.
+//! Results of a run on a target come home: from a server that was made for the run, and from another server.
 
 use crate::common::{execute, server};
 use crate::directory_target::Place;

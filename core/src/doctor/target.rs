@@ -6,7 +6,11 @@ use super::{
     report,
 };
 use crate::{
-    helper::{Layout, layout::Maker, line_that_allows, missing_line},
+    helper::{
+        Filesystem, Layout,
+        layout::{self, Maker},
+        line_that_allows, missing_line,
+    },
     quoting,
     refusal::{Kind, Refusal, quoted},
     target::Row,
@@ -74,20 +78,28 @@ fn no_filesystem(helper: &Description, name: &str) -> Option<Refusal> {
     })
 }
 
-/// Why the layout cannot be made: the machine lacks the kernel's driver, or its program.
+/// Why a layout cannot be made, that of the log included: the machine lacks the kernel's driver, or its program.
 fn no_driver(helper: &Description, target: &Row) -> Option<Refusal> {
-    let layout = Layout::of_name(target.layout.as_deref()?).ok()?;
-    let driver = match layout.maker() {
-        Maker::Md => "md",
-        Maker::Lvm => "lvm",
-        Maker::Btrfs | Maker::Zfs => return None,
-    };
-    let missing = helper.no_layouts.get(driver)?;
-    Some(refused(
-        format!("this machine makes no layout {}", quoted(layout.name())),
-        format!("The helper says: {}.", missing.why_not),
-        missing.hint.clone().unwrap_or_default(),
-    ))
+    let layout = target.layout.as_deref();
+    let layout = layout.and_then(|name| Layout::of_name(name).ok());
+    let filesystem = target.filesystem.as_deref();
+    let of_log = filesystem.and_then(|name| {
+        let devices = target.log_devices.as_ref().map_or(0, Vec::len);
+        layout::of_log(Filesystem::of_name(name).ok()?, devices)
+    });
+    layout.into_iter().chain(of_log).find_map(|layout| {
+        let driver = match layout.maker() {
+            Maker::Md => "md",
+            Maker::Lvm => "lvm",
+            Maker::Btrfs | Maker::Zfs => return None,
+        };
+        let missing = helper.no_layouts.get(driver)?;
+        Some(refused(
+            format!("this machine makes no layout {}", quoted(layout.name())),
+            format!("The helper says: {}.", missing.why_not),
+            missing.hint.clone().unwrap_or_default(),
+        ))
+    })
 }
 
 fn not_allowed(helper: &Description, target: &Row) -> Option<Refusal> {
@@ -114,7 +126,7 @@ fn no_place(helper: &Description, target: &Row, place: &Place) -> Option<Refusal
         .saturating_mul(target.members() as u64);
     let needed = images.saturating_add(target.log_size_bytes.unwrap_or(0));
     let of_devices = [&target.device, &target.log_device];
-    let members = target.devices.iter().flatten();
+    let members = target.devices.iter().chain(&target.log_devices).flatten();
     (of_devices.into_iter().flatten().chain(members))
         .find_map(|path| no_device(helper, path, place))
         .or_else(|| match needed {
@@ -252,6 +264,13 @@ mod tests {
         );
         assert_eq!(hint, "Install the package mdadm.");
         assert_eq!(said(&more, &of("lvm-stripe")), None);
+        let paths = ["/dev/disk/by-id/good", "/dev/disk/by-id/good"];
+        let mirrored = json!({"image_size_bytes": 1 << 20, "log_devices": paths});
+        let (message, _) = said(&more, &mirrored).unwrap();
+        assert!(
+            message.ends_with("this machine makes no layout \"raid1\""),
+            "{message}"
+        );
         assert_eq!(said(&more, &of("btrfs-raid1")), None);
     }
 
@@ -373,6 +392,12 @@ mod tests {
             (
                 json!({}),
                 json!({"device": "/dev/disk/by-id/good", "log_device": "/dev/sdy"}),
+                "the helper's configuration does not name device \"/dev/sdy\"",
+                "--allow-device=/dev/sdy",
+            ),
+            (
+                json!({}),
+                json!({"device": "/dev/disk/by-id/good", "log_devices": ["/dev/sdy", "/dev/sdz"]}),
                 "the helper's configuration does not name device \"/dev/sdy\"",
                 "--allow-device=/dev/sdy",
             ),

@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     finding::{Durability, PowerCutFacts, memory_for_data},
-    helper::{Layout, layout::MOST_MEMBERS},
+    helper::{
+        Filesystem, Layout,
+        layout::{self, MOST_MEMBERS},
+    },
     spec::Workload,
     sys::cgroup::Limits,
     texts::{
@@ -53,6 +56,8 @@ pub struct Facts {
     /// Layout of its devices or images, and their number; None where it has one.
     pub layout: Option<String>,
     pub members: Option<u64>,
+    /// The number of devices that each hold its log; None where the log is elsewhere.
+    pub log_devices: Option<u64>,
     /// Release of the kernel.
     pub kernel: Option<String>,
     /// The options as they were given to the target.
@@ -266,6 +271,14 @@ fn layout_of(f: &Facts) -> Option<(Layout, usize)> {
     let members = usize::try_from(f.members?).ok()?;
     let range = layout.fewest_members()..=MOST_MEMBERS;
     range.contains(&members).then_some((layout, members))
+}
+
+/// The layout of an external log, and the number of its devices.
+fn log_layout_of(f: &Facts) -> Option<(Layout, usize)> {
+    let filesystem = Filesystem::of_name(f.filesystem.as_deref()?).ok()?;
+    let devices = usize::try_from(f.log_devices?).ok()?;
+    let layout = layout::of_log(filesystem, devices)?;
+    (devices <= layout::MOST_LOGS).then_some((layout, devices))
 }
 
 /// The result of the experiment's power cuts on a target.

@@ -124,7 +124,7 @@ impl Filesystem {
 
     /// True if its journal or log can be on another device.
     pub fn takes_log(self) -> bool {
-        matches!(self, Self::Ext3 | Self::Ext4 | Self::Xfs)
+        matches!(self, Self::Ext3 | Self::Ext4 | Self::Xfs | Self::Zfs)
     }
 
     /// Below this size its mkfs refuses, or nothing of use fits.

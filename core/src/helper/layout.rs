@@ -13,6 +13,18 @@ use crate::refusal::{Refusal, quoted};
 /// Most devices of a target.
 pub const MOST_MEMBERS: usize = 16;
 
+/// Most devices of an external log.
+pub const MOST_LOGS: usize = 4;
+
+/// How the devices of an external log become one place: as a mirror. None for one device.
+pub fn of_log(filesystem: Filesystem, devices: usize) -> Option<Layout> {
+    match (devices, filesystem) {
+        (0 | 1, _) => None,
+        (_, Filesystem::Zfs) => Some(Layout::ZfsMirror),
+        _ => Some(Layout::Raid1),
+    }
+}
+
 /// How several devices become one place for a filesystem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -40,7 +40,7 @@ pub fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(),
     columns.insert(column.into(), Value::Null);
     let identity = match column {
         "device" | "devices" => "device_identity",
-        "log_device" => "log_device_identity",
+        "log_device" | "log_devices" => "log_device_identity",
         _ => return Ok(()),
     };
     columns.insert(identity.into(), Value::Null);
@@ -114,8 +114,16 @@ fn external_log(row: &Row) -> Option<String> {
         )
     };
     let on_device = |path: &str| format!(", with an external log on device {}", quoted(path));
+    let on_devices = |paths: &Vec<String>| match &paths[..] {
+        [path] => on_device(path),
+        several => format!(
+            ", with an external log on {} devices, each of which holds all of it",
+            several.len()
+        ),
+    };
     let file = row.log_size_bytes.map(on_file);
-    file.or(row.log_device.as_deref().map(on_device))
+    let device = row.log_device.as_deref().map(on_device);
+    file.or(device).or(row.log_devices.as_ref().map(on_devices))
 }
 
 /// Where the size of the log inside a filesystem is set, for a caller who may have meant that by log_size.
@@ -161,6 +169,16 @@ mod tests {
         row.log_device = Some("/dev/x".into());
         let (message, hint) = said(&row);
         assert!(message.ends_with("with an external log on device \"/dev/x\""));
+        let mirrored = Row {
+            log_device: None,
+            log_devices: Some(vec!["/dev/x".into(), "/dev/y".into()]),
+            ..row.clone()
+        };
+        assert!(
+            said(&mirrored)
+                .0
+                .ends_with("with an external log on 2 devices, each of which holds all of it")
+        );
         assert!(!hint.contains("mkfs_options"), "{hint}");
     }
 

@@ -110,6 +110,7 @@ pub const PARAMETERS: &[Parameter] = &[
     parameter("mkfs_options", AppliesTo::Made, TEXT),
     parameter("mount_options", AppliesTo::Made, TEXT),
     parameter("log_device", AppliesTo::Made, TEXT),
+    parameter("log_devices", AppliesTo::Made, None),
     size("log_size", "log_size_bytes", AppliesTo::Made, TEXT),
     parameter("pool_properties", AppliesTo::Made, TEXT),
     parameter("dataset_properties", AppliesTo::Made, TEXT),

@@ -92,6 +92,22 @@ fn what_is_made_says_what_of() {
         refused(&two_logs),
         "log_device and log_size exclude each other"
     );
+    let three_logs = Row {
+        log_devices: Some(vec!["/dev/y".into(), "/dev/z".into()]),
+        ..two_logs
+    };
+    assert_eq!(
+        refused(&three_logs),
+        "log_device and log_devices exclude each other"
+    );
+    let of_directory = Row {
+        log_devices: Some(vec!["/dev/y".into()]),
+        ..directory()
+    };
+    assert_eq!(
+        refused(&of_directory),
+        "log_devices cannot be given with a directory"
+    );
     let sparse = Row {
         image_size_bytes: None,
         device: Some("/dev/x".into()),
@@ -146,6 +162,15 @@ fn the_helper_is_asked_for_what_was_given() {
             "storage": {"image": {"bytes": 1 << 30, "sparse": true}}, "filesystem": "ext4",
             "log": {"device": {"path": "/dev/y", "serial": "s"}},
         })
+    );
+    let mirrored = Row {
+        log_devices: Some(vec!["/dev/y".into(), "/dev/z".into()]),
+        log_device_identity: Some(json!([{"serial": "s"}, {"serial": "t"}])),
+        ..image()
+    };
+    assert_eq!(
+        json!(mirrored.request().expect("typed"))["log"],
+        json!({"devices": [{"path": "/dev/y", "serial": "s"}, {"path": "/dev/z", "serial": "t"}]})
     );
 }
 

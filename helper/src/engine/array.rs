@@ -1,9 +1,9 @@
 //! Makes arrays of md and volumes of LVM, and waits until they are in sync.
 
-use super::steps::Work;
+use super::steps::{ArrayDescription, Work};
 use crate::exec;
 use crate::journal::{Entry, Layer, PART_OF_LVM};
-use crate::layer::{self, Part, Step, Tell, check_device};
+use crate::layer::{self, Part, Role, Step, Tell, check_device};
 use crate::probe;
 use crate::probe::arrays::{self, Array, Sync};
 use crate::probe::contents::Contents;
@@ -11,7 +11,7 @@ use crate::probe::device::{self, Access};
 use crate::probe::volumes;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The time in which a sync must come forward.
@@ -24,17 +24,18 @@ impl Work<'_> {
     pub(super) fn create_array(
         &mut self,
         step: &Step,
-        uuid: &str,
+        role: Role,
         entry: &mut Entry,
         tell: Tell,
     ) -> Result<(), Refusal> {
-        self.look_at_wiped_members()?;
+        self.look_at_wiped_leaves(&self.plan.parts(role))?;
         entry.layers.push(Layer::Md {
-            uuid: uuid.to_owned(),
+            uuid: self.plan.uuid_of_array(role).to_owned(),
+            role,
         });
         self.engine.journal.write(entry)?;
         self.run(step, tell)?;
-        self.devices.array = Some(self.array_of_members()?.node);
+        self.devices.joined_mut(role).array = Some(self.array_of_leaves(role)?.node);
         Ok(())
     }
 
@@ -49,7 +50,7 @@ impl Work<'_> {
     ) -> Result<(), Refusal> {
         match member {
             0 => {
-                self.look_at_wiped_members()?;
+                self.look_at_wiped_leaves(&self.plan.parts(Role::Filesystem))?;
                 entry.layers.push(Layer::Lvm {
                     uuid: uuid.to_owned(),
                 });
@@ -79,18 +80,16 @@ impl Work<'_> {
 
     pub(super) fn create_volume(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         self.run(step, tell)?;
-        self.devices.array = Some(self.array_of_members()?.node);
+        self.devices.members.array = Some(self.array_of_leaves(Role::Filesystem)?.node);
         Ok(())
     }
 
     /// Facts about the array or volume that are stored with the target.
-    pub(super) fn facts_of_array(
-        &self,
-    ) -> Result<serde_json::Map<String, serde_json::Value>, Refusal> {
-        let Some(array) = &self.devices.array else {
-            return Ok(serde_json::Map::new());
+    pub(super) fn facts_of_array(&self, role: Role) -> Result<ArrayDescription, Refusal> {
+        let Some(array) = &self.devices.joined(role).array else {
+            return Ok(ArrayDescription::new());
         };
-        if !self.makes_volume() {
+        if !self.makes_volume(role) {
             return Ok(arrays::facts(array));
         }
         let name = layer::name_of_volume(&self.plan.array_uuid);
@@ -100,19 +99,20 @@ impl Work<'_> {
         Ok([("table".to_owned(), table.into())].into_iter().collect())
     }
 
-    pub(super) fn makes_volume(&self) -> bool {
+    pub(super) fn makes_volume(&self, role: Role) -> bool {
         let makes_volume = |step: &Step| matches!(step, Step::CreateVolume { .. });
-        self.plan.steps.iter().any(makes_volume)
+        role == Role::Filesystem && self.plan.steps.iter().any(makes_volume)
     }
 
-    /// The array that has exactly the members of the plan.
-    fn array_of_members(&self) -> Result<Array, Refusal> {
-        let numbers = self.devices.members.iter();
+    /// The array that has exactly these leaves of the plan.
+    fn array_of_leaves(&self, role: Role) -> Result<Array, Refusal> {
+        let leaves = &self.devices.joined(role).leaves;
+        let numbers = leaves.iter();
         let ours: Vec<_> = numbers
             .filter_map(|path| probe::device_number(path))
             .collect();
         let array = match ours.first() {
-            Some(_) if self.makes_volume() => layer::volume_over(&self.plan.array_uuid, &ours)?,
+            Some(_) if self.makes_volume(role) => layer::volume_over(&self.plan.array_uuid, &ours)?,
             Some(first) => arrays::over(*first)?,
             None => None,
         };
@@ -121,17 +121,17 @@ impl Work<'_> {
         };
         array.filter(has_all).ok_or_else(|| {
             Refusal::new(Kind::System, "the array does not have the target's devices")
-                .detail(format!("Its members are {:?}.", self.devices.members))
+                .detail(format!("Its members are {leaves:?}."))
                 .hint("The kernel's log (dmesg) may say why.")
         })
     }
 
     /// Checks that the array is the one that was made, and has no user.
-    pub(super) fn check_array(&self) -> Result<(), Refusal> {
-        let Some(node) = &self.devices.array else {
+    pub(super) fn check_array(&self, role: Role) -> Result<(), Refusal> {
+        let Some(node) = &self.devices.joined(role).array else {
             return Ok(());
         };
-        let array = self.array_of_members()?;
+        let array = self.array_of_leaves(role)?;
         let user = match array.node == *node {
             true => {
                 device::open(&node.display().to_string(), Access::Claim)?
@@ -151,8 +151,13 @@ impl Work<'_> {
         }
     }
 
-    pub(super) fn wipe_array(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        self.check_array()?;
+    pub(super) fn wipe_array(
+        &mut self,
+        step: &Step,
+        role: Role,
+        tell: Tell,
+    ) -> Result<(), Refusal> {
+        self.check_array(role)?;
         self.run(step, tell).map(|_| ())
     }
 
@@ -160,11 +165,11 @@ impl Work<'_> {
     pub(super) fn await_sync(
         &self,
         step: &Step,
-        volume: Option<&(PathBuf, String)>,
-        checks: bool,
+        role: Role,
+        (volume, checks): (Option<&(PathBuf, String)>, bool),
         tell: Tell,
     ) -> Result<(), Refusal> {
-        let Some(node) = &self.devices.array else {
+        let Some(node) = &self.devices.joined(role).array else {
             return Ok(());
         };
         let dmsetup = |words: &[&str]| -> Result<String, Refusal> {
@@ -184,7 +189,7 @@ impl Work<'_> {
         };
         let journal = &self.engine.journal;
         journal.lend_lock(self.lock, &self.key(), || {
-            self.await_state(step, "in sync", &state, tell)?;
+            self.await_state(step, (node, "in sync"), &state, tell)?;
             if !checks {
                 return Ok(());
             }
@@ -192,7 +197,7 @@ impl Work<'_> {
                 None => arrays::begin_check(node)?,
                 Some(name) => drop(dmsetup(&["message", name, "0", "check"])?),
             }
-            self.await_state(step, "checked", &state, tell)?;
+            self.await_state(step, (node, "checked"), &state, tell)?;
             let mismatches = match name {
                 None => arrays::mismatches(node)?,
                 Some(name) => volumes::mismatches(&dmsetup(&["status", name])?)?,
@@ -214,11 +219,10 @@ impl Work<'_> {
     fn await_state(
         &self,
         step: &Step,
-        done: &str,
+        (node, done): (&Path, &str),
         state: &dyn Fn() -> Result<Sync, Refusal>,
         tell: Tell,
     ) -> Result<(), Refusal> {
-        let node = self.devices.filesystem();
         let began = Instant::now();
         let (mut last, mut moved, mut told) = (None, Instant::now(), 0);
         loop {

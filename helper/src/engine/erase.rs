@@ -9,7 +9,7 @@ use crate::journal::{
     Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
     claim_of_member,
 };
-use crate::layer::{self, Part, PlannedLeaf, Step, Tell, check_device, check_identity};
+use crate::layer::{self, Part, PlannedLeaf, Role, Step, Tell, check_device, check_identity};
 use crate::plan::Plan;
 use crate::probe;
 use crate::probe::contents::{self, Contents};
@@ -30,7 +30,7 @@ impl Work<'_> {
     fn planned(&self, part: Part) -> Option<PlannedDevice<'_>> {
         let on = match part {
             Part::Member(n) => self.plan.members.get(n),
-            Part::Log => self.plan.log.as_ref(),
+            Part::Log(n) => self.plan.logs.get(n),
         };
         match on? {
             PlannedLeaf::Device {
@@ -113,16 +113,17 @@ impl Work<'_> {
         let Some(planned) = self.planned(part) else {
             return Ok(());
         };
+        let role = part.role();
         let (kind, uuid) = match (part, self.plan.filesystem) {
-            (Part::Log, _) => (Some(self.kind_of_log()), self.plan.log_uuid.clone()),
-            (Part::Member(_), _) if self.makes_array() => {
-                (Some(PART_OF_MD), self.plan.array_uuid.clone())
+            _ if self.plan.makes_array(role) => {
+                (Some(PART_OF_MD), self.plan.uuid_of_array(role).to_owned())
             }
-            (Part::Member(member), _) if self.makes_volume() => {
+            (_, Filesystem::Zfs) => (Some(PART_OF_ZFS), self.plan.uuid.clone()),
+            (Part::Log(_), _) => (Some(self.kind_of_log()), self.plan.log_uuid.clone()),
+            (Part::Member(member), _) if self.makes_volume(role) => {
                 let uuid = layer::uuid_of_part(&self.plan.array_uuid, member);
                 (Some(PART_OF_LVM), uuid)
             }
-            (Part::Member(_), Filesystem::Zfs) => (Some(PART_OF_ZFS), self.plan.uuid.clone()),
             (Part::Member(_), _) => (None, self.plan.uuid.clone()),
         };
         let erasing = Erasing {
@@ -137,11 +138,6 @@ impl Work<'_> {
         journal.begin_erasing(&self.key(), &erasing)?;
         self.engine.hook.before("erase");
         self.run(step, tell).map(|_| ())
-    }
-
-    fn makes_array(&self) -> bool {
-        let makes_array = |step: &Step| matches!(step, Step::CreateArray { .. });
-        self.plan.steps.iter().any(makes_array)
     }
 
     pub(super) fn key(&self) -> String {
@@ -183,22 +179,33 @@ impl Work<'_> {
 
     /// A journal of ext3 or ext4 is a device of its own, with a UUID of its own.
     pub(super) fn make_journal(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        let now = self.look_at_wiped(Part::Log)?;
+        let now = self.look_at_log()?;
         self.run(step, tell)?;
         self.claim_log(now)
     }
 
-    /// The wiped members that are devices, each with its number among the members.
-    pub(super) fn look_at_wiped_members(&mut self) -> Result<Vec<(usize, DeviceFacts)>, Refusal> {
+    /// Looks at the array of the log, or at its one wiped device. None where that is an array or an image.
+    fn look_at_log(&mut self) -> Result<Option<DeviceFacts>, Refusal> {
+        match self.devices.log.array {
+            Some(_) => self.check_array(Role::Log).map(|()| None),
+            None => self.look_at_wiped(Part::Log(0)),
+        }
+    }
+
+    /// The wiped leaves that are devices, each with its number among these.
+    pub(super) fn look_at_wiped_leaves(
+        &mut self,
+        parts: &[Part],
+    ) -> Result<Vec<(usize, DeviceFacts)>, Refusal> {
         let mut devices = Vec::new();
-        for member in 0..self.plan.members.len() {
-            let device = self.look_at_wiped(Part::Member(member))?;
-            devices.extend(device.map(|device| (member, device)));
+        for (n, part) in parts.iter().enumerate() {
+            let device = self.look_at_wiped(*part)?;
+            devices.extend(device.map(|device| (n, device)));
         }
         // A claim may have to wait for other processes: what was checked first is checked once more, without a wait.
         if let [earlier @ .., _] = &devices[..] {
-            for (member, _) in earlier {
-                self.look_at_wiped_by(Part::Member(*member), Access::Glance)?;
+            for (n, _) in earlier {
+                self.look_at_wiped_by(parts[*n], Access::Glance)?;
             }
         }
         Ok(devices)
@@ -252,12 +259,12 @@ impl Work<'_> {
         &mut self,
     ) -> Result<(Vec<(usize, DeviceFacts)>, Option<DeviceFacts>), Refusal> {
         let log = match self.plan.filesystem {
-            Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
+            Filesystem::Xfs => self.look_at_log()?,
             _ => None,
         };
-        let members = match self.devices.array {
-            Some(_) => self.check_array().map(|()| Vec::new())?,
-            None => self.look_at_wiped_members()?,
+        let members = match self.devices.members.array {
+            Some(_) => self.check_array(Role::Filesystem).map(|()| Vec::new())?,
+            None => self.look_at_wiped_leaves(&self.plan.parts(Role::Filesystem))?,
         };
         Ok((members, log))
     }
@@ -270,9 +277,9 @@ impl Work<'_> {
                 .and_then(|limits| limits.logical_block_size)
                 .unwrap_or_default()
         };
-        self.devices.sector = sector(self.devices.filesystem());
-        if self.plan.log.is_some() {
-            self.devices.log_sector = sector(&self.devices.log);
+        self.devices.members.sector = sector(self.devices.filesystem());
+        if !self.plan.logs.is_empty() {
+            self.devices.log.sector = sector(self.devices.log.device());
         }
     }
 
@@ -315,11 +322,7 @@ fn hint_of_mkfs(plan: &Plan, without_options: Option<bool>) -> String {
             .chain(["layout"])
             .collect(),
     };
-    places.extend(
-        plan.log
-            .as_ref()
-            .map(|log| of(log, "log_size", "log_device")),
-    );
+    places.extend(plan.argument_of_log());
     hint_of_arguments(plan.plain_mkfs.is_some(), without_options, &places)
 }
 

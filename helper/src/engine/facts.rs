@@ -3,7 +3,9 @@
 use crate::config::{Config, Device, Images};
 use crate::exec;
 use crate::journal::{Journal, JournalLeaf};
-use crate::layer::{self, Facts, Holder, ImagesFacts, KnownDevice, Part, ZfsFacts, check_images};
+use crate::layer::{
+    self, ArrayFacts, Facts, Holder, ImagesFacts, KnownDevice, Part, Role, ZfsFacts, check_images,
+};
 use crate::place::Place;
 use crate::probe::device::{Access, DeviceFacts, Identity};
 use crate::probe::kernel::Support;
@@ -34,13 +36,13 @@ pub fn gather(
     let inspect = |requested: &DeviceRequest| inspect(config, journal, requested, access);
     let devices = request.storage.devices().iter();
     let devices: Vec<Option<KnownDevice>> = devices.map(inspect).collect::<Result<_, _>>()?;
-    let log_device = match &request.log {
-        Some(Log::Device(requested)) => inspect(requested)?,
-        _ => None,
-    };
+    let of_log = request.log.iter().flat_map(Log::devices);
+    let log_devices: Vec<_> = of_log.map(inspect).collect::<Result<_, _>>()?;
     let support = kernel::support(fs)?;
     let zfs_facts = match (fs, support) {
-        (Filesystem::Zfs, Support::Present | Support::Module) => zfs_facts(place, &devices)?,
+        (Filesystem::Zfs, Support::Present | Support::Module) => {
+            zfs_facts(place, devices.iter().chain(&log_devices))?
+        }
         _ => ZfsFacts::default(),
     };
     let queue = |device: &Option<KnownDevice>| Queue::of_device(&device.as_ref()?.facts.node);
@@ -57,11 +59,10 @@ pub fn gather(
         Some(_) => user(SettingOwner::Kernel)?,
         None => None,
     };
-    let (driver, level) = support_of_arrays(request)?;
     Ok(Facts {
         support,
-        driver,
-        level,
+        array: facts_of_array(request, Role::Filesystem)?,
+        log_array: facts_of_array(request, Role::Log)?,
         has_udev: layer::has_udev(),
         kernel: kernel::release(),
         mkfs: exec::require(fs.mkfs_program(), fs.package()),
@@ -79,11 +80,10 @@ pub fn gather(
         blkdiscard: exec::require("blkdiscard", "util-linux"),
         uuid: probe::new_uuid()?,
         log_uuid: probe::new_uuid()?,
-        array_uuid: probe::new_uuid()?,
         images,
         no_recorder: recorder::why_not(),
         devices,
-        log_device,
+        log_devices,
         limits,
         queue_user,
         kernel_user,
@@ -98,10 +98,11 @@ fn limits(queues: &[Option<Queue>]) -> Vec<Option<Limits>> {
     }
 }
 
-/// Whether the kernel has the driver of the layout, and its level.
-fn support_of_arrays(request: &Prepare) -> Result<(Support, Support), Refusal> {
-    let layout = layer::of_kernel(request.layout);
-    Ok(match (layout.map(Layout::maker), layout) {
+/// Whether the kernel has the driver of the layout, and its level; and a UUID for the array.
+fn facts_of_array(request: &Prepare, role: Role) -> Result<ArrayFacts, Refusal> {
+    let layout = layer::arrays(request).find(|(over, _)| *over == role);
+    let layout = layout.map(|(_, layout)| layout);
+    let (driver, level) = match (layout.map(Layout::maker), layout) {
         (Some(Maker::Lvm), Some(layout)) => {
             let driver = kernel::support_of_dm()?;
             // Volumes without copies and parity need the device mapper alone.
@@ -116,6 +117,11 @@ fn support_of_arrays(request: &Prepare) -> Result<(Support, Support), Refusal> {
             kernel::support_of_level(layout.word())?,
         ),
         (_, None) => (Support::Missing, Support::Missing),
+    };
+    Ok(ArrayFacts {
+        driver,
+        level,
+        uuid: probe::new_uuid()?,
     })
 }
 
@@ -166,8 +172,11 @@ pub fn found(
     })
 }
 
-fn zfs_facts(place: &Place, devices: &[Option<KnownDevice>]) -> Result<ZfsFacts, Refusal> {
-    let mut found = devices.iter().flatten();
+fn zfs_facts<'a>(
+    place: &Place,
+    devices: impl Iterator<Item = &'a Option<KnownDevice>>,
+) -> Result<ZfsFacts, Refusal> {
+    let mut found = devices.flatten();
     Ok(ZfsFacts {
         pool_is_there: exec::find("zpool").is_some() && pools::inspect(&place.pool())?.is_some(),
         is_partition: found.all(|d| queue::is_partition(&d.facts.node)),

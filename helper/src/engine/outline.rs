@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::exec;
-use crate::layer::{self, Devices, Part, PlannedLeaf, Step};
+use crate::layer::{self, Devices, PlannedLeaf, Role, Step};
 use crate::place::{DIRECTORY, Place};
 use crate::plan::Plan;
 use crate::settings;
@@ -58,8 +58,14 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
                 let destroy = format!("{} destroy {pool}", program.display());
                 release.insert(2, line("destroy_pool", destroy));
             }
-            Step::CreateArray { program, uuid, .. } => {
-                release.splice(2..2, remove_array(program, uuid, plan, devices));
+            Step::CreateArray {
+                program,
+                role,
+                uuid,
+                ..
+            } => {
+                let array = (*role, uuid.as_str());
+                release.splice(2..2, remove_array(program, array, plan, devices));
             }
             Step::CreateVolume { uuid, .. } => {
                 release.splice(2..2, remove_volume(uuid, plan, devices)?);
@@ -92,14 +98,16 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
 }
 
 /// Stops the array, and empties each member that is a device.
-fn remove_array(program: &Path, uuid: &str, plan: &Plan, devices: &Devices) -> Vec<Value> {
+fn remove_array(
+    program: &Path,
+    (role, uuid): (Role, &str),
+    plan: &Plan,
+    devices: &Devices,
+) -> Vec<Value> {
     let (program, node) = (program.display(), layer::node_of_array(uuid));
     let stop = line("stop_array", format!("{program} --stop {}", node.display()));
-    let members = plan
-        .leaves()
-        .filter(|(part, on)| matches!((part, on), (Part::Member(_), PlannedLeaf::Device { .. })));
-    let empty = members.flat_map(|(part, _)| {
-        let device = devices.of(part).display();
+    let empty = devices_of(plan, devices, role).flat_map(|device| {
+        let device = device.display();
         let zero = format!("{program} --zero-superblock {device}");
         [
             line("make_blank", format!("empty {device}")),
@@ -114,18 +122,23 @@ fn remove_volume(uuid: &str, plan: &Plan, devices: &Devices) -> Result<Vec<Value
     let dmsetup = exec::require("dmsetup", "dmsetup")?;
     let name = layer::name_of_volume(uuid);
     let remove = layer::remove_volume(&dmsetup, &name, layer::has_udev()).join(" ");
-    let members = plan
-        .leaves()
-        .filter(|(part, on)| matches!((part, on), (Part::Member(_), PlannedLeaf::Device { .. })));
-    let empty = members.map(|(part, _)| {
-        line(
-            "make_blank",
-            format!("empty {}", devices.of(part).display()),
-        )
-    });
+    let members = devices_of(plan, devices, Role::Filesystem);
+    let empty = members.map(|device| line("make_blank", format!("empty {}", device.display())));
     Ok(iter::once(line("remove_volume", remove))
         .chain(empty)
         .collect())
+}
+
+/// The leaves of a role that are devices.
+fn devices_of<'a>(
+    plan: &'a Plan,
+    devices: &'a Devices,
+    role: Role,
+) -> impl Iterator<Item = &'a Path> {
+    let leaves = plan.leaves();
+    let devices_of_role = leaves
+        .filter(move |(part, on)| part.role() == role && matches!(on, PlannedLeaf::Device { .. }));
+    devices_of_role.map(|(part, _)| devices.of(part))
 }
 
 fn line(step: &str, command: String) -> Value {

@@ -4,7 +4,7 @@
 use super::{Engine, steps, undo};
 use crate::exec;
 use crate::journal::{Entry, JournalLeaf, State};
-use crate::layer::{self, Devices, Part, Step, Tell};
+use crate::layer::{self, Devices, Part, Role, Step, Tell};
 use crate::place::Place;
 use crate::plan::mount_options_again;
 use crate::probe::device::{self, Access, Opened};
@@ -115,13 +115,16 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
     if entry.pool().is_some() {
         return Ok((devices, held));
     }
-    if entry.has_array() {
-        let array = layer::array(entry)?.ok_or_else(|| {
-            Refusal::new(Kind::NotInThisState, "the array of the target is not there")
+    for role in [Role::Filesystem, Role::Log] {
+        if !entry.has_array(role) {
+            continue;
+        }
+        let array = layer::array(entry, role)?.ok_or_else(|| {
+            Refusal::new(Kind::NotInThisState, "an array of the target is not there")
                 .detail("It was stopped, or it has other devices.")
                 .hint("Release the target.")
         })?;
-        devices.array = Some(array.node);
+        devices.joined_mut(role).array = Some(array.node);
     }
     for (part, kept) in entry.leaves() {
         let opened = match kept {
@@ -189,7 +192,7 @@ fn check_mounted_again(entry: &Entry, before: &str) -> Result<String, Refusal> {
 fn look_again(entry: &Entry, held: &mut [(Part, Opened)]) -> Result<(), Refusal> {
     // An array holds its members, and no other program can claim them.
     let leaves = entry.leaves();
-    let free = leaves.filter(|(part, _)| *part == Part::Log || !entry.has_array());
+    let free = leaves.filter(|(part, _)| !entry.has_array(part.role()));
     for (part, kept) in free {
         let JournalLeaf::Device { path, identity } = kept else {
             continue;

@@ -3,7 +3,7 @@
 use super::{Engine, closed, taken};
 use crate::exec::{self, Outcome};
 use crate::journal::Entry;
-use crate::layer::{Devices, Part, PlannedLeaf, Step, Tell, check_discards, check_image};
+use crate::layer::{Devices, Part, PlannedLeaf, Role, Step, Tell, check_discards, check_image};
 use crate::plan::Plan;
 use crate::probe::device::{self, Access, Opened};
 use crate::probe::queue::Queue;
@@ -23,6 +23,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// Facts about an array of md or a volume of LVM, by their names.
+pub type ArrayDescription = serde_json::Map<String, serde_json::Value>;
+
 /// A plan being carried out.
 pub struct Work<'a> {
     pub(super) engine: &'a Engine,
@@ -39,7 +42,9 @@ pub struct Work<'a> {
     /// Properties in force of a zfs pool and its dataset.
     pub properties: BTreeMap<String, String>,
     /// Facts about the array of md or the volume of LVM, once it is in sync.
-    pub array: serde_json::Map<String, serde_json::Value>,
+    array: ArrayDescription,
+    /// Facts about the array over the devices of the log.
+    log_array: ArrayDescription,
     /// By what the filesystem is known.
     pub uuid: String,
     /// The values of settings before they were changed.
@@ -65,9 +70,18 @@ impl<'a> Work<'a> {
             options: String::new(),
             geometry: None,
             properties: BTreeMap::new(),
-            array: serde_json::Map::new(),
+            array: ArrayDescription::new(),
+            log_array: ArrayDescription::new(),
             uuid: plan.uuid.clone(),
             settings_before: Vec::new(),
+        }
+    }
+
+    /// Facts about the array over these leaves; none where there is none.
+    pub fn array(&self, role: Role) -> &ArrayDescription {
+        match role {
+            Role::Filesystem => &self.array,
+            Role::Log => &self.log_array,
         }
     }
 
@@ -80,14 +94,16 @@ impl<'a> Work<'a> {
             Step::Mkfs { .. } => self.mkfs(step, tell),
             Step::Geometry { .. } => self.look_at_geometry(step, tell),
             Step::AddPartition { part, .. } => self.add_partition(step, *part, tell),
-            Step::CreateArray { uuid, .. } => self.create_array(step, uuid, entry, tell),
+            Step::CreateArray { role, .. } => self.create_array(step, *role, entry, tell),
             Step::MakePart { uuid, member, .. } => self.make_part(step, uuid, *member, entry, tell),
             Step::MakeGroup { .. } => self.make_group(step, tell),
             Step::CreateVolume { .. } => self.create_volume(step, tell),
-            Step::WipeArray { .. } => self.wipe_array(step, tell),
-            Step::AwaitSync { volume, checks } => {
-                self.await_sync(step, volume.as_ref(), *checks, tell)
-            }
+            Step::WipeArray { role, .. } => self.wipe_array(step, *role, tell),
+            Step::AwaitSync {
+                role,
+                volume,
+                checks,
+            } => self.await_sync(step, *role, (volume.as_ref(), *checks), tell),
             Step::CreatePool { pool, .. } => self.create_pool(step, pool, entry, tell),
             Step::LoadModule { .. } | Step::CreateDataset { .. } => {
                 self.run(step, tell).map(|_| ())
@@ -167,8 +183,9 @@ impl<'a> Work<'a> {
                 "Change the target's layout or layout_options; the kernel's log (dmesg) may say why."
             }
             Step::CreateDataset { .. } => "Change the target's dataset_properties.",
-            Step::MakeJournal { .. } => match self.plan.log {
-                Some(PlannedLeaf::Image { .. }) => "Change the target's log_size.",
+            Step::MakeJournal { .. } => match self.plan.argument_of_log() {
+                Some("log_size") => "Change the target's log_size.",
+                Some("log_devices") => "Change the target's log_devices.",
                 _ => "Change the target's log_device.",
             },
             _ => "The kernel's log (dmesg) may say why.",
@@ -270,10 +287,7 @@ impl<'a> Work<'a> {
     fn verify(&mut self, mount_point: &Path) -> Result<(), Refusal> {
         let mounts = probe::mounts_on(mount_point)?;
         // btrfs shows one of its devices.
-        let devices = match &self.devices.array {
-            Some(array) => std::slice::from_ref(array),
-            None => &self.devices.members[..],
-        };
+        let devices = self.devices.members.targets();
         let is_of = |mount: &Mount| {
             let numbers = devices
                 .iter()
@@ -291,7 +305,8 @@ impl<'a> Work<'a> {
                     } =>
             {
                 self.options = mount.options.clone();
-                self.array = self.facts_of_array()?;
+                self.array = self.facts_of_array(Role::Filesystem)?;
+                self.log_array = self.facts_of_array(Role::Log)?;
                 check_confined(&mount.options, mount_point)
             }
             found => Err(Refusal::new(

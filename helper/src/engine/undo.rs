@@ -4,7 +4,7 @@
 use super::Engine;
 use crate::exec;
 use crate::journal::{Entry, Layer, State};
-use crate::layer::{self, Tell, UndoContext};
+use crate::layer::{self, Role, Tell, UndoContext};
 use crate::mount_users;
 use crate::output::log;
 use crate::place::Place;
@@ -98,7 +98,7 @@ impl UndoContext<'_> {
         for layer in entry.layers.iter().rev() {
             match layer {
                 Layer::Pool(pool) => self.destroy_pool(entry, pool)?,
-                Layer::Md { uuid } => self.stop_array(entry, uuid)?,
+                Layer::Md { uuid, role } => self.stop_array(entry, *role, uuid)?,
                 Layer::Lvm { uuid } => self.remove_volumes(entry, uuid)?,
                 Layer::Leaf { .. } => {}
             }
@@ -170,11 +170,11 @@ pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> Result<bool, Refusal> {
         return Ok(mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name));
     }
     let is_of = |number| probe::is_of_device(mount, number);
-    if entry.has_array() {
-        let array = layer::array(entry)?;
+    if entry.has_array(Role::Filesystem) {
+        let array = layer::array(entry, Role::Filesystem)?;
         return Ok(array.is_some_and(|array| is_of(array.number)));
     }
-    for member in entry.members() {
+    for member in entry.members(Role::Filesystem) {
         if layer::numbers_of(member, entry)?.into_iter().any(is_of) {
             return Ok(true);
         }

@@ -25,7 +25,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Makes the pool. Its name goes into the journal before, and its GUID right after.
+    /// Makes the pool, with its log. Its name goes into the journal before, and its GUID right after.
     pub(super) fn create_pool(
         &mut self,
         step: &Step,
@@ -33,7 +33,8 @@ impl Work<'_> {
         entry: &mut Entry,
         tell: Tell,
     ) -> Result<(), Refusal> {
-        let devices = self.look_at_wiped_members()?;
+        let parts: Vec<Part> = self.plan.leaves().map(|(part, _)| part).collect();
+        let devices = self.look_at_wiped_leaves(&parts)?;
         let journal = &self.engine.journal;
         let mut pool = KeptPool {
             name: name.to_owned(),

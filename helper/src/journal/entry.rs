@@ -7,7 +7,7 @@ use crate::recorder::Recorder;
 use crate::secure;
 use crate::settings::Changed;
 use pgfsbench_core::helper::Filesystem;
-use pgfsbench_core::helper::layout::MOST_MEMBERS;
+use pgfsbench_core::helper::layout::{MOST_LOGS, MOST_MEMBERS};
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -46,13 +46,56 @@ pub struct Entry {
     pub not_ours: Vec<PathBuf>,
 }
 
-/// A leaf of a target: one of the devices that its filesystem is made on, or that of its log.
+/// A leaf of a target: one of the devices that its filesystem is made on, or one of those of its log. Both are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(from = "StoredPart", into = "StoredPart")]
 pub enum Part {
-    /// Counted from 0.
+    Member(usize),
+    Log(usize),
+}
+
+/// A leaf as the journal names it. Entries from before logs on several devices have `log`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredPart {
     Member(usize),
     Log,
+    LogMember(usize),
+}
+
+impl From<StoredPart> for Part {
+    fn from(stored: StoredPart) -> Self {
+        match stored {
+            StoredPart::Member(n) => Self::Member(n),
+            StoredPart::Log => Self::Log(0),
+            StoredPart::LogMember(n) => Self::Log(n),
+        }
+    }
+}
+
+impl From<Part> for StoredPart {
+    fn from(part: Part) -> Self {
+        match part {
+            Part::Member(n) => Self::Member(n),
+            Part::Log(0) => Self::Log,
+            Part::Log(n) => Self::LogMember(n),
+        }
+    }
+}
+
+/// The use that leaves have, and the array over them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    #[default]
+    Filesystem,
+    Log,
+}
+
+impl Role {
+    fn is_filesystem(&self) -> bool {
+        *self == Self::Filesystem
+    }
 }
 
 /// One step of the stack below a filesystem.
@@ -63,15 +106,17 @@ pub enum Layer {
         part: Part,
         on: JournalLeaf,
     },
-    /// An array of md over the members.
+    /// An array of md over the members, or over the devices of the log.
     Md {
         uuid: String,
+        #[serde(default, skip_serializing_if = "Role::is_filesystem")]
+        role: Role,
     },
     /// A group of LVM over the members, with one volume.
     Lvm {
         uuid: String,
     },
-    /// A zfs pool over the members.
+    /// A zfs pool over the members, with its log.
     Pool(KeptPool),
 }
 
@@ -114,7 +159,7 @@ impl TryFrom<Stored> for Entry {
     fn try_from(stored: Stored) -> Result<Self, Self::Error> {
         let leaf = |part| move |on| Layer::Leaf { part, on };
         let members = stored.on.map(leaf(Part::Member(0)));
-        let logs = stored.log.map(leaf(Part::Log));
+        let logs = stored.log.map(leaf(Part::Log(0)));
         let pools = stored.pool.map(Layer::Pool);
         let of_first_version: Vec<Layer> = members.into_iter().chain(logs).chain(pools).collect();
         let (version, layers) = match (stored.version, of_first_version.is_empty()) {
@@ -173,21 +218,21 @@ impl Entry {
         })
     }
 
-    /// The leaves that the filesystem is made on.
-    pub fn members(&self) -> impl Iterator<Item = &JournalLeaf> {
-        let members = self.leaves().filter(|(part, _)| *part != Part::Log);
+    /// The leaves that the filesystem is made on, or those of its log.
+    pub fn members(&self, role: Role) -> impl Iterator<Item = &JournalLeaf> {
+        let members = self.leaves().filter(move |(part, _)| part.role() == role);
         members.map(|(_, on)| on)
     }
 
     pub fn has_log(&self) -> bool {
-        self.leaves().any(|(part, _)| part == Part::Log)
+        self.members(Role::Log).next().is_some()
     }
 
     /// True if it is an image with nothing between the image and the filesystem.
     fn is_one_image(&self) -> bool {
         let is_image = |layer: &Layer| match layer {
             Layer::Leaf { part, on } => {
-                *part != Part::Log && matches!(on, JournalLeaf::Image { .. })
+                part.role() == Role::Filesystem && matches!(on, JournalLeaf::Image { .. })
             }
             Layer::Md { .. } | Layer::Lvm { .. } | Layer::Pool(_) => false,
         };
@@ -202,9 +247,13 @@ impl Entry {
         })
     }
 
-    /// True if there is an array of md or a volume of LVM over the members, or there was about to be.
-    pub fn has_array(&self) -> bool {
-        let is_array = |layer: &Layer| matches!(layer, Layer::Md { .. } | Layer::Lvm { .. });
+    /// True if there is an array of md or a volume of LVM over these leaves, or there was about to be.
+    pub fn has_array(&self, role: Role) -> bool {
+        let is_array = |layer: &Layer| match layer {
+            Layer::Md { role: over, .. } => *over == role,
+            Layer::Lvm { .. } => role == Role::Filesystem,
+            Layer::Leaf { .. } | Layer::Pool(_) => false,
+        };
         self.layers.iter().any(is_array)
     }
 
@@ -267,7 +316,7 @@ impl Entry {
         if self.pool().is_some_and(|pool| pool.name != place.pool()) {
             return Err("its pool is not that of its place");
         }
-        if self.members().next().is_none() {
+        if self.members(Role::Filesystem).next().is_none() {
             return Err("it has no member");
         }
         for changed in &self.settings {
@@ -305,13 +354,22 @@ impl Part {
         match self {
             Self::Member(0) => place.image_name(""),
             Self::Member(n) => place.image_name(&format!("@{}", n + 1)),
-            Self::Log => place.image_name("@log"),
+            Self::Log(0) => place.image_name("@log"),
+            Self::Log(n) => place.image_name(&format!("@log{}", n + 1)),
+        }
+    }
+
+    pub fn role(self) -> Role {
+        match self {
+            Self::Member(_) => Role::Filesystem,
+            Self::Log(_) => Role::Log,
         }
     }
 
     /// All that a target may have.
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..MOST_MEMBERS).map(Self::Member).chain([Self::Log])
+        let members = (0..MOST_MEMBERS).map(Self::Member);
+        members.chain((0..MOST_LOGS).map(Self::Log))
     }
 }
 
@@ -378,9 +436,18 @@ mod tests {
         let several = with(vec![
             leaf(Part::Member(0), image("/srv/i/bench@t.img")),
             leaf(Part::Member(1), image("/srv/i/bench@t@2.img")),
-            leaf(Part::Log, image("/srv/i/bench@t@log.img")),
-            Layer::Md { uuid: "u".into() },
+            leaf(Part::Log(0), image("/srv/i/bench@t@log.img")),
+            leaf(Part::Log(1), image("/srv/i/bench@t@log2.img")),
+            Layer::Md {
+                uuid: "u".into(),
+                role: Role::Filesystem,
+            },
+            Layer::Md {
+                uuid: "v".into(),
+                role: Role::Log,
+            },
         ]);
+        assert_eq!(several.members(Role::Log).count(), 2);
         assert_eq!(several.check(&place, &config), Ok(()));
         let again = serde_json::to_string(&several).unwrap();
         assert_eq!(serde_json::from_str::<Entry>(&again).unwrap(), several);
@@ -394,21 +461,21 @@ mod tests {
             recorded(
                 &[
                     leaf(Part::Member(0), image("/srv/i/bench@t.img")),
-                    leaf(Part::Log, image("/srv/i/bench@t@log.img")),
+                    leaf(Part::Log(0), image("/srv/i/bench@t@log.img")),
                 ],
                 "/srv/i/bench@t@record.img",
             ),
             recorded(&good.layers, "/srv/i/bench@t@2.img"),
             with(vec![]),
-            with(vec![leaf(Part::Log, image("/srv/i/bench@t@log.img"))]),
+            with(vec![leaf(Part::Log(0), image("/srv/i/bench@t@log.img"))]),
             with(vec![leaf(Part::Member(1), image("/srv/i/bench@t.img"))]),
             with(vec![
                 leaf(Part::Member(0), image("/srv/i/bench@t.img")),
-                leaf(Part::Log, image("/srv/i/bench@t@2.img")),
+                leaf(Part::Log(0), image("/srv/i/bench@t@2.img")),
             ]),
             with(vec![
                 leaf(Part::Member(0), image("/srv/i/bench@t.img")),
-                leaf(Part::Log, image("/etc/passwd")),
+                leaf(Part::Log(1), image("/etc/passwd")),
             ]),
             other(|e| {
                 e.layers.push(Layer::Pool(KeptPool {
@@ -429,6 +496,22 @@ mod tests {
         ] {
             assert!(bad.check(&place, &config).is_err(), "{bad:?}");
         }
+    }
+
+    /// An earlier build has written such layers.
+    #[test]
+    fn layers_of_one_log_and_one_array_keep_their_form() {
+        let layers = |text: &str| serde_json::from_str::<Vec<Layer>>(text).unwrap();
+        let text = r#"[{"leaf":{"part":{"member":1},"on":{"image":{"path":"/i","bytes":1}}}},{"leaf":{"part":"log","on":{"image":{"path":"/l","bytes":1}}}},{"md":{"uuid":"u"}}]"#;
+        assert_eq!(serde_json::to_string(&layers(text)).unwrap(), text);
+        let further = text.replace("\"log\"", r#"{"log_member":1}"#);
+        assert!(matches!(
+            layers(&further)[1],
+            Layer::Leaf {
+                part: Part::Log(1),
+                ..
+            }
+        ));
     }
 
     /// The helper of another version may have written the journal.
@@ -462,7 +545,7 @@ mod tests {
         let place = Place::of_key("bench@t").unwrap();
         assert_eq!(entry.check(&place, &config), Ok(()));
         let parts: Vec<Part> = entry.leaves().map(|(part, _)| part).collect();
-        assert_eq!(parts, [Part::Member(0), Part::Log]);
+        assert_eq!(parts, [Part::Member(0), Part::Log(0)]);
         assert!(entry.has_log() && matches!(entry.layers.last(), Some(Layer::Pool(_))));
         let mixed = text.replace(
             "\"steps\"",

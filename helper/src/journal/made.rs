@@ -7,7 +7,7 @@ use crate::probe::contents::{Contents, Signature};
 use crate::probe::identity::Identity;
 use crate::secure::{self, failed};
 use pgfsbench_core::helper::Filesystem;
-use pgfsbench_core::helper::layout::MOST_MEMBERS;
+use pgfsbench_core::helper::layout::{MOST_LOGS, MOST_MEMBERS};
 use pgfsbench_core::refusal::Refusal;
 use rustix::fs::{AtFlags, Dir, fsync, unlinkat};
 use rustix::io::Errno;
@@ -112,7 +112,7 @@ pub fn claim_of_log(kind: &str, uuid: &str) -> String {
     }
 }
 
-/// By what a member of a filesystem is remembered. All members have its UUID.
+/// By what a member of a filesystem is remembered. All members have its UUID, and so have the devices of a pool's log, which come after these.
 pub fn claim_of_member(uuid: &str, member: usize) -> String {
     match member {
         0 => uuid.to_owned(),
@@ -124,7 +124,7 @@ pub fn claim_of_member(uuid: &str, member: usize) -> String {
 fn claims(kind: &str, uuid: &str) -> Vec<String> {
     match kind {
         LOG_OF_XFS => vec![claim_of_log(kind, uuid)],
-        _ => (0..MOST_MEMBERS)
+        _ => (0..MOST_MEMBERS + MOST_LOGS)
             .map(|member| claim_of_member(uuid, member))
             .collect(),
     }

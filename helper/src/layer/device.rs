@@ -19,7 +19,7 @@ pub fn device(
     let path = requested.path.as_str();
     let found = match part {
         Part::Member(n) => facts.devices.get(n).and_then(Option::as_ref),
-        Part::Log => facts.log_device.as_ref(),
+        Part::Log(n) => facts.log_devices.get(n).and_then(Option::as_ref),
     };
     let (Some(allowed), Some(found)) = (config.device(path), found) else {
         return Err(Refusal::new(Kind::NotAllowed, format!("device {path} is not allowed by the helper's configuration"))
@@ -105,12 +105,12 @@ pub fn check_apart(leaves: &[(Part, &PlannedLeaf)]) -> Result<(), Refusal> {
             PlannedLeaf::Device { facts: other, .. } => number(other) == number(facts),
             PlannedLeaf::Image { .. } => false,
         };
-        if leaves[..i].iter().find(is_same).is_none() {
+        let Some((other, _)) = leaves[..i].iter().find(is_same) else {
             continue;
-        }
-        let message = match part {
-            Part::Log => "the log is on the device of the filesystem".to_owned(),
-            Part::Member(_) => format!("device {path} is given twice"),
+        };
+        let message = match part.role() == other.role() {
+            true => format!("device {path} is given twice"),
+            false => "the log is on the device of the filesystem".to_owned(),
         };
         return Err(Refusal::new(Kind::NotAllowed, message)
             .detail(format!("{path} leads to {} too.", facts.node.display()))

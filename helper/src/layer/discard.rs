@@ -2,10 +2,10 @@
 
 use super::{Facts, Part, Step, extended};
 use crate::probe::queue::Limits;
-use pgfsbench_core::helper::{Filesystem, Prepare, SsdState};
+use pgfsbench_core::helper::{Filesystem, Log, Prepare, SsdState};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
-/// The steps that discard the whole device, and that of the log, if that is asked for.
+/// The steps that discard the whole devices, and those of the log, if that is asked for.
 pub fn steps(request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
     if request.ssd_state != Some(SsdState::Trimmed) {
         return Ok(Vec::new());
@@ -17,7 +17,8 @@ pub fn steps(request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
         }
     }
     let mut parts: Vec<Part> = (0..request.storage.members()).map(Part::Member).collect();
-    parts.extend(request.log.as_ref().map(|_| Part::Log));
+    let logs = request.log.as_ref().map_or(0, Log::members);
+    parts.extend((0..logs).map(Part::Log));
     let step = |part| {
         let program = facts.blkdiscard.clone()?;
         Ok(Step::Discard { program, part })

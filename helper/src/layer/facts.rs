@@ -1,5 +1,6 @@
 //! The facts from which a plan is made.
 
+use crate::journal::Role;
 use crate::place::Place;
 use crate::probe::device::DeviceFacts;
 use crate::probe::kernel::Support;
@@ -11,10 +12,10 @@ use std::path::PathBuf;
 /// The facts from which a plan is made.
 pub struct Facts {
     pub support: Support,
-    /// Whether the kernel has the driver of the layout: software RAID, or the device mapper.
-    pub driver: Support,
-    /// Whether that has the level of the layout.
-    pub level: Support,
+    /// The array or volume over the members.
+    pub array: ArrayFacts,
+    /// The array over the devices of the log.
+    pub log_array: ArrayFacts,
     /// Whether udev runs.
     pub has_udev: bool,
     pub kernel: String,
@@ -35,22 +36,40 @@ pub struct Facts {
     pub uuid: String,
     /// The UUID of its external log, where that has one of its own.
     pub log_uuid: String,
-    /// The UUID of an array of md.
-    pub array_uuid: String,
     /// One for each directory of images in the configuration, in the same order.
     pub images: Vec<Result<ImagesFacts, Refusal>>,
     /// Why this machine cannot record what is written; None if it can.
     pub no_recorder: Option<&'static str>,
     /// The devices that are asked for, in their order; None for one that is not allowed.
     pub devices: Vec<Option<KnownDevice>>,
-    /// The log device, if one is asked for and allowed.
-    pub log_device: Option<KnownDevice>,
+    /// The devices of the log that are asked for, in their order; None for one that is not allowed.
+    pub log_devices: Vec<Option<KnownDevice>>,
     /// Limits of each device's queue, in the order of the devices; for images, those of some loop device. None for what the kernel does not tell.
     pub limits: Vec<Option<Limits>>,
     /// The other target that has changed settings of one of the queues.
     pub queue_user: Option<Place>,
     /// The other target that has changed the kernel's settings.
     pub kernel_user: Option<Place>,
+}
+
+impl Facts {
+    pub fn array(&self, role: Role) -> &ArrayFacts {
+        match role {
+            Role::Filesystem => &self.array,
+            Role::Log => &self.log_array,
+        }
+    }
+}
+
+/// The facts for an array that is to be made.
+#[derive(Clone)]
+pub struct ArrayFacts {
+    /// Whether the kernel has the driver of the layout: software RAID, or the device mapper.
+    pub driver: Support,
+    /// Whether that has the level of the layout.
+    pub level: Support,
+    /// The UUID of an array of md, or the one that names a volume.
+    pub uuid: String,
 }
 
 /// A device, and what the helper's journal says of it.
@@ -104,6 +123,6 @@ pub struct ImagesFacts {
 pub struct ZfsFacts {
     /// True if there is a pool of the same name already.
     pub pool_is_there: bool,
-    /// True if each device is a partition. On a whole disk zpool would make two partitions.
+    /// True if each device is a partition, those of the log too. On a whole disk zpool would make two partitions.
     pub is_partition: bool,
 }

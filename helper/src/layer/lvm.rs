@@ -5,7 +5,7 @@ use super::md::{Part, members_now};
 use super::volume::{Lvm, NewVolume, group, name_of_volume, remove, uuid_of_part};
 use super::{Facts, Step, UndoContext};
 use crate::exec;
-use crate::journal::{Entry, JournalLeaf, Layer, PART_OF_LVM};
+use crate::journal::{Entry, JournalLeaf, Layer, PART_OF_LVM, Role};
 use crate::probe::arrays::Array;
 use crate::probe::kernel::{self, Support};
 use crate::probe::volumes::{self, Volume};
@@ -16,7 +16,8 @@ use std::path::Path;
 
 /// Refuses a volume that the kernel cannot make.
 pub fn module(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
-    if facts.driver != Support::Missing && facts.level == Support::Missing {
+    let array = &facts.array;
+    if array.driver != Support::Missing && array.level == Support::Missing {
         let message = format!("this kernel has no volumes of type {}", layout.word());
         return Err(Refusal::new(Kind::NotInThisState, message)
             .detail(format!(
@@ -26,7 +27,7 @@ pub fn module(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
             ))
             .hint("Give the layout lvm-linear or lvm-stripe, or one of md."));
     }
-    match facts.driver {
+    match array.driver {
         Support::Present => Ok(None),
         Support::Module => Ok(Some(Step::LoadModule {
             program: facts.modprobe.clone()?,
@@ -54,7 +55,7 @@ pub fn steps(request: &Prepare, layout: Layout, facts: &Facts) -> Result<Vec<Ste
         has_udev: facts.has_udev,
     };
     let dmsetup = facts.dmsetup.clone()?;
-    let uuid = &facts.array_uuid;
+    let uuid = &facts.array.uuid;
     let parts = (0..request.storage.members()).map(|member| Step::MakePart {
         lvm: lvm.clone(),
         uuid: uuid.clone(),
@@ -75,9 +76,11 @@ pub fn steps(request: &Prepare, layout: Layout, facts: &Facts) -> Result<Vec<Ste
     };
     // The members may hold data of an earlier volume at the same places.
     let wipe = Step::WipeArray {
+        role: Role::Filesystem,
         program: facts.wipefs.clone()?,
     };
     let wait = layout.has_sync().then(|| Step::AwaitSync {
+        role: Role::Filesystem,
         volume: Some((dmsetup, name_of_volume(uuid))),
         checks: request.initial_sync == Some(InitialSync::Check),
     });
@@ -91,7 +94,7 @@ pub fn array(entry: &Entry) -> Result<Option<Array>, Refusal> {
         _ => None,
     });
     for uuid in uuids {
-        if let Some(volume) = volume_over(uuid, &members_now(entry)?)? {
+        if let Some(volume) = volume_over(uuid, &members_now(entry, Role::Filesystem)?)? {
             return Ok(Some(volume));
         }
     }
@@ -124,7 +127,7 @@ const MOST_VOLUMES: usize = 64;
 impl UndoContext<'_> {
     /// Removes the volumes, and empties the members. Images need not be: their files go.
     pub fn remove_volumes(&mut self, entry: &Entry, uuid: &str) -> Result<(), Refusal> {
-        let members = members_now(entry)?;
+        let members = members_now(entry, Role::Filesystem)?;
         let ours = || -> Result<Vec<Volume>, Refusal> {
             let mut all = volumes::of_group(&format!("{}-", group(uuid)))?;
             all.retain(|volume| is_on(volume, &members));
@@ -145,7 +148,7 @@ impl UndoContext<'_> {
                 removed?;
             }
         }
-        for (number, member) in entry.members().enumerate() {
+        for (number, member) in entry.members(Role::Filesystem).enumerate() {
             if let JournalLeaf::Device { path, .. } = member
                 && Path::new(path).exists()
             {

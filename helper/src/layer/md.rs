@@ -1,21 +1,21 @@
-//! An array of md over all members. The helper waits until it is in sync. A release stops it, and leaves each device empty.
+//! An array of md over all members, or over the devices of the log. The helper waits until it is in sync. A release stops it, and leaves each device empty.
 
 use super::{Step, UndoContext, extended, numbers_of};
 use crate::exec;
-use crate::journal::{Entry, JournalLeaf, Layer, PART_OF_MD};
-use crate::layer::Facts;
+use crate::journal::{Entry, JournalLeaf, Layer, PART_OF_MD, Role};
+use crate::layer::{ArrayFacts, Facts};
 use crate::probe::arrays::{self, Array};
 use crate::probe::contents::{self, Contents};
 use crate::probe::device::{self, Access, DeviceFacts, Identity, Opened};
 use crate::probe::kernel::{self, Support};
-use pgfsbench_core::helper::{Filesystem, InitialSync, Layout, Prepare};
+use pgfsbench_core::helper::{Filesystem, InitialSync, Layout, LayoutOptions, Prepare};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::ops::Range;
 use std::path::Path;
 
 /// Refuses an array that the kernel cannot make. The module of software RAID is loaded first; the kernel itself loads that of the level.
-pub fn module(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
-    if facts.driver != Support::Missing && facts.level == Support::Missing {
+pub fn module(layout: Layout, array: &ArrayFacts, facts: &Facts) -> Result<Option<Step>, Refusal> {
+    if array.driver != Support::Missing && array.level == Support::Missing {
         let level = layout.word();
         let message = format!("this kernel has no software RAID of level {level}");
         return Err(Refusal::new(Kind::NotInThisState, message)
@@ -25,7 +25,7 @@ pub fn module(layout: Layout, facts: &Facts) -> Result<Option<Step>, Refusal> {
             ))
             .hint("Give another layout."));
     }
-    match facts.driver {
+    match array.driver {
         Support::Present => Ok(None),
         Support::Module => Ok(Some(Step::LoadModule {
             program: facts.modprobe.clone()?,
@@ -45,20 +45,30 @@ pub fn missing(release: &str) -> Refusal {
         .hint("On Debian the module is in the package linux-image-amd64; or give a layout of btrfs or zfs.")
 }
 
-/// The steps that make the array and wait for it, when all members are wiped.
-pub fn steps(request: &Prepare, layout: Layout, facts: &Facts) -> Result<Vec<Step>, Refusal> {
+/// The steps that make the array and wait for it, when all members are wiped. The options of the layout are not those of a log's array.
+pub fn steps(
+    request: &Prepare,
+    (role, layout): (Role, Layout),
+    facts: &Facts,
+) -> Result<Vec<Step>, Refusal> {
     let create = Step::CreateArray {
         program: facts.mdadm.clone()?,
-        uuid: facts.array_uuid.clone(),
+        role,
+        uuid: facts.array(role).uuid.clone(),
         layout,
-        options: request.layout_options.clone().unwrap_or_default(),
+        options: match role {
+            Role::Filesystem => request.layout_options.clone().unwrap_or_default(),
+            Role::Log => LayoutOptions::default(),
+        },
         skips_sync: request.initial_sync == Some(InitialSync::Skip),
     };
     // The members may hold data of an earlier array at the same places.
     let wipe = Step::WipeArray {
+        role,
         program: facts.wipefs.clone()?,
     };
     let wait = layout.has_sync().then_some(Step::AwaitSync {
+        role,
         volume: None,
         checks: request.initial_sync == Some(InitialSync::Check),
     });
@@ -130,15 +140,15 @@ pub fn add_geometry(
     }
 }
 
-/// The array of an entry. None if its members have none, or another one: its UUID is not that of the entry, or it has a device that
+/// The array of an entry over these leaves. None if they have none, or another one: its UUID is not that of the entry, or it has a device that
 /// is not one of them.
-pub fn array(entry: &Entry) -> Result<Option<Array>, Refusal> {
+pub fn array(entry: &Entry, role: Role) -> Result<Option<Array>, Refusal> {
     let uuids = entry.layers.iter().filter_map(|layer| match layer {
-        Layer::Md { uuid } => Some(uuid.as_str()),
+        Layer::Md { uuid, role: over } if *over == role => Some(uuid.as_str()),
         _ => None,
     });
     let uuids: Vec<&str> = uuids.collect();
-    let ours = members_now(entry)?;
+    let ours = members_now(entry, role)?;
     for member in &ours {
         if let Some(array) = arrays::over(*member)? {
             let is_ours = array.members.iter().all(|number| ours.contains(number))
@@ -164,10 +174,10 @@ fn uuid_of(array: &Array) -> Result<Option<String>, Refusal> {
     Ok(None)
 }
 
-/// The numbers of all members of an entry, also after a reboot.
-pub fn members_now(entry: &Entry) -> Result<Vec<(u32, u32)>, Refusal> {
+/// The numbers of these leaves of an entry, also after a reboot.
+pub fn members_now(entry: &Entry, role: Role) -> Result<Vec<(u32, u32)>, Refusal> {
     let mut numbers = Vec::new();
-    for member in entry.members() {
+    for member in entry.members(role) {
         numbers.extend(numbers_now(member, entry)?);
     }
     Ok(numbers)
@@ -201,20 +211,20 @@ pub struct Part<'a> {
 
 impl UndoContext<'_> {
     /// Stops the array, and empties the members. Images need not be: their files go.
-    pub fn stop_array(&mut self, entry: &Entry, uuid: &str) -> Result<(), Refusal> {
+    pub fn stop_array(&mut self, entry: &Entry, role: Role, uuid: &str) -> Result<(), Refusal> {
         let mdadm = exec::require("mdadm", "mdadm")?.display().to_string();
-        if let Some(array) = array(entry)? {
+        if let Some(array) = array(entry, role)? {
             let argv = [
                 mdadm.clone(),
                 "--stop".into(),
                 array.node.display().to_string(),
             ];
             let stopped = self.run("stop_array", &argv);
-            if self::array(entry)?.is_some() {
+            if self::array(entry, role)?.is_some() {
                 stopped?;
             }
         }
-        for member in entry.members() {
+        for member in entry.members(role) {
             if let JournalLeaf::Device { path, .. } = member
                 && Path::new(path).exists()
             {

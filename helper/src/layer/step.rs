@@ -1,7 +1,7 @@
 //! The steps by which a filesystem comes to be mounted.
 
 use super::volume::{Lvm, NewVolume};
-use super::{Part, mdadm};
+use super::{Part, Role, mdadm};
 use crate::recorder::Recorder;
 use crate::settings::{self, Value};
 use pgfsbench_core::helper::{Filesystem, Layout, LayoutOptions};
@@ -21,67 +21,90 @@ pub const LOG_SECTOR: &str = "{log_sector}";
 /// mkfs.xfs takes sectors of this size for a log on another device, whatever that device says.
 const SECTOR_OF_XFS_LOG: u64 = 512;
 
-/// The devices of a plan.
+/// The devices of leaves that have one role, and what is made of them.
 #[derive(Clone, Debug, Default)]
-pub struct Devices {
-    pub members: Vec<PathBuf>,
-    /// The array of md or volume of LVM over the members.
+pub struct Joined {
+    pub leaves: Vec<PathBuf>,
+    /// The array of md or volume of LVM over them.
     pub array: Option<PathBuf>,
-    pub log: PathBuf,
-    /// Bytes of a sector of the filesystem's device; 0 where that is not known.
+    /// Bytes of a sector; 0 where that is not known.
     pub sector: u64,
-    /// Bytes of a sector of the log's device; 0 where that is not known.
-    pub log_sector: u64,
 }
 
-impl Devices {
-    /// The device of a leaf; empty where that is not known.
-    pub fn of(&self, part: Part) -> &Path {
-        match part {
-            Part::Member(n) => self.members.get(n).map_or(Path::new(""), PathBuf::as_path),
-            Part::Log => &self.log,
+impl Joined {
+    /// The one device that is used; empty where that is not known.
+    pub fn device(&self) -> &Path {
+        let first = self.leaves.first();
+        self.array
+            .as_deref()
+            .unwrap_or(first.map_or(Path::new(""), PathBuf::as_path))
+    }
+
+    /// The devices that are written to: the array, or all leaves.
+    pub fn targets(&self) -> &[PathBuf] {
+        match &self.array {
+            Some(array) => std::slice::from_ref(array),
+            None => &self.leaves,
         }
     }
 
-    pub fn set(&mut self, part: Part, device: PathBuf) {
-        match part {
-            Part::Member(n) => {
-                let length = self.members.len().max(n + 1);
-                self.members.resize(length, PathBuf::new());
-                self.members[n] = device;
-            }
-            Part::Log => self.log = device,
+    fn names_of_targets(&self) -> impl Iterator<Item = String> {
+        let name = |path: &PathBuf| path.display().to_string();
+        self.targets().iter().map(name)
+    }
+}
+
+/// The devices of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Devices {
+    pub members: Joined,
+    pub log: Joined,
+}
+
+impl Devices {
+    pub fn joined(&self, role: Role) -> &Joined {
+        match role {
+            Role::Filesystem => &self.members,
+            Role::Log => &self.log,
         }
+    }
+
+    pub fn joined_mut(&mut self, role: Role) -> &mut Joined {
+        match role {
+            Role::Filesystem => &mut self.members,
+            Role::Log => &mut self.log,
+        }
+    }
+
+    /// The device of a leaf; empty where that is not known.
+    pub fn of(&self, part: Part) -> &Path {
+        let (Part::Member(n) | Part::Log(n)) = part;
+        let leaf = self.joined(part.role()).leaves.get(n);
+        leaf.map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    pub fn set(&mut self, part: Part, device: PathBuf) {
+        let (Part::Member(n) | Part::Log(n)) = part;
+        let leaves = &mut self.joined_mut(part.role()).leaves;
+        leaves.resize(leaves.len().max(n + 1), PathBuf::new());
+        leaves[n] = device;
     }
 
     /// The device that the filesystem is mounted from.
     pub fn filesystem(&self) -> &Path {
-        self.array.as_deref().unwrap_or(self.of(Part::Member(0)))
-    }
-
-    /// The devices that mkfs writes to, without that of the log.
-    fn targets(&self) -> Vec<String> {
-        let members = self.members.iter().map(PathBuf::as_path);
-        let targets = match &self.array {
-            Some(array) => vec![array.as_path()],
-            None => members.collect(),
-        };
-        targets
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect()
+        self.members.device()
     }
 
     /// An option with the names and sizes of these devices.
     fn in_option(&self, option: &str) -> String {
-        let sector = match self.log_sector > SECTOR_OF_XFS_LOG {
-            true => format!(",sectsize={}", self.log_sector),
+        let sector = match self.log.sector > SECTOR_OF_XFS_LOG {
+            true => format!(",sectsize={}", self.log.sector),
             false => String::new(),
         };
         let option = option
-            .replace(LOG, &self.log.display().to_string())
+            .replace(LOG, &self.log.device().display().to_string())
             .replace(LOG_SECTOR, &sector);
-        let members = self.members.iter().enumerate();
+        let members = self.members.leaves.iter().enumerate();
         members.fold(option, |option, (n, device)| {
             option.replace(&member(n), &device.display().to_string())
         })
@@ -92,10 +115,10 @@ impl Devices {
     fn in_options_of_mkfs(&self, options: &[String]) -> Vec<String> {
         let is_xfs_with_log = options.iter().any(|option| option.contains(LOG_SECTOR));
         let is_given = options.iter().any(|option| option == "-s");
-        let is_larger = self.sector > 0 && self.log_sector > self.sector;
+        let is_larger = self.members.sector > 0 && self.log.sector > self.members.sector;
         let mut all: Vec<String> = options.iter().map(|o| self.in_option(o)).collect();
         if is_xfs_with_log && is_larger && !is_given {
-            all.extend(["-s".to_owned(), format!("size={}", self.log_sector)]);
+            all.extend(["-s".to_owned(), format!("size={}", self.log.sector)]);
         }
         all
     }
@@ -137,9 +160,10 @@ pub enum Step {
         path: String,
         part: Part,
     },
-    /// An array of md over all members.
+    /// An array of md over all members, or over the devices of the log.
     CreateArray {
         program: PathBuf,
+        role: Role,
         uuid: String,
         layout: Layout,
         options: LayoutOptions,
@@ -164,9 +188,11 @@ pub enum Step {
     },
     WipeArray {
         program: PathBuf,
+        role: Role,
     },
     /// Waits until the array is in sync. A volume is asked by dmsetup and its name.
     AwaitSync {
+        role: Role,
         volume: Option<(PathBuf, String)>,
         /// Then compares all copies and parity.
         checks: bool,
@@ -287,24 +313,11 @@ impl Step {
         let text = |path: &Path| path.display().to_string();
         let device = devices.filesystem();
         let argv = match self {
-            Step::CreateArray {
-                program,
-                uuid,
-                layout,
-                options,
-                skips_sync,
-            } => mdadm::create(
-                program,
-                uuid,
-                (*layout, options, *skips_sync),
-                &devices.members,
-            ),
-            Step::MakePart { lvm, uuid, member } => lvm.make_part(uuid, *member, &devices.members),
-            Step::MakeGroup { lvm, uuid } => lvm.make_group(uuid, &devices.members),
-            Step::CreateVolume { lvm, uuid, volume } => {
-                lvm.create_volume(uuid, volume, &devices.members)
-            }
-            Step::WipeArray { program } => vec![text(program), "--all".into(), text(device)],
+            Step::CreateArray { .. }
+            | Step::MakePart { .. }
+            | Step::MakeGroup { .. }
+            | Step::CreateVolume { .. }
+            | Step::WipeArray { .. } => return self.argv_of_array(devices),
             Step::Attach {
                 program,
                 image,
@@ -324,13 +337,13 @@ impl Step {
             Step::MakeJournal { program, options } => {
                 let mut argv = vec![text(program)];
                 argv.extend(options.iter().cloned());
-                argv.push(text(&devices.log));
+                argv.push(text(devices.log.device()));
                 argv
             }
             Step::Mkfs { program, options } => {
                 let mut argv = vec![text(program)];
                 argv.extend(devices.in_options_of_mkfs(options));
-                argv.extend(devices.targets());
+                argv.extend(devices.members.names_of_targets());
                 argv
             }
             Step::Geometry { program } => vec![text(program), "-h".into(), text(device)],
@@ -351,6 +364,36 @@ impl Step {
                 return self.argv_of_pool(devices);
             }
             Step::Mount { .. } => return self.argv_of_mount(devices),
+            _ => return None,
+        };
+        Some(argv)
+    }
+
+    /// The command of a step of an array of md, or of a volume of LVM.
+    fn argv_of_array(&self, devices: &Devices) -> Option<Vec<String>> {
+        let members = &devices.members.leaves;
+        let argv = match self {
+            Step::CreateArray {
+                program,
+                role,
+                uuid,
+                layout,
+                options,
+                skips_sync,
+            } => mdadm::create(
+                program,
+                uuid,
+                (*layout, options, *skips_sync),
+                &devices.joined(*role).leaves,
+            ),
+            Step::MakePart { lvm, uuid, member } => lvm.make_part(uuid, *member, members),
+            Step::MakeGroup { lvm, uuid } => lvm.make_group(uuid, members),
+            Step::CreateVolume { lvm, uuid, volume } => lvm.create_volume(uuid, volume, members),
+            Step::WipeArray { program, role } => {
+                let text = |path: &Path| path.display().to_string();
+                let array = devices.joined(*role).device();
+                vec![text(program), "--all".into(), text(array)]
+            }
             _ => return None,
         };
         Some(argv)
@@ -379,7 +422,14 @@ impl Step {
                 argv.extend(with_option("-o", properties));
                 argv.push(pool.clone());
                 argv.extend((!joined_as.is_empty()).then(|| (*joined_as).to_owned()));
-                argv.extend(devices.targets());
+                argv.extend(devices.members.names_of_targets());
+                let words_of_log = match devices.log.leaves.len() {
+                    0 => &[][..],
+                    1 => &["log"],
+                    _ => &["log", "mirror"],
+                };
+                argv.extend(words_of_log.iter().map(|&word| word.to_owned()));
+                argv.extend(devices.log.names_of_targets());
                 argv
             }
             Step::CreateDataset {
@@ -474,7 +524,7 @@ impl Step {
             | Step::SetArrayQueue { values }
             | Step::KeepQueue { values }
             | Step::SetKernel { values } => self.words_of_settings(values),
-            Step::AwaitSync { volume, checks } => {
+            Step::AwaitSync { volume, checks, .. } => {
                 let read = match volume {
                     Some((program, name)) => format!("{} status {name}", program.display()),
                     None => {

@@ -118,7 +118,7 @@ impl UndoContext<'_> {
                 .hint("Look at it, and destroy it by hand.")),
             };
         }
-        for (member, kept) in entry.members().enumerate() {
+        for (member, (_, kept)) in entry.leaves().enumerate() {
             if let JournalLeaf::Device { identity, .. } = kept {
                 let claim = claim_of_member(&pool.guid, member);
                 self.journal.claim(&claim, &entry.place, identity)?;
@@ -132,14 +132,14 @@ impl UndoContext<'_> {
 
 fn is_ours(pool: &Pool, kept: &KeptPool, entry: &Entry) -> Result<bool, Refusal> {
     let mut ours = Vec::new();
-    for member in entry.members() {
-        match member {
+    for (_, leaf) in entry.leaves() {
+        match leaf {
             JournalLeaf::Image { path, .. } => {
                 let partitions = loops::of_image(path)?;
                 let partitions = partitions.iter().map(|device| partition_of(device));
                 ours.extend(partitions.filter_map(|partition| probe::device_number(&partition)));
             }
-            JournalLeaf::Device { .. } => ours.extend(numbers_of(member, entry)?),
+            JournalLeaf::Device { .. } => ours.extend(numbers_of(leaf, entry)?),
         }
     }
     let is_on = |device: &PathBuf| {

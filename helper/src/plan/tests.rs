@@ -1,5 +1,5 @@
 use super::*;
-use crate::layer::{Holder, ImagesFacts, KnownDevice, ZfsFacts};
+use crate::layer::{ArrayFacts, Holder, ImagesFacts, KnownDevice, ZfsFacts};
 use crate::probe::contents::{Contents, Signature};
 use crate::probe::device::{DeviceFacts, Identity};
 use pgfsbench_core::helper::{DeviceRequest, Name, Storage};
@@ -31,6 +31,9 @@ const CONFIG: &str = r#"
     path = "/dev/disk/by-id/wiped"
     wipe = true
     serial = "S1"
+    [[device]]
+    path = "/dev/disk/by-id/log2"
+    serial = "S1"
 "#;
 
 fn place() -> Place {
@@ -45,12 +48,20 @@ fn images(used: u64, images: u32, free: u64) -> ImagesFacts {
     }
 }
 
+fn array_facts(uuid: &str) -> ArrayFacts {
+    ArrayFacts {
+        driver: Support::Present,
+        level: Support::Present,
+        uuid: uuid.into(),
+    }
+}
+
 fn facts() -> Facts {
     let program = |name: &str| Ok(Path::new("/usr/sbin").join(name));
     Facts {
         support: Support::Present,
-        driver: Support::Present,
-        level: Support::Present,
+        array: array_facts("00000000-0000-4000-8000-000000000002"),
+        log_array: array_facts("11111111-0000-4000-8000-000000000003"),
         has_udev: true,
         kernel: "6.1".into(),
         mkfs: program("mkfs.x"),
@@ -65,14 +76,13 @@ fn facts() -> Facts {
         mdadm: program("mdadm"),
         lvm: program("lvm"),
         dmsetup: program("dmsetup"),
-        array_uuid: "00000000-0000-4000-8000-000000000002".into(),
         zfs_facts: ZfsFacts::default(),
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![Ok(images(0, 0, 100)), Ok(images(0, 0, 100))],
         no_recorder: None,
         devices: vec![],
-        log_device: None,
+        log_devices: vec![],
         limits: vec![],
         queue_user: None,
         kernel_user: None,
@@ -138,18 +148,18 @@ fn script(plan: &Plan, device: &str) -> Vec<String> {
 
 /// The script on devices with sectors of these sizes: of the filesystem, and of the log.
 fn script_with(plan: &Plan, device: &str, [sector, log_sector]: [u64; 2]) -> Vec<String> {
-    // Further members have the name of the first with a letter behind it.
+    // Further members, and devices of the log, have the name of the first with a letter behind it.
     let mut devices = plan.devices();
-    for member in 0..plan.members.len() {
-        let letter = ["", "b", "c", "d"][member];
-        devices.set(Part::Member(member), format!("{device}{letter}").into());
+    for (part, _) in plan.leaves() {
+        let (first, n) = match part {
+            Part::Member(n) => (device, n),
+            Part::Log(n) => ("/dev/log", n),
+        };
+        let letter = ["", "b", "c", "d"][n];
+        devices.set(part, format!("{first}{letter}").into());
     }
-    let devices = Devices {
-        log: "/dev/log".into(),
-        sector,
-        log_sector,
-        ..devices
-    };
+    devices.members.sector = sector;
+    devices.log.sector = log_sector;
     let line = |step: &Step| {
         step.argv(&devices)
             .map_or(step.words(), |argv| argv.join(" "))

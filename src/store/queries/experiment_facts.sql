@@ -18,6 +18,7 @@ SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.targe
   'settings', coalesce(r.target_definition -> 'settings', '{}') || coalesce(t.own -> 'settings', '{}'),
   'block_settings', r.target_definition -> 'block_settings', 'kernel_settings', r.target_definition -> 'kernel_settings',
   'layout', r.target_definition ->> 'layout', 'members', coalesce(jsonb_array_length(r.target_definition -> 'devices'), (r.target_definition ->> 'image_count')::integer),
+    'log_devices', CASE jsonb_typeof(r.target_definition -> 'log_devices') WHEN 'array' THEN jsonb_array_length(r.target_definition -> 'log_devices') END,
   'workload', r.workload, 'clients', r.clients, 'forced_checkpoints', c.forced, 'checkpoints', c.checkpoints,
     'data_checksums', e.data_checksums, 'device_read_bytes', c.device_read, 'server_read_bytes', c.server_read,
     'is_on_loop', jsonb_path_exists(e.layers, '$[*] ? (@.kind == "loop")'),

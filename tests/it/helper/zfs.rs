@@ -9,22 +9,29 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Output;
 
-/// The pool is a file with its name and its device.
+/// The pool is a file with its name and its devices.
 const ZPOOL: &str = r#"#!/bin/sh
 echo "zpool $*" >> LAB/asked
-read -r name device 2> /dev/null < LAB/pool
+read -r name devices 2> /dev/null < LAB/pool
 for last; do :; done
 case $1 in
     version) echo zfs-2.1.11-1 ;;
     create)
-        [ -b "$last" ] || { echo "cannot open '$last'"; exit 1; }
-        while [ $# -gt 2 ]; do shift; done
-        echo "$1 $last" > LAB/pool ;;
+        devices=''
+        for word; do
+            case $word in
+                pgfsbench-*) name=$word ;;
+                /dev/*)
+                    [ -b "$word" ] || { echo "cannot open '$word'"; exit 1; }
+                    devices="$devices $word" ;;
+            esac
+        done
+        echo "$name$devices" > LAB/pool ;;
     destroy) [ "$last" = "$name" ] && rm LAB/pool ;;
     *)
         [ "$last" = "$name" ] || { echo "cannot open '$last': no such pool"; exit 1; }
         case "$*" in
-            list*) printf '%s\t1G\t100K\n\t%s\t1G\t-\n' "$name" "$device" ;;
+            list*) printf '%s\t1G\t100K\n' "$name"; printf '\t%s\t1G\t-\n' $devices ;;
             *guid*) echo 12345678901234567890 ;;
             *) printf 'ashift\t12\n' ;;
         esac ;;
@@ -38,7 +45,7 @@ const MOUNT: &str =
     "#!/bin/sh\necho \"mount.zfs $*\" >> LAB/asked\necho 'filesystem cannot be mounted'\nexit 1\n";
 const MODPROBE: &str = "#!/bin/sh\nexit 0\n";
 
-const PREPARE: [&str; 11] = [
+const PREPARE: [&str; 13] = [
     "prepare",
     "--target",
     "t",
@@ -46,6 +53,8 @@ const PREPARE: [&str; 11] = [
     "zfs",
     "--image",
     "320MB",
+    "--log-image",
+    "128MB",
     "--pool-properties",
     "ashift=12",
     "--dataset-properties",
@@ -100,11 +109,9 @@ fn a_pool_that_cannot_be_mounted_is_destroyed() {
     ] {
         assert!(asked.contains(words), "no `{words}` in {asked}");
     }
-    assert!(
-        asked
-            .lines()
-            .any(|l| l.starts_with("zpool create") && l.ends_with("p1"))
-    );
+    assert!(asked.lines().any(|l| l.starts_with("zpool create")
+        && l.contains("p1 log /dev/loop")
+        && l.ends_with("p1")));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Arrays and pools that the helper makes in a guest of several disks.
+//! Arrays, mirrored logs and pools that the helper makes in a guest of several disks.
 
 use super::{all, boot_alone, root};
 
@@ -51,6 +51,42 @@ fn arrays_by_the_helper_in_a_guest() {
         "5 of 5 disks are usable again",
         "0 arrays are left",
         "0 volumes are left",
+    ];
+    assert_eq!(facts(&said), expected, "{said}");
+}
+
+/// Filesystems on a disk and on a volume, with a log on an array of two disks: it is in sync before the run, is found again when the filesystem is
+/// mounted again, and nothing of it is left.
+#[test]
+fn mirrored_logs_by_the_helper_in_a_guest() {
+    let Some(said) = said_in_guest(
+        "mirrored_logs_by_the_helper_in_a_guest",
+        "xfs+disks4",
+        900,
+        "tests/lab/mirrored_log.sql",
+    ) else {
+        return;
+    };
+    let run = |target: &str| {
+        format!(
+            "{target}, log on raid1 of 2 disks, degraded 0, external true, durable by settings (not tried)"
+        )
+    };
+    let expected = [
+        run("alone done on ext4"),
+        run("striped done on xfs"),
+        "below the log of alone: md uml uml".into(),
+        "below the log of striped: md uml uml".into(),
+        "below alone: uml".into(),
+        "below striped: lvm uml uml md uml uml".into(),
+        "finding raid_without_bitmap of alone, striped".into(),
+        "remount 2 times".into(),
+        "2 waits for a sync".into(),
+        "4 superblocks removed".into(),
+        "known devices of logs: 2".into(),
+        "4 of 4 disks are usable again".into(),
+        "0 arrays are left".into(),
+        "0 volumes are left".into(),
     ];
     assert_eq!(facts(&said), expected, "{said}");
 }

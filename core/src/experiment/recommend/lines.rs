@@ -31,7 +31,11 @@ pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
     if made {
         let command = f.mkfs_command.as_deref().and_then(stored::mkfs);
         if let Some((layout, members)) = super::layout_of(f) {
-            let line = text::layout_comes_first(layout.name(), members);
+            let line = text::layout_comes_first(layout.name(), members, "YOUR-DEVICE");
+            rows.push(to_paste("mkfs", line));
+        }
+        if let Some((layout, devices)) = super::log_layout_of(f) {
+            let line = text::layout_comes_first(layout.name(), devices, "YOUR-LOG-DEVICE");
             rows.push(to_paste("mkfs", line));
         }
         if let Some(command) = command {
@@ -195,6 +199,14 @@ mod tests {
                 "mkfs: # make raid10 of 4 devices first: YOUR-DEVICE stands for it",
                 "mkfs: # what /dev/disk/by-id/YOUR-DEVICE holds is lost",
             ]
+        );
+        let f = json!({
+            "kind": "image", "filesystem": "ext4", "kernel": "6.1.0", "log_devices": 2,
+            "mkfs_command": "/sbin/mkfs.ext4 -q -F -U 1-2-3 -J device=/dev/md127 /dev/loop3",
+        });
+        assert_eq!(
+            of(f, &here())[0],
+            "mkfs: # make raid1 of 2 devices first: YOUR-LOG-DEVICE stands for it"
         );
     }
 

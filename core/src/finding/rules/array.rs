@@ -9,10 +9,12 @@ use crate::{
 /// Among random starts, fewer than one pause in a thousand is longer than this number of mean pauses.
 const RARE: f64 = 7.0;
 
-/// The layers below the data, then those below WAL on another filesystem.
+/// The layers below the data, those below an external log, then those below WAL on another filesystem.
 fn layers(facts: &RunFacts) -> impl Iterator<Item = &Layer> {
     let of_wal = facts.wal_storage.iter().flat_map(|wal| &wal.layers);
-    facts.storage.layers.iter().chain(of_wal).flatten()
+    let of_data = facts.storage.layers.iter();
+    let of_data = of_data.chain(&facts.storage.log_layers);
+    of_data.chain(of_wal).flatten()
 }
 
 fn arrays(facts: &RunFacts) -> impl Iterator<Item = &Layer> {

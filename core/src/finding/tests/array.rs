@@ -41,6 +41,22 @@ fn layer(storage: &mut StorageFacts, place: usize) -> &mut Layer {
 }
 
 #[test]
+fn the_array_of_an_external_log_is_judged_too() {
+    let mut facts = on_raid();
+    let mut log = facts.storage.layers.clone().unwrap();
+    log[2].degraded = Some(1);
+    facts.storage.log_layers = Some(log);
+    assert_eq!(
+        told(&facts),
+        one(
+            "raid_degraded",
+            Severity::Warning,
+            "md0 lacks 1 of its disks"
+        )
+    );
+}
+
+#[test]
 fn work_in_the_window_makes_the_run_invalid() {
     assert_eq!(told(&on_raid()), []);
     let works = || {

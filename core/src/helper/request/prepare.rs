@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::helper::layout::{InitialSync, Layout, LayoutOptions, LayoutRequest, Maker};
+use crate::helper::layout::{
+    self, InitialSync, Layout, LayoutOptions, LayoutRequest, MOST_LOGS, Maker,
+};
 use crate::helper::options::{dataset_properties, mkfs_arguments, mount_options, pool_properties};
 use crate::helper::record::Record;
 use crate::helper::{BlockSettings, Filesystem, KernelSettings, Marks, SsdState};
@@ -127,6 +129,35 @@ pub enum Log {
     Image { bytes: u64 },
     /// A block device that the helper's configuration names with the same path.
     Device(DeviceRequest),
+    /// Such devices, each of which holds the whole log.
+    Devices(Vec<DeviceRequest>),
+}
+
+impl Log {
+    /// The devices; none for an image.
+    pub fn devices(&self) -> &[DeviceRequest] {
+        match self {
+            Self::Image { .. } => &[],
+            Self::Device(device) => std::slice::from_ref(device),
+            Self::Devices(devices) => devices,
+        }
+    }
+
+    /// The number of devices or images.
+    pub fn members(&self) -> usize {
+        match self {
+            Self::Image { .. } => 1,
+            Self::Device(_) | Self::Devices(_) => self.devices().len(),
+        }
+    }
+
+    /// The smallest image for the log of a filesystem: xfs wants no less, and zfs twice as much.
+    fn smallest_bytes(filesystem: Filesystem) -> u64 {
+        match filesystem {
+            Filesystem::Zfs => 2 * SMALLEST_LOG,
+            _ => SMALLEST_LOG,
+        }
+    }
 }
 
 /// To make a filesystem and mount it: the `request` of a job whose action is `prepare`.
@@ -195,8 +226,14 @@ impl Prepare {
         }
     }
 
+    /// The layout of the external log; None where it is on one device, or in the filesystem.
+    pub fn log_layout(&self) -> Option<Layout> {
+        let devices = self.log.as_ref().map_or(0, Log::members);
+        layout::of_log(self.filesystem, devices)
+    }
+
     /// This request for sparse images, with no change to the machine. They are as large as the target's own, since some options take room; they are
-    /// small for devices.
+    /// small for devices. A mirrored log takes the options that one image takes.
     pub fn on_trial_image(&self) -> Self {
         let bytes = match self.storage.images() {
             Some((bytes, _)) => bytes,
@@ -214,7 +251,7 @@ impl Prepare {
             },
         };
         let of_log = |_: &Log| Log::Image {
-            bytes: SMALLEST_LOG,
+            bytes: Log::smallest_bytes(self.filesystem),
         };
         Self {
             storage,
@@ -249,18 +286,7 @@ impl Prepare {
     }
 
     fn check_layout(&self) -> Result<(), Refusal> {
-        let devices = self.storage.devices();
-        let is_given_before = |(i, device): &(usize, &DeviceRequest)| {
-            devices[..*i].iter().any(|d| d.path == device.path)
-        };
-        if let Some((_, twice)) = devices.iter().enumerate().find(is_given_before) {
-            return Err(Refusal::argument(format!(
-                "device {} is given twice",
-                quoted(&twice.path)
-            ))
-            .detail("Each device of a target is another one.")
-            .hint("Leave one of the two out."));
-        }
+        check_apart(self.storage.devices())?;
         LayoutRequest {
             layout: self.layout,
             options: self.layout_options.as_ref(),
@@ -328,21 +354,32 @@ impl Prepare {
         if !fs.takes_log() {
             return Err(Refusal::argument(format!("{fs} takes no log elsewhere"))
                 .detail("Its log or journal is in the filesystem, or it has none.")
-                .hint("Leave the log out, or choose xfs, ext4 or ext3."));
+                .hint("Leave the log out, or choose xfs, ext4, ext3 or zfs."));
         }
-        let is_member = |log: &DeviceRequest| {
-            let mut members = self.storage.devices().iter();
-            members.any(|member| member.path == log.path)
+        if let Log::Image { bytes } = log {
+            return check_image_size(*bytes, Log::smallest_bytes(fs), "a log");
+        }
+        if !(1..=MOST_LOGS).contains(&log.members()) {
+            return Err(
+                Refusal::argument(format!("a log on {} devices", log.members()))
+                    .detail(format!("A log has 1 to {MOST_LOGS} devices."))
+                    .hint("Give as many in log_devices."),
+            );
+        }
+        let mut members = self.storage.devices().iter();
+        let is_log = |member: &&DeviceRequest| {
+            let mut devices = log.devices().iter();
+            devices.any(|device| device.path == member.path)
         };
-        match log {
-            Log::Image { bytes } => check_image_size(*bytes, SMALLEST_LOG, "a log"),
-            Log::Device(log) if is_member(log) => Err(Refusal::argument(
-                "the log is on the device of the filesystem",
-            )
-            .detail(format!("Both are {}.", quoted(&log.path)))
-            .hint("Name another device, or leave the log out.")),
-            Log::Device(log) => log.check(),
+        if let Some(both) = members.find(is_log) {
+            return Err(
+                Refusal::argument("the log is on the device of the filesystem")
+                    .detail(format!("Both are {}.", quoted(&both.path)))
+                    .hint("Name another device, or leave the log out."),
+            );
         }
+        log.devices().iter().try_for_each(DeviceRequest::check)?;
+        check_apart(log.devices())
     }
 
     /// One record is of one image.
@@ -405,6 +442,21 @@ const SMALLEST_LOG: u64 = 64 << 20;
 const SMALLEST_RECORD: u64 = 64 << 20;
 /// Its entries are in the memory of the recorder.
 const LARGEST_RECORD: u64 = 4 << 30;
+
+/// Refuses a device that is named twice.
+fn check_apart(devices: &[DeviceRequest]) -> Result<(), Refusal> {
+    let is_given_before =
+        |(i, device): &(usize, &DeviceRequest)| devices[..*i].iter().any(|d| d.path == device.path);
+    match devices.iter().enumerate().find(is_given_before) {
+        None => Ok(()),
+        Some((_, twice)) => Err(Refusal::argument(format!(
+            "device {} is given twice",
+            quoted(&twice.path)
+        ))
+        .detail("Each device of a target is another one.")
+        .hint("Leave one of the two out.")),
+    }
+}
 
 fn check_image_size(bytes: u64, smallest: u64, of_what: &str) -> Result<(), Refusal> {
     if bytes < smallest {

@@ -117,6 +117,9 @@ fn everything_that_a_target_may_ask_for() {
                                 "dirty_expire_centisecs": 100, "dirty_writeback_centisecs": 50}}"#,
         r#"{"storage": {"image": {"bytes": 1073741824, "sparse": false}}, "filesystem": "ext4",
             "log": {"image": {"bytes": 134217728}}, "ssd_state": "as_is"}"#,
+        r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "xfs",
+            "log": {"devices": [{"path": "/dev/disk/by-id/b", "serial": "S"}, {"path": "/dev/disk/by-id/c"}]}}"#,
+        r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "zfs", "log": {"devices": [{"path": "/dev/sdb1"}]}}"#,
         r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "ext4", "mkfs_options": "-O none,has_journal",
             "record": {"log_bytes": 4294967296}}"#,
         r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "ext2", "record": {"log_bytes": 67108864}}"#,
@@ -159,6 +162,41 @@ fn what_does_not_go_together_is_refused() {
             device,
             r#""filesystem": "xfs", "log": {"device": {"path": "/etc/passwd"}}"#,
             "invalid device path",
+        ),
+        (
+            device,
+            r#""filesystem": "zfs", "log": {"devices": [{"path": "/dev/sdc"}, {"path": "/dev/sdb"}]}"#,
+            "the log is on the device",
+        ),
+        (
+            device,
+            r#""filesystem": "ext3", "log": {"devices": [{"path": "/dev/sdc"}, {"path": "/dev/../etc/passwd"}]}"#,
+            "invalid device path",
+        ),
+        (
+            device,
+            r#""filesystem": "xfs", "log": {"devices": [{"path": "/dev/sdc"}, {"path": "/dev/sdc"}]}"#,
+            "device \"/dev/sdc\" is given twice",
+        ),
+        (
+            device,
+            r#""filesystem": "xfs", "log": {"devices": []}"#,
+            "a log on 0 devices",
+        ),
+        (
+            device,
+            r#""filesystem": "xfs", "log": {"devices": [{"path": "/dev/a"}, {"path": "/dev/b"}, {"path": "/dev/c"}, {"path": "/dev/d"}, {"path": "/dev/e"}]}"#,
+            "a log on 5 devices",
+        ),
+        (
+            image,
+            r#""filesystem": "btrfs", "log": {"devices": [{"path": "/dev/sdb"}, {"path": "/dev/sdc"}]}"#,
+            "btrfs takes no log",
+        ),
+        (
+            image,
+            r#""filesystem": "zfs", "log": {"image": {"bytes": 67108864}}"#,
+            "too small",
         ),
         (
             image,

@@ -6,8 +6,8 @@ pub fn device_is_erased(device: &str) -> String {
     format!("# what {device} holds is lost")
 }
 
-pub fn layout_comes_first(layout: &str, members: usize) -> String {
-    format!("# make {layout} of {members} devices first: YOUR-DEVICE stands for it")
+pub fn layout_comes_first(layout: &str, members: usize, stands_for_it: &str) -> String {
+    format!("# make {layout} of {members} devices first: {stands_for_it} stands for it")
 }
 
 /// A rule of udev for a queue setting of a disk.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, MOST_SCANS, Named, Payload, REPEATS, TRIES, TableName, cache,
-    chosen_degrees, own_table,
+    LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, MOST_SCANS, Named, Payload, REPEATS, TRIES,
+    TableName, cache, chosen_degrees, own_table,
 };
 use crate::{
     refusal::{Kind, Refusal, quoted},

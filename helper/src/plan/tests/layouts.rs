@@ -146,11 +146,20 @@ fn stripes_and_read_ahead_of_an_array() {
 #[test]
 fn a_kernel_without_arrays_is_known_before_anything_is_erased() {
     let request = over_images(Filesystem::Ext4, Layout::Raid0);
-    let with = |driver: Support| Facts { driver, ..facts() };
+    let with = |driver: Support| Facts {
+        array: ArrayFacts {
+            driver,
+            ..facts().array
+        },
+        ..facts()
+    };
     let refusal = planned(&request, &with(Support::Missing)).unwrap_err();
     assert_eq!(refusal.message, "this kernel has no software RAID");
     let without_level = Facts {
-        level: Support::Missing,
+        array: ArrayFacts {
+            level: Support::Missing,
+            ..facts().array
+        },
         ..facts()
     };
     let refusal = planned(&request, &without_level).unwrap_err();
@@ -205,13 +214,19 @@ fn a_volume_is_made_of_one_group_over_all_members() {
     );
     // One device after the other needs no RAID of the kernel, and has nothing to wait for.
     let without_raid = Facts {
-        level: Support::Missing,
+        array: ArrayFacts {
+            level: Support::Missing,
+            ..facts().array
+        },
         ..facts()
     };
     let refusal = planned(&request, &without_raid).unwrap_err();
     assert_eq!(refusal.message, "this kernel has no volumes of type raid5");
     let without_mapper = Facts {
-        driver: Support::Missing,
+        array: ArrayFacts {
+            driver: Support::Missing,
+            ..facts().array
+        },
         ..facts()
     };
     let refusal = planned(&request, &without_mapper).unwrap_err();

@@ -1,6 +1,7 @@
 //! Plans of zfs pools.
 
 use super::*;
+use pgfsbench_core::helper::{Layout, Log};
 
 const POOL: &str = "/usr/sbin/mkfs.x create -f -o cachefile=none -O canmount=off -O mountpoint=none -O setuid=off -O devices=off";
 
@@ -87,4 +88,70 @@ fn a_partition_is_needed_and_no_pool_of_that_name() {
     };
     let refusal = planned_with(device(), &lacking).unwrap_err();
     assert!(refusal.hint.unwrap().contains("zfs-dkms of contrib"));
+}
+
+#[test]
+fn the_log_of_a_pool_is_on_one_device_or_on_mirrors() {
+    let paths = ["/dev/disk/by-id/wiped", "/dev/disk/by-id/log2"];
+    let line = |log: Log| {
+        let device = |minor| {
+            let mut device = a_device(Contents::Empty);
+            device.identity.minor = minor;
+            found(device, false)
+        };
+        let facts = Facts {
+            log_devices: [device(32), device(48)]
+                .into_iter()
+                .take(log.devices().len())
+                .collect(),
+            zfs_facts: ZfsFacts {
+                is_partition: true,
+                pool_is_there: false,
+            },
+            ..facts()
+        };
+        let request = Prepare {
+            layout: Some(Layout::ZfsMirror),
+            log: Some(log),
+            ..request(Storage::Images {
+                count: 2,
+                bytes: 1 << 30,
+                sparse: true,
+            })
+        };
+        let config = CONFIG.replace("\"jfs\"", "\"jfs\", \"zfs\"");
+        let plan = prepare(&Config::parse(&config).unwrap(), &place(), &request, &facts).unwrap();
+        let script = script(&plan, "/dev/loop3");
+        assert!(
+            !script.iter().any(|line| line.contains("mdadm")),
+            "{script:?}"
+        );
+        let wiped = script
+            .iter()
+            .filter(|line| line.contains("wipefs --all /dev/log"));
+        let partitions = script
+            .iter()
+            .filter(|line| line.contains("addpart /dev/log"));
+        let made = (wiped.count(), partitions.count());
+        let pool = script.iter().find(|line| line.starts_with(POOL)).unwrap();
+        (
+            pool.split(" pgfsbench-bench:t ").nth(1).unwrap().to_owned(),
+            made,
+        )
+    };
+    let devices =
+        |paths: &[&str]| Log::Devices(paths.iter().map(|&p| DeviceRequest::of_path(p)).collect());
+    let mirror = "mirror /dev/loop3 /dev/loop3b log";
+    assert_eq!(
+        line(devices(&paths)),
+        (format!("{mirror} mirror /dev/log /dev/logb"), (2, 0))
+    );
+    assert_eq!(
+        line(devices(&paths[..1])),
+        (format!("{mirror} /dev/log"), (1, 0))
+    );
+    assert_eq!(
+        line(Log::Image { bytes: 1 << 28 }),
+        (format!("{mirror} /dev/log"), (0, 1))
+    );
 }

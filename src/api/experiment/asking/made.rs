@@ -75,9 +75,11 @@ impl OwnTargets {
             let path = target_arguments.get(device).and_then(Value::as_str);
             self.devices.extend(path.map(str::to_owned));
         }
-        let members = target_arguments.get("devices").and_then(Value::as_array);
-        let members = members.into_iter().flatten().filter_map(Value::as_str);
-        self.devices.extend(members.map(str::to_owned));
+        for devices in ["devices", "log_devices"] {
+            let members = target_arguments.get(devices).and_then(Value::as_array);
+            let members = members.into_iter().flatten().filter_map(Value::as_str);
+            self.devices.extend(members.map(str::to_owned));
+        }
         match is_made {
             true => self.made.push(name.into()),
             false => self.used_again.push(name.into()),
@@ -143,7 +145,7 @@ fn make_of_target(ready: &Ready, variant: &Variant, own: &mut OwnTargets) -> Res
     session::with_rights_of(ready.owner, || {
         sql::write(
             "UPDATE fsbench.target v SET device_identity = coalesce(o.device_identity, v.device_identity), \
-               log_device_identity = CASE WHEN v.log_device = o.log_device THEN coalesce(o.log_device_identity, v.log_device_identity) ELSE v.log_device_identity END \
+               log_device_identity = CASE WHEN v.log_device = o.log_device OR v.log_devices = o.log_devices THEN coalesce(o.log_device_identity, v.log_device_identity) ELSE v.log_device_identity END \
              FROM fsbench.target o WHERE v.target = $1 AND o.target = $2",
             &[Some(&variant.name), Some(&variant.of)],
         )

@@ -59,14 +59,17 @@ impl Run {
     fn note_layers(&mut self, made: &Value) {
         let is_zfs = made["filesystem"] == json!("zfs");
         let unseen = [
-            ("layers", is_zfs.then_some(&made["device"])),
-            ("log_layers", Some(&made["log"]["device"])),
+            ("layers", Some(made).filter(|_| is_zfs)),
+            ("log_layers", made.get("log")),
         ];
-        for (name, device) in unseen {
-            if let Some(path) = device.and_then(Value::as_str) {
-                let layers = storage::layers_of_device(Path::new(path));
-                self.note(name, json!(layers));
-            }
+        for (name, made) in unseen {
+            let Some(made) = made else { continue };
+            // A pool joins its devices itself: each is the uppermost of its own layers.
+            let members = made["members"].as_array().filter(|_| is_zfs);
+            let devices = members.map_or(std::slice::from_ref(made), Vec::as_slice);
+            let paths = devices.iter().filter_map(|of| of["device"].as_str());
+            let layers = paths.flat_map(|path| storage::layers_of_device(Path::new(path)));
+            self.note(name, json!(layers.collect::<Vec<_>>()));
         }
     }
 
