@@ -256,7 +256,8 @@ type Case = (
 );
 
 const CASES: [Case; 17] = [
-    ("ext2", "", "", "{}", &[]),
+    // `e2fsck -p` gives up after most cuts: pages are lost with the filesystem, and the controls of commits show nothing.
+    ("ext2", "", "", "{}", &["pages"]),
     ("ext3", "", "", "{}", &[]),
     ("ext4", "", "data=ordered", "{}", &[]),
     ("ext4", "", "data=writeback", "{}", &[]),
