@@ -346,10 +346,10 @@ fn after_a_crash_in_a_checkpoint_the_next_run_has_its_own_rows_only(server: &Tes
         "warmup => '0', duration => '10 min', rate => 100",
     );
     wait_for_window(&mut client, 1000);
+    let from = server.log().len();
     let slow = server.background("postgres", "SELECT pg_backup_start('x')");
     wait_until("the checkpoint has begun", LONG, || {
-        server
-            .log()
+        server.log()[from..]
             .contains("checkpoint starting: force wait")
             .then_some(())
     });

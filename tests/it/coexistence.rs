@@ -1,16 +1,11 @@
 //! Runs together with other extensions, called by other languages, and while others look.
 
 use crate::common::{QUICK, execute, row, rows, run, server};
-use pgfsbench_tests::{LONG, TestServer, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, assert_columns, wait_until};
 
 #[test]
-fn python_can_run_and_start_and_others_have_the_libpq_of_the_server() {
-    let server = server(&[("wal_level", "replica"), ("max_wal_senders", "4")]);
-    python_in_the_server_can_run_and_start(&server);
-    others_in_the_server_have_the_libpq_of_the_server(&server);
-}
-
-fn python_in_the_server_can_run_and_start(server: &TestServer) {
+fn python_in_the_server_can_run_and_start() {
+    let server = server(&[]);
     let mut client = server.connect("postgres");
     execute(
         &mut client,
@@ -84,7 +79,9 @@ fn a_waiting_select_has_no_transaction_id_and_hot_rows_are_pruned() {
 }
 
 /// The library brings libpq into the server: it has to be the server's own, or its other users in there fail.
-fn others_in_the_server_have_the_libpq_of_the_server(server: &TestServer) {
+#[test]
+fn others_in_the_server_have_the_libpq_of_the_server() {
+    let server = server(&[("wal_level", "replica"), ("max_wal_senders", "4")]);
     let mut client = server.connect("postgres");
     execute(
         &mut client,
