@@ -20,7 +20,7 @@ use crate::{
     finding::{Durability, PowerCutFacts, memory_for_data},
     helper::{
         Filesystem, Layout,
-        layout::{self, MOST_MEMBERS},
+        layout::{self, MOST_MEMBERS, Maker},
     },
     spec::Workload,
     sys::cgroup::Limits,
@@ -273,12 +273,13 @@ fn layout_of(f: &Facts) -> Option<(Layout, usize)> {
     range.contains(&members).then_some((layout, members))
 }
 
-/// The layout of an external log, and the number of its devices.
+/// The layout of an external log that is an array of its own, and the number of its devices.
 fn log_layout_of(f: &Facts) -> Option<(Layout, usize)> {
     let filesystem = Filesystem::of_name(f.filesystem.as_deref()?).ok()?;
     let devices = usize::try_from(f.log_devices?).ok()?;
     let layout = layout::of_log(filesystem, devices)?;
-    (devices <= layout::MOST_LOGS).then_some((layout, devices))
+    let is_array = layout.maker() == Maker::Md && devices <= layout::MOST_LOGS;
+    is_array.then_some((layout, devices))
 }
 
 /// The result of the experiment's power cuts on a target.

@@ -37,7 +37,11 @@ pub fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(),
         .detail("The argument reset takes names of arguments of fsbench.create_target().")
         .hint("See the columns of fsbench.target."));
     }
-    columns.insert(column.into(), Value::Null);
+    let was = columns.insert(column.into(), Value::Null);
+    // Another parameter may have the devices to which the identity belongs.
+    if was.is_none_or(|was| was.is_null()) {
+        return Ok(());
+    }
     let identity = match column {
         "device" | "devices" => "device_identity",
         "log_device" | "log_devices" => "log_device_identity",
@@ -133,6 +137,7 @@ fn inside_log(row: &Row) -> Option<&'static str> {
         Some("xfs") => {
             " The size of a log inside the filesystem is set by mkfs_options => '-l size=64m'."
         }
+        Some("zfs") => return None,
         _ => " The size of a journal inside the filesystem is set by mkfs_options => '-J size=64'.",
     })
 }
@@ -208,6 +213,12 @@ mod tests {
         let mut columns = all.clone();
         take_back(&mut columns, "device").unwrap();
         assert!(columns["device"].is_null() && columns["device_identity"].is_null());
+        columns.insert("log_devices".into(), Value::from(["/dev/y"].as_slice()));
+        columns.insert("log_device_identity".into(), Value::from(2));
+        take_back(&mut columns, "log_device").unwrap();
+        assert_eq!(columns["log_device_identity"], 2, "that of the log_devices");
+        take_back(&mut columns, "log_devices").unwrap();
+        assert!(columns["log_devices"].is_null() && columns["log_device_identity"].is_null());
         take_back(&mut columns, "image_size").unwrap();
         assert!(columns["image_size_bytes"].is_null());
         for argument in ["target", "mount_point", "device_identity", "nothing"] {

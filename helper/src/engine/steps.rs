@@ -179,6 +179,9 @@ impl<'a> Work<'a> {
             }
             Step::Discard { .. } => "Ask for ssd_state as_is, or leave it out.",
             Step::CreatePool { .. } => "Change the target's pool_properties or its size.",
+            Step::CreateArray {
+                role: Role::Log, ..
+            } => "Change the target's log_devices; the kernel's log (dmesg) may say why.",
             Step::CreateArray { .. } | Step::CreateVolume { .. } => {
                 "Change the target's layout or layout_options; the kernel's log (dmesg) may say why."
             }

@@ -93,17 +93,20 @@ impl UndoContext<'_> {
         taken_apart.and(removed).and(put_back).and(freed)
     }
 
-    /// Undoes what stands on the leaves, from the end of the list. Each needs those after it to be gone.
+    /// Tries to undo each layer on the leaves, from the end of the list; the first failure is the error. An array that others
+    /// stand on is busy, and stays.
     fn take_apart(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        let mut all = Ok(());
         for layer in entry.layers.iter().rev() {
-            match layer {
-                Layer::Pool(pool) => self.destroy_pool(entry, pool)?,
-                Layer::Md { uuid, role } => self.stop_array(entry, *role, uuid)?,
-                Layer::Lvm { uuid } => self.remove_volumes(entry, uuid)?,
-                Layer::Leaf { .. } => {}
-            }
+            let undone = match layer {
+                Layer::Pool(pool) => self.destroy_pool(entry, pool),
+                Layer::Md { uuid, role } => self.stop_array(entry, *role, uuid),
+                Layer::Lvm { uuid } => self.remove_volumes(entry, uuid),
+                Layer::Leaf { .. } => Ok(()),
+            };
+            all = all.and(undone);
         }
-        Ok(())
+        all
     }
 
     /// Tries each image, from the end of the list, after the file of the record; the first failure is the error.

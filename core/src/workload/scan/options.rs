@@ -286,7 +286,7 @@ impl ScanOptions {
             return Ok(());
         }
         Err(
-            Refusal::argument(format!("{degrees} degrees of {repeats} scans are too many"))
+            Refusal::argument(format!("too many scans: {degrees} degrees of {repeats}"))
                 .detail(format!("A run makes at most {most} scans."))
                 .hint("Give fewer degrees, or a lower option \"repeats\"."),
         )

@@ -107,7 +107,7 @@ fn what_is_wrong_with_options() {
     }
     let many: Vec<u32> = (1..=4).collect();
     let refusal = refused(&arguments(json!({"degrees": many, "repeats": 834})));
-    assert_eq!(refusal.message, "4 degrees of 834 scans are too many");
+    assert_eq!(refusal.message, "too many scans: 4 degrees of 834");
     let refusal = refused(&arguments(json!({"fillfactor": 90})));
     assert_eq!(
         refusal.message,
