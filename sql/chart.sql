@@ -12,7 +12,7 @@ INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, latency_p
 SELECT 101, s, CASE s WHEN 30 THEN 2000 ELSE 1000 END, CASE s WHEN 20 THEN 10 WHEN 30 THEN 2400 ELSE 1000 + 20 * s END, CASE WHEN s <> 20 THEN s / 10.0 END
 FROM generate_series(0, 33) s WHERE s <> 31;
 INSERT INTO fsbench.checkpoint (run_id, number, kind, started_at, start_second, end_second, started_before, ended_after)
-VALUES (101, 1, 'timed', 'epoch', 5, 12, false, false), (101, 2, 'timed', 'epoch', 30, NULL, false, true);
+VALUES (101, 1, 'checkpoint', 'epoch', 5, 12, false, false), (101, 2, 'checkpoint', 'epoch', 30, NULL, false, true);
 INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions) SELECT 104, s, 1000, 500 + s % 100 FROM generate_series(0, 1799) s;
 INSERT INTO fsbench.scan (run_id, scan, degree, repeat, started_at, workers_planned, workers_launched, used, ms, planning_ms, rows, bytes,
     buffers_hit, buffers_read, worker_buffers, leader_buffers)

@@ -46,7 +46,7 @@ FIGURES = f"""
          (VALUES ('CPU', 'CPU', 300), ('IO', 'WALSync', 350), ('IO', 'DataFileRead', 90), ('Lock', 'transactionid', 100), ('LWLock', 'WALWrite', 50), ('LWLock', 'WALInsert', 20)) w (type, event, samples)
     WHERE r.run_id >= {{first}};
     INSERT INTO fsbench.checkpoint (run_id, number, kind, started_at, start_second, end_second, started_before, ended_after)
-    SELECT run_id, n, 'timed', measured_from + n * interval '10 min', 600 * n - 500, 600 * n - 60, false, false FROM fsbench.run_log, generate_series(1, 3) n WHERE run_id >= {{first}};
+    SELECT run_id, n, 'checkpoint', measured_from + n * interval '10 min', 600 * n - 500, 600 * n - 60, false, false FROM fsbench.run_log, generate_series(1, 3) n WHERE run_id >= {{first}};
     INSERT INTO fsbench.histogram (run_id, transaction, measure, transactions, sum_ms, sum_squares_ms, min_ms, max_ms, buckets, counts)
     SELECT r.run_id, 'tpcb', t.measure, 9e6, 1, 1, 0.5, 900, h.buckets, h.counts
     FROM fsbench.run_log r, (VALUES ('latency', 0), ('commit', -32)) t (measure, shift),

@@ -25,7 +25,7 @@ SELECT r.run_id, s, 1000, CASE WHEN r.target = 'btrfs' AND s = 70 THEN 3 ELSE r.
        7500 / r.tps, 24000 / r.tps * (1 + 0.5 * (s % 40 > 30)::integer), 12000 / r.tps, 2000, 10, 900, 2e7, 1e5, 0.4 + 0.1 * sin(s), 0.2, 3, 60, 4e8 + 1e8 * sin(s / 9.0), 1e6, 40, 0, 20, 15, 0, 25
 FROM fsbench.run_log r, generate_series(0, 119) s WHERE r.run_id >= 200;
 INSERT INTO fsbench.checkpoint (run_id, number, kind, started_at, start_second, end_second, started_before, ended_after)
-SELECT run_id, n, 'timed', measured_from + n * interval '40 s', 40 * n - 10, 40 * n - 1, false, false FROM fsbench.run_log, generate_series(1, 3) n WHERE run_id >= 200;
+SELECT run_id, n, 'checkpoint', measured_from + n * interval '40 s', 40 * n - 10, 40 * n - 1, false, false FROM fsbench.run_log, generate_series(1, 3) n WHERE run_id >= 200;
 INSERT INTO fsbench.histogram (run_id, transaction, measure, transactions, sum_ms, sum_squares_ms, min_ms, max_ms, buckets, counts)
 SELECT r.run_id, 'tpcb', t.measure, 120000, 1, 1, 0.5, r.latency_max_ms, h.buckets, h.counts
 FROM fsbench.run_log r, (VALUES ('latency', 0), ('commit', -32)) t (measure, shift),
