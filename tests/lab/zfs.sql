@@ -6,12 +6,13 @@ SET client_min_messages = warning;
 SELECT fsbench.create_target(layout, filesystem => 'zfs', devices => (:'devices'::text[])[1:members], layout => layout, dataset_properties => 'recordsize=8k')
 FROM (VALUES ('zfs-stripe', 2), ('zfs-mirror', 2), ('zfs-raidz', 3)) AS t (layout, members) \g /dev/null
 SELECT fsbench.create_target('plain', filesystem => 'zfs', device => (:'devices'::text[])[1]) \g /dev/null
+SELECT fsbench.create_target('logged', filesystem => 'zfs', device => (:'devices'::text[])[1], log_devices => (:'devices'::text[])[2:3]) \g /dev/null
 -- A run begins when the one before has been removed.
 SELECT format('SELECT run_id FROM fsbench.run(target => %L, scale => 1, clients => 2, transactions => 50, seed => 1, options => ''{"wait_turn": true}'')', name)
-FROM unnest('{plain,zfs-stripe,zfs-mirror,zfs-raidz}'::text[]) AS name \gexec
+FROM unnest('{plain,zfs-stripe,zfs-mirror,zfs-raidz,logged}'::text[]) AS name \gexec
 -- In a slow guest, what was made is still being removed when the run has returned.
 DO $$ BEGIN WHILE EXISTS (SELECT FROM fsbench.progress) LOOP PERFORM pg_sleep(0.1); END LOOP; END $$;
-SELECT format('fact: %s %s on %s, recordsize %s', r.target, r.status, e.filesystem, e.storage #>> '{result,properties,recordsize}')
+SELECT format('fact: %s %s on %s, recordsize %s, %s', r.target, r.status, e.filesystem, e.storage #>> '{result,properties,recordsize}', e.durability)
 FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id) ORDER BY r.run_id;
 SELECT regexp_replace(command, '^\S*zpool create .* pgfsbench-\S+ ', 'fact: pool of ')
 FROM fsbench.helper_log WHERE action = 'prepare' AND step = 'create_pool' ORDER BY job_id;

@@ -1,7 +1,8 @@
--- Script of `make lab STUDY=...` in its guest: the study on the guest's disk, small, and its results. The variables study and part come before.
+-- Script of `make lab STUDY=...` in its guest: the study on the guest's disk or disks, small, and its results. The variables study and part come before.
 \set QUIET on
 \pset footer off
-SELECT format('SELECT fsbench.study(%L, device => %L, part => %s, quick => true, scale => 2, blocks => 3, start => false);', :'study', :'device',
+SELECT format('SELECT fsbench.study(%L, %s, part => %s, quick => true, scale => 2, blocks => 3, start => false);', :'study',
+    CASE :'devices' WHEN '{}' THEN format('device => %L', :'device') ELSE format('devices => %L', :'devices') END,
     coalesce(quote_literal(nullif(:'part', '')), 'NULL')) AS study_call \gset
 \echo :study_call
 :study_call

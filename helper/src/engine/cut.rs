@@ -248,7 +248,7 @@ impl Engine {
         self.mount_of(entry).map(|_| None)
     }
 
-    /// Has e2fsck correct a filesystem without a journal, as a machine does when it boots. Returns what it leaves uncorrected.
+    /// Has a filesystem checked that the kernel does not recover by itself, as a machine does when it boots. Returns what is left uncorrected.
     fn check_cut(
         &self,
         filesystem: Filesystem,
@@ -257,17 +257,18 @@ impl Engine {
         tell: Tell,
     ) -> Result<Option<String>, Refusal> {
         let device = devices.filesystem();
-        let is_checked = match filesystem {
-            Filesystem::Ext2 => true,
-            Filesystem::Ext3 | Filesystem::Ext4 => !has_journal(device)?,
-            _ => false,
+        let (program, package, option) = match filesystem {
+            Filesystem::Ext2 => ("e2fsck", "e2fsprogs", "-p"),
+            Filesystem::Ext3 | Filesystem::Ext4 if !has_journal(device)? => {
+                ("e2fsck", "e2fsprogs", "-p")
+            }
+            // The kernel replays no journal of jfs.
+            Filesystem::Jfs => ("fsck.jfs", "jfsutils", "-a"),
+            _ => return Ok(None),
         };
-        if !is_checked {
-            return Ok(None);
-        }
         let argv = [
-            exec::require("e2fsck", "e2fsprogs")?.display().to_string(),
-            "-p".into(),
+            exec::require(program, package)?.display().to_string(),
+            option.into(),
             device.display().to_string(),
         ];
         let outcome = exec::run_making(&argv, exec::LONG, lock)?;

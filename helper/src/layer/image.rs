@@ -218,8 +218,12 @@ impl UndoContext<'_> {
         while let Some(device) = loops::of_image(image)?.first() {
             if began.elapsed() > Duration::from_secs(60) {
                 let message = format!("{} is in use", device.display());
+                let user = match probe::device_number(device) {
+                    Some(number) => probe::in_use::of(number, Duration::ZERO)?,
+                    None => None,
+                };
                 return Err(Refusal::new(Kind::NotInThisState, message)
-                    .detail("Somebody has it open.")
+                    .detail(user.unwrap_or_else(|| "A process has it open.".into()))
                     .hint("Run pgfsbench-helper cleanup when it is closed."));
             }
             std::thread::sleep(Duration::from_millis(10));

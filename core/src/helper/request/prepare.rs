@@ -400,7 +400,7 @@ impl Prepare {
         check_image_size(record.log_bytes, SMALLEST_RECORD, "a record")
     }
 
-    /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image, whose filesystem mounts after a power cut by itself or after e2fsck.
+    /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image, whose filesystem mounts after a power cut by itself or after its fsck.
     pub fn check_can_be_recorded(&self) -> Result<(), Refusal> {
         let why_not = match (&self.storage, &self.log, self.filesystem) {
             (Storage::Device(_) | Storage::Devices(_), ..) => {
@@ -409,14 +409,11 @@ impl Prepare {
             (Storage::Images { .. }, ..) => "Writes to several images cannot be recorded.",
             (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
-            (.., Filesystem::Jfs) => {
-                "A machine runs fsck on jfs after a power cut, and the helper runs none."
-            }
             _ => return Ok(()),
         };
         Err(Refusal::argument("this target cannot be recorded")
             .detail(why_not)
-            .hint("Give image_size, no log elsewhere, and ext2, ext3, ext4, xfs, btrfs, f2fs or reiserfs."))
+            .hint("Give image_size, no log elsewhere, and a filesystem other than zfs."))
     }
 
     /// Discarding gives the blocks of an image back to its filesystem.
