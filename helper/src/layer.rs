@@ -23,7 +23,7 @@ pub use crate::journal::{Part, Role};
 pub use device::{check_apart, check_device, check_free, device};
 pub use discard::{check_discards, spare, steps as discards};
 pub use extended::write_at_once;
-pub use facts::{ArrayFacts, Facts, Holder, ImagesFacts, KnownDevice, ZfsFacts};
+pub use facts::{ArrayFacts, Facts, Holder, ImagesFacts, KnownDevice};
 pub use identity::check_identity;
 pub use image::{NewImage, check_image, check_images, image};
 pub use log::log;

@@ -100,6 +100,8 @@ pub fn failed(of: &Failed<'_>) -> String {
         let kinds = of.kinds.iter().filter(|(count, _)| *count > 0);
         let kinds = kinds.map(|(count, kind)| format!("{count} {}", kind.words()));
         let (number, problem) = of.first;
+        let problem: Vec<&str> = problem.lines().map(str::trim).collect();
+        let problem = problem.join(" / ");
         format!(
             "{} of {} failed{how}{tear}: {}; cut {number}: {problem}",
             of.failed,
@@ -234,6 +236,22 @@ mod tests {
             "7 of 90 acknowledged commits are missing, the first is number 84"
         );
         assert!(watched(90, 0, None, false).ends_with("so this shows nothing"));
+    }
+
+    #[test]
+    fn the_lines_of_a_problem_become_one() {
+        let said = failed(&Failed {
+            failed: 1,
+            cuts: 20,
+            is_control: false,
+            only_sectors: false,
+            kinds: [(1, Failure::Unbootable); 5],
+            first: (3, "e2fsck -p /dev/loop0\n  an inode is damaged"),
+        });
+        assert!(
+            said.ends_with("; cut 3: e2fsck -p /dev/loop0 / an inode is damaged"),
+            "{said}"
+        );
     }
 
     #[test]

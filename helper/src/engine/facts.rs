@@ -4,7 +4,7 @@ use crate::config::{Config, Device, Images};
 use crate::exec;
 use crate::journal::{Journal, JournalLeaf};
 use crate::layer::{
-    self, ArrayFacts, Facts, Holder, ImagesFacts, KnownDevice, Part, Role, ZfsFacts, check_images,
+    self, ArrayFacts, Facts, Holder, ImagesFacts, KnownDevice, Part, Role, check_images,
 };
 use crate::place::Place;
 use crate::probe::device::{Access, DeviceFacts, Identity};
@@ -39,11 +39,11 @@ pub fn gather(
     let of_log = request.log.iter().flat_map(Log::devices);
     let log_devices: Vec<_> = of_log.map(inspect).collect::<Result<_, _>>()?;
     let support = kernel::support(fs)?;
-    let zfs_facts = match (fs, support) {
+    let pool_is_there = match (fs, support) {
         (Filesystem::Zfs, Support::Present | Support::Module) => {
-            zfs_facts(place, devices.iter().chain(&log_devices))?
+            exec::find("zpool").is_some() && pools::inspect(&place.pool())?.is_some()
         }
-        _ => ZfsFacts::default(),
+        _ => false,
     };
     let queue = |device: &Option<KnownDevice>| Queue::of_device(&device.as_ref()?.facts.node);
     let queues: Vec<Option<Queue>> = devices.iter().map(queue).collect();
@@ -75,7 +75,7 @@ pub fn gather(
         mdadm: exec::require("mdadm", "mdadm"),
         lvm: exec::require("lvm", "lvm2"),
         dmsetup: exec::require("dmsetup", "dmsetup"),
-        zfs_facts,
+        pool_is_there,
         dumpe2fs: exec::find("dumpe2fs"),
         blkdiscard: exec::require("blkdiscard", "util-linux"),
         uuid: probe::new_uuid()?,
@@ -169,17 +169,6 @@ pub fn found(
             place,
             run: entry.run,
         }),
-    })
-}
-
-fn zfs_facts<'a>(
-    place: &Place,
-    devices: impl Iterator<Item = &'a Option<KnownDevice>>,
-) -> Result<ZfsFacts, Refusal> {
-    let mut found = devices.flatten();
-    Ok(ZfsFacts {
-        pool_is_there: exec::find("zpool").is_some() && pools::inspect(&place.pool())?.is_some(),
-        is_partition: found.all(|d| queue::is_partition(&d.facts.node)),
     })
 }
 

@@ -31,7 +31,8 @@ pub struct Facts {
     pub mdadm: Result<PathBuf, Refusal>,
     pub lvm: Result<PathBuf, Refusal>,
     pub dmsetup: Result<PathBuf, Refusal>,
-    pub zfs_facts: ZfsFacts,
+    /// True if there is a pool of the target's name already; false for filesystems that need none.
+    pub pool_is_there: bool,
     /// The UUID of the new filesystem.
     pub uuid: String,
     /// The UUID of its external log, where that has one of its own.
@@ -116,13 +117,4 @@ pub struct ImagesFacts {
     pub used_bytes: u64,
     pub images: u32,
     pub free_bytes: u64,
-}
-
-/// The facts for a plan of zfs.
-#[derive(Default)]
-pub struct ZfsFacts {
-    /// True if there is a pool of the same name already.
-    pub pool_is_there: bool,
-    /// True if each device is a partition, those of the log too. On a whole disk zpool would make two partitions.
-    pub is_partition: bool,
 }

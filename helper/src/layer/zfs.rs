@@ -21,7 +21,7 @@ pub fn partition(part: Part, on: &PlannedLeaf, facts: &Facts) -> Result<Option<S
             first: ALIGNMENT,
             sectors: bytes / 512 - 2 * ALIGNMENT,
         })),
-        PlannedLeaf::Device { path, .. } if !facts.zfs_facts.is_partition => Err(Refusal::new(
+        PlannedLeaf::Device { path, facts, .. } if !facts.is_partition => Err(Refusal::new(
             Kind::NotAllowed,
             format!("device {path} is not a partition"),
         )
@@ -47,7 +47,7 @@ const ALIGNMENT: u64 = 2048;
 
 pub fn steps(place: &Place, request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
     let (pool, dataset) = (place.pool(), place.dataset());
-    if facts.zfs_facts.pool_is_there {
+    if facts.pool_is_there {
         return Err(Refusal::new(
             Kind::NotInThisState,
             format!("there is a pool {pool} already"),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::layer::{ArrayFacts, Holder, ImagesFacts, KnownDevice, ZfsFacts};
+use crate::layer::{ArrayFacts, Holder, ImagesFacts, KnownDevice};
 use crate::probe::contents::{Contents, Signature};
 use crate::probe::device::{DeviceFacts, Identity};
 use pgfsbench_core::helper::{DeviceRequest, Name, Storage};
@@ -76,7 +76,7 @@ fn facts() -> Facts {
         mdadm: program("mdadm"),
         lvm: program("lvm"),
         dmsetup: program("dmsetup"),
-        zfs_facts: ZfsFacts::default(),
+        pool_is_there: false,
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![Ok(images(0, 0, 100)), Ok(images(0, 0, 100))],
@@ -102,6 +102,7 @@ fn a_device(contents: Contents) -> DeviceFacts {
             partition_uuid: None,
         },
         model: None,
+        is_partition: false,
         in_use: None,
         contents,
     }

@@ -21,6 +21,7 @@ pub struct DeviceFacts {
     pub node: PathBuf,
     pub identity: Identity,
     pub model: Option<String>,
+    pub is_partition: bool,
     /// User of the device, in a sentence; None for an unused device.
     pub in_use: Option<String>,
     pub contents: Contents,
@@ -139,6 +140,7 @@ impl Opened {
             node: self.node.clone(),
             identity: self.identity()?,
             model: line(&disk_of(&device).join("device/model")),
+            is_partition: device.join("partition").exists(),
             in_use,
             contents,
         })

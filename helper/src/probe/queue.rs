@@ -57,11 +57,6 @@ impl Queue {
     }
 }
 
-/// True if this is a partition.
-pub fn is_partition(device: &Path) -> bool {
-    device_number(device).is_some_and(|number| sysfs(number).join("partition").exists())
-}
-
 /// Limits of any loop device: an image's loop device will have the same.
 pub fn limits_of_loops() -> Option<Limits> {
     let mut disks = std::fs::read_dir("/sys/block").ok()?.flatten();

@@ -2,7 +2,7 @@
 
 use super::{
     Advice, Facts, ThisServer,
-    stored::{self, SOME_LOG, members},
+    stored::{self, SOME_DEVICE, SOME_LOG, members},
     to_paste, untested as not_tested,
 };
 use crate::{
@@ -16,8 +16,6 @@ use crate::{
 
 /// Where the database would be.
 const DIRECTORY: &str = "/var/lib/postgresql";
-/// Stands for the device where the target was an image.
-const SOME_DEVICE: &str = "/dev/disk/by-id/YOUR-DEVICE";
 
 /// The lines for one target. Root pastes them: what is stored is shown only where it is of the kind that such a line has.
 pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
@@ -27,10 +25,14 @@ pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
         return rows;
     }
     let made = stored::is_made(f);
-    let device = f.device.as_deref().filter(|_| made).unwrap_or(SOME_DEVICE);
+    let command = f.mkfs_command.as_deref().and_then(stored::mkfs);
+    let several = command.as_deref().is_some_and(stored::has_several);
+    let of_run = f.device.as_deref().filter(|_| made && !several);
+    let erased = of_run.unwrap_or(SOME_DEVICE);
+    let first = format!("{SOME_DEVICE}-1");
+    let device = if several { &first } else { erased };
     if made {
-        let command = f.mkfs_command.as_deref().and_then(stored::mkfs);
-        if let Some((layout, members)) = super::layout_of(f) {
+        if let Some((layout, members)) = super::layout_of(f).filter(|_| !several) {
             let line = text::layout_comes_first(layout.name(), members, "YOUR-DEVICE");
             rows.push(to_paste("mkfs", line));
         }
@@ -39,8 +41,8 @@ pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
             rows.push(to_paste("mkfs", line));
         }
         if let Some(command) = command {
-            rows.push(to_paste("mkfs", text::device_is_erased(device)));
-            rows.push(to_paste("mkfs", format!("{command} {device}")));
+            rows.push(to_paste("mkfs", text::device_is_erased(erased)));
+            rows.push(to_paste("mkfs", command.replace(SOME_DEVICE, erased)));
         }
         rows.extend(fstab(f, device, here));
     }
@@ -207,6 +209,29 @@ mod tests {
         assert_eq!(
             of(f, &here())[0],
             "mkfs: # make raid1 of 2 devices first: YOUR-LOG-DEVICE stands for it"
+        );
+    }
+
+    #[test]
+    fn a_filesystem_over_several_devices_is_made_at_once() {
+        let f = json!({
+            "kind": "device", "filesystem": "btrfs", "kernel": "6.1.0", "layout": "btrfs-raid1", "members": 2,
+            "mkfs_command": "/sbin/mkfs.btrfs -f -U 1-2-3 -d raid1 -m raid1 /dev/sdb /dev/sdc",
+        });
+        let rows = of(f, &here());
+        assert_eq!(
+            rows[..2],
+            [
+                "mkfs: # what /dev/disk/by-id/YOUR-DEVICE holds is lost",
+                "mkfs: /sbin/mkfs.btrfs -d raid1 -m raid1 /dev/disk/by-id/YOUR-DEVICE-1 /dev/disk/by-id/YOUR-DEVICE-2",
+            ]
+        );
+        let fstab = rows.iter().find(|row| row.contains("blkid"));
+        assert!(
+            fstab
+                .unwrap()
+                .contains("value /dev/disk/by-id/YOUR-DEVICE-1)"),
+            "{rows:?}"
         );
     }
 

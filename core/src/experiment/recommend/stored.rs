@@ -15,8 +15,15 @@ use crate::{
     texts::recommend::untested::Stored,
 };
 
+/// Stands where the device of a filesystem was. Of several, each has a number behind it.
+pub const SOME_DEVICE: &str = "/dev/disk/by-id/YOUR-DEVICE";
 /// Stands where the device of a log was, which is not known.
 pub const SOME_LOG: &str = "/dev/disk/by-id/YOUR-LOG-DEVICE";
+
+/// Profiles of btrfs over several devices.
+const PROFILES: [&str; 4] = ["single", "raid0", "raid1", "raid10"];
+/// Words of zpool between devices.
+const OF_POOL: [&str; 3] = ["mirror", "raidz", "log"];
 
 /// The helper's own properties of a pool's uppermost dataset.
 const OF_ROOT: [&str; 4] = [
@@ -88,7 +95,7 @@ pub fn not_ours(f: &Facts) -> Option<Stored> {
         .find_map(|(what, is_so)| (!is_so).then_some(what))
 }
 
-/// The command that made a filesystem, to be given again: without its device, and without what the helper adds: not to be asked, and the
+/// The command that made a filesystem, to be given again: with other devices, and without what the helper adds: not to be asked, and the
 /// UUID of that one filesystem. None if the helper gives no such command.
 pub fn mkfs(command: &str) -> Option<String> {
     let (program, rest) = command.split_once(' ')?;
@@ -96,16 +103,63 @@ pub fn mkfs(command: &str) -> Option<String> {
     let mut all = Filesystem::ALL.into_iter();
     let filesystem = all.find(|filesystem| filesystem.mkfs_program() == name)?;
     let words: Vec<&str> = rest.split(' ').collect();
-    let (device, words) = words.split_last()?;
     if !DIRECTORIES.contains(&directory) {
         return None;
     }
-    check_device_path(device).ok()?;
+    let (words, layout) = words.split_at(words.len() - words_of_layout(filesystem, &words));
     let given = match filesystem {
         Filesystem::Zfs => of_pool(words)?,
         _ => of_mkfs(filesystem, words)?,
     };
-    Some([&[program.to_owned()], &given[..]].concat().join(" "))
+    let layout = with_other_devices(layout)?;
+    Some(
+        [&[program.to_owned()], &given[..], &layout]
+            .concat()
+            .join(" "),
+    )
+}
+
+/// Whether a command of `mkfs()` names several devices.
+pub fn has_several(command: &str) -> bool {
+    command.contains(&format!("{SOME_DEVICE}-1"))
+}
+
+/// The words at the end of a command that name its devices.
+fn words_of_layout(filesystem: Filesystem, words: &[&str]) -> usize {
+    let is_device = |word: &str| check_device_path(word).is_ok();
+    let (most, between): (_, &[&str]) = match filesystem {
+        Filesystem::Zfs => (words.len(), &OF_POOL),
+        Filesystem::Btrfs => (words.len(), &[]),
+        _ => (1, &[]),
+    };
+    let last = words.iter().rev().take(most);
+    last.take_while(|&&word| is_device(word) || between.contains(&word))
+        .count()
+}
+
+/// None if no device is where one has to be.
+fn with_other_devices(layout: &[&str]) -> Option<Vec<String>> {
+    let is_device = |word: &&&str| word.starts_with('/');
+    let of_log = layout.iter().position(|&word| word == "log");
+    let (data, log) = layout.split_at(of_log.unwrap_or(layout.len()));
+    let mut others = Vec::new();
+    for (words, other) in [(data, SOME_DEVICE), (log, SOME_LOG)] {
+        let devices = words.iter().filter(is_device).count();
+        let mut number = 0;
+        for word in words {
+            others.push(match (is_device(&word), devices) {
+                (false, _) => (*word).to_owned(),
+                (true, 1) => other.to_owned(),
+                (true, _) => {
+                    number += 1;
+                    format!("{other}-{number}")
+                }
+            });
+        }
+    }
+    let are_there = data.last().is_some_and(|word| is_device(&word))
+        && log.last().is_none_or(|word| is_device(&word));
+    are_there.then_some(others)
 }
 
 /// Whether it has an xfs with an external log, which mount needs as an option.
@@ -123,6 +177,18 @@ fn of_mkfs(filesystem: Filesystem, words: &[&str]) -> Option<Vec<String>> {
         };
     }
     let accepted = |words: &[&str]| options::mkfs_arguments(filesystem, &words.join(" ")).ok();
+    // So are the profiles of several devices.
+    let profiles = words.iter().rposition(|&word| word == "-d");
+    if let (Filesystem::Btrfs, Some(place)) = (filesystem, profiles)
+        && let (given, ["-d", profiles @ ..]) = words.split_at(place)
+        && let [data] | [data, "-m", _] = profiles
+        && PROFILES.contains(data)
+        && profiles.last().is_some_and(|last| PROFILES.contains(last))
+    {
+        let mut arguments = accepted(given)?;
+        arguments.extend(words[place..].iter().map(|&word| word.to_owned()));
+        return Some(arguments);
+    }
     // A log of its own is the last thing that the helper adds.
     let of_log = match filesystem {
         Filesystem::Xfs => Some(("-l", "logdev=")),
@@ -216,7 +282,11 @@ mod tests {
                 let own = [own.as_str()].into_iter().filter(|own| !own.is_empty());
                 let words: Vec<&str> = [program.as_str()].into_iter().chain(own).collect();
                 let command = format!("{} /dev/loop0p1", words.join(" "));
-                assert_eq!(mkfs(&command), Some(program + kept), "{command}");
+                assert_eq!(
+                    mkfs(&command),
+                    Some(format!("{program}{kept} {SOME_DEVICE}")),
+                    "{command}"
+                );
             }
         }
     }
@@ -226,19 +296,35 @@ mod tests {
         for (command, again) in [
             (
                 "/usr/sbin/mkfs.ext4 -q -F -U 1-2 -b 4096 -E stride=2,lazy_itable_init=0 /dev/disk/by-id/nvme-A_1-part2",
-                "/usr/sbin/mkfs.ext4 -b 4096 -E stride=2,lazy_itable_init=0",
+                "/usr/sbin/mkfs.ext4 -b 4096 -E stride=2,lazy_itable_init=0 /dev/disk/by-id/YOUR-DEVICE",
             ),
             (
                 "/sbin/mkfs.ext4 -q -F -U 1 -b 4096 -J size=64 -J device=/dev/sdb /dev/sda",
-                "/sbin/mkfs.ext4 -b 4096 -J size=64 -J device=/dev/disk/by-id/YOUR-LOG-DEVICE",
+                "/sbin/mkfs.ext4 -b 4096 -J size=64 -J device=/dev/disk/by-id/YOUR-LOG-DEVICE /dev/disk/by-id/YOUR-DEVICE",
             ),
             (
                 "/sbin/mkfs.xfs -f -m uuid=1 -m crc=1 -l version=2 -l logdev=/dev/loop8,size=2136997888 /dev/loop7",
-                "/sbin/mkfs.xfs -m crc=1 -l version=2 -l logdev=/dev/disk/by-id/YOUR-LOG-DEVICE,size=2136997888",
+                "/sbin/mkfs.xfs -m crc=1 -l version=2 -l logdev=/dev/disk/by-id/YOUR-LOG-DEVICE,size=2136997888 /dev/disk/by-id/YOUR-DEVICE",
             ),
             (
                 "/sbin/mkfs.btrfs -f -U 1 -K --csum xxhash /dev/loop7",
-                "/sbin/mkfs.btrfs -K --csum xxhash",
+                "/sbin/mkfs.btrfs -K --csum xxhash /dev/disk/by-id/YOUR-DEVICE",
+            ),
+            (
+                "/sbin/mkfs.btrfs -f -U 1 -K -d raid1 -m raid1 /dev/loop7 /dev/loop8",
+                "/sbin/mkfs.btrfs -K -d raid1 -m raid1 /dev/disk/by-id/YOUR-DEVICE-1 /dev/disk/by-id/YOUR-DEVICE-2",
+            ),
+            (
+                "/sbin/mkfs.btrfs -f -U 1 -m dup -d single /dev/loop7 /dev/loop8",
+                "/sbin/mkfs.btrfs -m dup -d single /dev/disk/by-id/YOUR-DEVICE-1 /dev/disk/by-id/YOUR-DEVICE-2",
+            ),
+            (
+                "/sbin/zpool create -f -o cachefile=none tank mirror /dev/sda1 /dev/sdb1 log /dev/sdc1",
+                "/sbin/zpool create tank mirror /dev/disk/by-id/YOUR-DEVICE-1 /dev/disk/by-id/YOUR-DEVICE-2 log /dev/disk/by-id/YOUR-LOG-DEVICE",
+            ),
+            (
+                "/sbin/zpool create -f -o cachefile=none tank /dev/sda1 log mirror /dev/sdc1 /dev/sdd1",
+                "/sbin/zpool create tank /dev/disk/by-id/YOUR-DEVICE log mirror /dev/disk/by-id/YOUR-LOG-DEVICE-1 /dev/disk/by-id/YOUR-LOG-DEVICE-2",
             ),
         ] {
             assert_eq!(mkfs(command).as_deref(), Some(again));
@@ -282,8 +368,10 @@ mod tests {
             "/sbin/zpool create -R /mnt tank /dev/loop3",
             "/sbin/zpool create -o cachefile=/etc/passwd tank /dev/loop3",
             "/sbin/zpool create -O mountpoint=/etc tank /dev/loop3",
-            "/sbin/zpool create tank /dev/sda /dev/loop3",
-            "/sbin/zpool create tank mirror /dev/loop3",
+            "/sbin/zpool create tank /dev/sda log",
+            "/sbin/zpool create tank log /dev/sda",
+            "/sbin/mkfs.btrfs -f -d raid1 -m /dev/sda /dev/loop3",
+            "/sbin/mkfs.btrfs -f -d raid5 -m raid1 /dev/sda /dev/loop3",
         ] {
             assert_eq!(mkfs(command), None, "{command}");
         }
@@ -333,7 +421,7 @@ mod tests {
         ) {
             let command = format!("{program} {} /dev/loop3", words.join(" "));
             if let Some(again) = mkfs(&command) {
-                let again = again.replace(SOME_LOG, "");
+                let again = again.replace(SOME_LOG, "").replace(&format!(" {SOME_DEVICE}"), "");
                 prop_assert!(!again[1..].contains(" /") && !again.contains("=/") && !again.contains([';', '$', '|']), "{again}");
                 prop_assert!(!again.starts_with("/tmp"));
             }

@@ -51,28 +51,28 @@ fn an_image_step_by_step() {
 #[test]
 fn a_partition_is_needed_and_no_pool_of_that_name() {
     let device = || Storage::Device(DeviceRequest::of_path("/dev/disk/by-id/a"));
-    let with = |zfs_facts: ZfsFacts| Facts {
-        devices: vec![found(a_device(Contents::Empty), false)],
-        zfs_facts,
-        ..facts()
+    let with = |is_partition: bool, pool_is_there: bool| {
+        let mut device = a_device(Contents::Empty);
+        device.is_partition = is_partition;
+        Facts {
+            devices: vec![found(device, false)],
+            pool_is_there,
+            ..facts()
+        }
     };
-    let refusal = planned_with(device(), &with(ZfsFacts::default())).unwrap_err();
+    let refusal = planned_with(device(), &with(false, false)).unwrap_err();
     assert_eq!(
         refusal.message,
         "device /dev/disk/by-id/a is not a partition"
     );
-    let partition = |pool_is_there: bool| ZfsFacts {
-        is_partition: true,
-        pool_is_there,
-    };
-    let plan = planned_with(device(), &with(partition(false))).unwrap();
+    let plan = planned_with(device(), &with(true, false)).unwrap();
     let lines = script(&plan, "/dev/sdb1");
     assert!(lines[0].starts_with("check again that"));
     assert_eq!(lines[1], "/usr/sbin/wipefs --all /dev/sdb1");
     assert!(lines[2].starts_with(POOL) && lines[2].ends_with("pgfsbench-bench:t /dev/sdb1"));
     let loadable = Facts {
         support: Support::Module,
-        ..with(partition(false))
+        ..with(true, false)
     };
     let plan = planned_with(device(), &loadable).unwrap();
     // Before the first byte is gone.
@@ -80,11 +80,11 @@ fn a_partition_is_needed_and_no_pool_of_that_name() {
         script(&plan, "/dev/sdb1")[1..3],
         ["/usr/sbin/modprobe zfs", "/usr/sbin/wipefs --all /dev/sdb1"]
     );
-    let refusal = planned_with(device(), &with(partition(true))).unwrap_err();
+    let refusal = planned_with(device(), &with(true, true)).unwrap_err();
     assert_eq!(refusal.message, "there is a pool pgfsbench-bench:t already");
     let lacking = Facts {
         support: Support::Missing,
-        ..with(partition(false))
+        ..with(true, false)
     };
     let refusal = planned_with(device(), &lacking).unwrap_err();
     assert!(refusal.hint.unwrap().contains("zfs-dkms of contrib"));
@@ -97,6 +97,7 @@ fn the_log_of_a_pool_is_on_one_device_or_on_mirrors() {
         let device = |minor| {
             let mut device = a_device(Contents::Empty);
             device.identity.minor = minor;
+            device.is_partition = true;
             found(device, false)
         };
         let facts = Facts {
@@ -104,10 +105,6 @@ fn the_log_of_a_pool_is_on_one_device_or_on_mirrors() {
                 .into_iter()
                 .take(log.devices().len())
                 .collect(),
-            zfs_facts: ZfsFacts {
-                is_partition: true,
-                pool_is_there: false,
-            },
             ..facts()
         };
         let request = Prepare {
