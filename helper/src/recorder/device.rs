@@ -12,9 +12,13 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::thread;
+use std::time::Duration;
 
 /// Bytes of memory that an entry takes, at most: they count as bytes of the record.
 const BYTES_OF_ENTRY: u64 = 256;
+/// Bytes a second that are recorded when a quarter of the record is full. A filesystem that writes much at each commit would fill all of it within a window.
+const BYTES_PER_SECOND_LATER: u64 = 32 << 20;
 /// Entries of a record at most: they are in memory.
 const MOST_ENTRIES: usize = 4_000_000;
 
@@ -122,6 +126,10 @@ impl Device {
             ns,
         });
         self.end += bytes;
+        if self.stopped.is_none() && self.used() > self.limit / 4 {
+            let seconds = bytes as f64 / BYTES_PER_SECOND_LATER as f64;
+            thread::sleep(Duration::from_secs_f64(seconds));
+        }
         Ok(())
     }
 
@@ -163,15 +171,18 @@ impl Device {
         self.failures.set(self.failures.get() + 1);
     }
 
+    fn used(&self) -> u64 {
+        self.end + BYTES_OF_ENTRY * self.entries.len() as u64
+    }
+
     /// A quarter of the record is for what is written on cuts.
     fn check_room(&mut self, bytes: u64) -> Result<(), Errno> {
         let limit = match self.stopped {
             None => self.limit - self.limit / 4,
             Some(_) => self.limit,
         };
-        let used = self.end + BYTES_OF_ENTRY * self.entries.len() as u64;
         let has_place = self.stopped.is_some() || self.entries.len() < MOST_ENTRIES;
-        if has_place && used + bytes + BYTES_OF_ENTRY <= limit {
+        if has_place && self.used() + bytes + BYTES_OF_ENTRY <= limit {
             return Ok(());
         }
         self.note_failure();
@@ -270,6 +281,7 @@ impl Device {
 mod tests {
     use super::*;
     use pgfsbench_core::helper::record::Tear;
+    use std::time::Instant;
 
     const PAGE: usize = 4096;
 
@@ -431,6 +443,19 @@ mod tests {
         }
         device.cut(&cut(4, 5)).unwrap();
         assert_eq!(device.end_cut().unwrap(), (0, 0));
+    }
+
+    #[test]
+    fn a_record_is_filled_slowly_from_its_first_quarter_on() {
+        let mut device = device(8 << 20);
+        let all = [1; 16 * PAGE];
+        let writes = (4 << 20) / all.len() as u64;
+        let began = Instant::now();
+        for number in 0..writes {
+            device.write(0, &all, number).unwrap();
+        }
+        let later = Duration::from_secs_f64(2.0 / 32.0);
+        assert!(began.elapsed() >= later, "{:?}", began.elapsed());
     }
 
     #[test]
