@@ -10,7 +10,8 @@ SELECT format('SELECT fsbench.study(%L, %s, part => %s, quick => true, scale => 
 -- what is quick on a machine.
 UPDATE fsbench.experiment SET parameters = parameters
     || CASE WHEN parameters ? 'transactions' THEN '{"transactions": 10}' ELSE '{}' END::jsonb
-    || CASE WHEN parameters ? 'duration_us' THEN '{"duration_us": 2000000, "warmup_us": 500000}' ELSE '{}' END::jsonb;
+    || CASE WHEN parameters ? 'duration_us' THEN '{"duration_us": 2000000}' ELSE '{}' END::jsonb
+    || CASE WHEN parameters ? 'warmup_us' THEN '{"warmup_us": 500000}' ELSE '{}' END::jsonb;
 \echo 'Each run is a tenth of that here: about a quarter of the time.'
 SELECT format('SELECT fsbench.resume_experiment(%L);', e) FROM fsbench.studies, unnest(experiments) WITH ORDINALITY AS x (e, place)
 WHERE study = :'study' ORDER BY place \gexec
@@ -24,6 +25,8 @@ SELECT claim, says, here, why FROM fsbench.study_claims(:'study') \gx
 \echo 'What it took:'
 SELECT experiment, count(*) AS runs, date_trunc('second', max(r.ended_at) - min(r.started_at)) AS time
 FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.run_log r USING (run_id) GROUP BY 1 ORDER BY min(r.started_at);
+\echo 'Runs that failed:'
+SELECT experiment, count(*) AS runs, why FROM fsbench.experiment_run JOIN fsbench.experiment USING (experiment_id) WHERE outcome = 'failed' GROUP BY 1, 3 ORDER BY 1;
 SELECT set_config('lab.study', :'study', false) \gset lab_
 DO $$
 BEGIN

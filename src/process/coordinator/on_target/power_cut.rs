@@ -318,6 +318,8 @@ impl Run {
             process::wait(POLL);
             self.check_interrupts()?;
         }
+        // With open_datasync and open_sync, a segment that is open stays as it was opened, whatever fsync becomes.
+        self.ask(connection, "SELECT pg_switch_wal()", &[])?;
         Ok(())
     }
 
