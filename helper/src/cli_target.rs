@@ -75,7 +75,7 @@ pub struct CliTarget {
     #[arg(long, value_name = "PATH")]
     log_device: Vec<String>,
     /// Record all that is written, up to this size, so that power cuts can be made of it
-    #[arg(long, requires = "image", value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE")]
     record: Option<String>,
     /// Discard the whole device beforehand (trimmed), or nothing of it (as_is)
     #[arg(long, value_name = "STATE")]

@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::exec;
+use crate::layer;
 use crate::output::say;
 use crate::probe::kernel;
 use crate::probe::{loops, programs};
@@ -56,7 +57,10 @@ pub fn print(config: &Path) -> Result<(), Refusal> {
     };
     say!("loop devices: {loops}");
     match recorder::why_not() {
-        None => say!("power cuts: yes, on images"),
+        None => match layer::no_log_writes()? {
+            None => say!("power cuts: yes, on images (recorder) and devices (dm-log-writes)"),
+            Some(why_not) => say!("power cuts: yes, on images; on devices: no: {why_not}"),
+        },
         Some(why_not) => say!("power cuts: no: {why_not}; modprobe fuse"),
     }
     if !config.exists() {

@@ -8,6 +8,7 @@ mod cut;
 mod describe;
 mod erase;
 mod facts;
+mod log_writes;
 mod outline;
 mod refused_options;
 mod remount;

@@ -125,6 +125,8 @@ enum Action {
     As(child::Role),
     #[command(name = "_record", hide = true)]
     Record(recorder::Arguments),
+    #[command(name = "_mark", hide = true)]
+    Mark(recorder::MarkArguments),
 }
 
 fn main() -> ExitCode {
@@ -206,6 +208,7 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         }
         Action::Cleanup { hook } => cleanup(&engine(hook)?),
         Action::Record(arguments) => recorder::main(&arguments),
+        Action::Mark(arguments) => recorder::mark(&arguments),
         Action::Cut(action) => {
             say!("{:#}", action.run(engine, &mut show)?);
             Ok(())

@@ -100,6 +100,10 @@ impl Plan {
         }
         for step in &self.steps {
             match step {
+                Step::LogWrites { uuid, .. } => {
+                    let name = layer::name_of_log_writes(uuid);
+                    devices.members.recorded = Some(Path::new("/dev/mapper").join(name));
+                }
                 Step::CreateArray { role, uuid, .. } => {
                     devices.joined_mut(*role).array = Some(layer::node_of_array(uuid));
                 }
@@ -152,6 +156,9 @@ pub fn prepare(
         }
     };
     let mut steps = before_mkfs(config, request, facts, steps)?;
+    if let (true, Some(recorder)) = (request.is_logged(), &recorder) {
+        steps.extend(layer::steps_of_log_writes(recorder, facts)?);
+    }
     match fs {
         Filesystem::Zfs => steps.extend(layer::steps_of_pool(place, request, facts)?),
         _ => steps.push(Step::Mkfs {

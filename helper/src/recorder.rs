@@ -2,21 +2,26 @@
 //! cuts are made from the record. A process of its own serves it, and ends when it is unmounted.
 //!
 //! A write that reaches the disk before a flush counts as flushed by it, also if its answer was still on its way.
+//!
+//! Where dm-log-writes records, the recorder begins when the recording has ended, with the log of that. Until then another process marks the time in it.
 
 #[cfg(test)]
 mod batch_tests;
 mod device;
 mod extents;
 mod fuse;
+mod log_writes;
+mod marks;
 mod replay;
 mod server;
 
+pub use marks::{Arguments as MarkArguments, main as mark};
 pub use server::now_ns;
 
 use crate::child::OWN_PROGRAM;
 use crate::probe;
 use crate::secure::{self, failed};
-use device::Device;
+use device::{Device, MOST_ENTRIES};
 use pgfsbench_core::helper::record::{Cut, CutStop, Fault};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
@@ -37,6 +42,8 @@ use std::time::{Duration, Instant};
 /// The kernel's door to filesystems of processes.
 const DOOR: &str = "/dev/fuse";
 const TYPE: &str = "fuse.pgfsbench";
+/// In place of an image, where a log begins with an empty device.
+const ZEROS: &str = "/dev/zero";
 
 /// The time in which a recorder that is unmounted must end.
 const GRACE: Duration = Duration::from_secs(60);
@@ -74,6 +81,9 @@ pub struct Arguments {
     record: PathBuf,
     /// The largest size of the record
     bytes: u64,
+    /// The record is the log of dm-log-writes of a device of this size
+    #[arg(long)]
+    log_of: Option<u64>,
 }
 
 impl Recorder {
@@ -82,8 +92,30 @@ impl Recorder {
         self.mount_point.join(fuse::NAMES[0].0)
     }
 
-    /// Mounts the filesystem, and starts the process that serves it. If this process is killed in between, the kernel ends the filesystem, which stays mounted.
-    pub fn start(&self, image: &Path) -> Result<(), Refusal> {
+    /// The largest size of a log of dm-log-writes. The rest of the record is for servers that are started on a cut.
+    pub fn log_bytes(&self) -> u64 {
+        (self.bytes - self.bytes / 4) / 4096 * 4096
+    }
+
+    /// Starts the recorder with the log of dm-log-writes of a device of this size. If it cannot read the log, this process has the words for it.
+    pub fn start_with_log(&self, bytes: u64) -> Result<(), Refusal> {
+        self.start(Path::new(ZEROS), Some(bytes)).map_err(|ended| {
+            let read = File::open(&self.record)
+                .map_err(|e| format!("{e}"))
+                .and_then(|record| log_writes::read(&record, bytes, MOST_ENTRIES));
+            let Err(why) = read else {
+                return ended;
+            };
+            let path = self.record.display();
+            Refusal::new(Kind::System, format!("could not read the log {path}"))
+                .detail(format!("dm-log-writes has written it: {why}."))
+                .hint("Release the target; the kernel's log (dmesg) may say why.")
+        })
+    }
+
+    /// Mounts the filesystem, and starts the process that serves it. If this process is killed in between, the kernel ends the filesystem, which stays
+    /// mounted. The record of a log is there already.
+    pub fn start(&self, image: &Path, log_of: Option<u64>) -> Result<(), Refusal> {
         secure::make_directory(&self.mount_point, 0o700)?;
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
         let door = openat(CWD, DOOR, flags, Mode::empty()).map_err(|e| {
@@ -108,6 +140,7 @@ impl Recorder {
             .arg("_record")
             .args([image, &self.record])
             .arg(self.bytes.to_string())
+            .args(log_of.map(|bytes| format!("--log-of={bytes}")))
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(door))
@@ -143,29 +176,36 @@ impl Recorder {
             .map_err(|e| odd(format!("Its answer is not understood: {e}.")))
     }
 
+    /// Whether its filesystem is mounted.
+    pub fn is_mounted(&self) -> Result<bool, Refusal> {
+        let mounts = probe::mounts_on(&self.mount_point)?;
+        Ok(mounts.last().is_some_and(|mount| mount.fs_type == TYPE))
+    }
+
     /// Unmounts the filesystem; ENOENT if it is not mounted.
     pub fn unmount(&self) -> Result<(), Errno> {
-        let is_ours = |mount: &pgfsbench_core::proc::Mount| mount.fs_type == TYPE;
-        match probe::mounts_on(&self.mount_point) {
-            Ok(mounts) if mounts.last().is_some_and(is_ours) => {
-                unmount(&self.mount_point, UnmountFlags::empty())
-            }
-            Ok(_) => Err(Errno::NOENT),
+        match self.is_mounted() {
+            Ok(true) => unmount(&self.mount_point, UnmountFlags::empty()),
+            Ok(false) => Err(Errno::NOENT),
             Err(_) => Err(Errno::IO),
         }
     }
 
-    /// Waits until the process has ended: it holds a lock on the record.
+    /// Whether a process holds a lock on the record: the recorder, or the one that marks the time.
+    fn is_held(&self) -> bool {
+        let held =
+            |record| flock(record, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK);
+        File::open(&self.record).is_ok_and(held)
+    }
+
+    /// Waits until the process has ended.
     pub fn wait_for_end(&self) -> Result<(), Refusal> {
-        let Ok(record) = File::open(&self.record) else {
-            return Ok(());
-        };
         let began = Instant::now();
-        while flock(&record, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK) {
+        while self.is_held() {
             if began.elapsed() > GRACE {
                 return Err(Refusal::new(Kind::NotInThisState, "the recorder has not ended")
                     .detail(format!("It holds a lock on {}.", self.record.display()))
-                    .hint("End its process, pgfsbench-helper _record; then run pgfsbench-helper cleanup."));
+                    .hint("End its process, pgfsbench-helper _record or _mark; then run pgfsbench-helper cleanup."));
             }
             thread::sleep(Duration::from_millis(2));
         }
@@ -209,8 +249,16 @@ pub fn main(arguments: &Arguments) -> Result<(), Refusal> {
     // The release of the target waits for this lock: the kernel gives it back when this process ends.
     flock(&record, FlockOperation::NonBlockingLockExclusive)
         .map_err(|e| failed(&arguments.record, e.into()))?;
-    let device =
-        Device::new(image, record, arguments.bytes).map_err(|e| failed(&arguments.image, e))?;
+    let device = match arguments.log_of {
+        None => {
+            Device::new(image, record, arguments.bytes).map_err(|e| failed(&arguments.image, e))?
+        }
+        Some(bytes) => {
+            let log = log_writes::read(&record, bytes, MOST_ENTRIES)
+                .map_err(|why| failed(&arguments.record, io::Error::other(why)))?;
+            Device::of_log(image, bytes, record, arguments.bytes, log)
+        }
+    };
     server::serve(rustix::stdio::stdin(), device)
         .map_err(|e| secure::failed("serve", &arguments.image, e))
 }

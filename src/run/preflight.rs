@@ -114,10 +114,10 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
         ServerPlace::Directory(_) if spec.workload.cuts_power() => {
             return Err(Fault::new(
                 sqlstate::INVALID_PARAMETER,
-                format!("target \"{}\" has no image whose power could be cut", spec.target),
+                format!("target \"{}\" has no image or device whose power could be cut", spec.target),
             )
-            .detail("Power cuts are made of a record of all writes, which the helper keeps for an image.")
-            .hint("Give a target with image_size."));
+            .detail("Power cuts are made of a record of all writes, which is kept for an image or a device.")
+            .hint("Give a target with image_size or device."));
         }
         ServerPlace::Directory(directory) => {
             let place = Location::of(directory);

@@ -1,6 +1,7 @@
 //! Filesystems and disks that this machine's kernel may lack: helper and target server in a User-Mode Linux guest, which
 //! tools/lab.d/boot boots. What happens in it is in tests/lab/*.sql.
 
+mod log_writes;
 mod made_by_helper;
 mod power_cut;
 

@@ -27,6 +27,9 @@ pub struct Description {
     /// Why writes to images cannot be recorded for power cuts; None if they can.
     #[serde(default)]
     pub no_power_cuts: Option<String>,
+    /// Why dm-log-writes cannot record writes; empty if it can. None where the helper is too old to say it.
+    #[serde(default)]
+    pub no_log_writes: Option<String>,
     #[serde(default)]
     pub devices: Vec<Device>,
     #[serde(default)]
@@ -187,7 +190,7 @@ fn power_cuts(report: &mut Report, description: &Description) {
     let (state, text) = match &description.no_power_cuts {
         Some(why_not) => (MISSING, texts::no_power_cuts(why_not)),
         None if description.power_cuts == Some(false) => (INFO, texts::power_cuts_not_allowed()),
-        None => (OK, texts::power_cuts()),
+        None => (OK, texts::power_cuts(description.no_log_writes.as_deref())),
     };
     report.say("power cuts", state, text);
 }
@@ -340,6 +343,32 @@ mod tests {
                 line.hint.as_ref().is_some_and(names_the_line),
                 state == INFO
             );
+        }
+    }
+
+    #[test]
+    fn the_recorders_of_this_machine_are_named() {
+        for (no_log_writes, end) in [
+            ("null", ""),
+            ("\"\"", "; dm-log-writes: also those to devices"),
+            (
+                "\"this kernel has no dm-log-writes\"",
+                "; not those to devices: this kernel has no dm-log-writes",
+            ),
+        ] {
+            let text = format!(r#"{{"power_cuts": true, "no_log_writes": {no_log_writes}}}"#);
+            let description = serde_json::from_str(&text).expect("a description");
+            let facts = Facts {
+                description: Some((description, "now".into())),
+                ..Facts::default()
+            };
+            assert_decides_by_codes(|| check(&facts));
+            let lines = check(&facts);
+            let line = lines.iter().find(|line| line.item == "power cuts");
+            let line = line.expect("the line of power cuts");
+            assert_eq!(line.state, OK);
+            let says = "recorder: writes to images can be recorded, and cut at any moment";
+            assert_eq!(line.detail, Some(format!("{says}{end}")));
         }
     }
 }

@@ -176,9 +176,9 @@ pub fn power_cuts(
         return Ok(());
     }
     Err(
-        Refusal::argument("workload \"power-cut\" needs a target on an image")
+        Refusal::argument("workload \"power-cut\" needs a target with an image or a device")
             .detail("The helper records what the filesystem of the target writes, and mounts it as a power cut would have left it.")
-            .hint("Give a target with image_size (fsbench.create_target())."),
+            .hint("Give a target with image_size or device (fsbench.create_target())."),
     )
 }
 

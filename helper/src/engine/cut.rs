@@ -2,7 +2,7 @@
 //! does not change: whatever is mounted or attached then is found again and undone.
 
 use super::remount::{mounted, ms_since};
-use super::{Engine, steps, undo};
+use super::{Engine, log_writes, steps, undo};
 use crate::exec;
 use crate::journal::{Entry, State};
 use crate::layer::{Devices, Part, Step, Tell};
@@ -45,6 +45,7 @@ impl Engine {
         let lock = self.journal.lock()?;
         let (mut entry, recorder) = self.recorded(place, &[State::Ready, State::Cutting])?;
         let ns = now_ns();
+        log_writes::mark_end(&entry, &recorder, ns)?;
         let before = entry.state;
         entry.state = State::Cutting;
         self.journal.write(&entry)?;
@@ -54,6 +55,7 @@ impl Engine {
             self.journal.write(&entry)?;
             return Err(refusal);
         }
+        log_writes::end_log(&mut self.undoing(&lock, tell), &entry, &recorder)?;
         let stop = requested.clone();
         let recorded: Recorded = recorder.ask(&Command::Stop { stop, ns })?;
         Ok(json!(recorded))
@@ -156,7 +158,13 @@ impl Engine {
     /// Lets the disk of the target fail from now on.
     pub fn fault(&self, place: &Place, fault: &Fault) -> Result<Value, Refusal> {
         let _lock = self.journal.lock()?;
-        let (_, recorder) = self.recorded(place, &[State::Ready, State::Cutting])?;
+        let (entry, recorder) = self.recorded(place, &[State::Ready, State::Cutting])?;
+        if entry.state == State::Ready && entry.log_writes().is_some() {
+            let message = "dm-log-writes fails no write and no flush";
+            return Err(Refusal::new(Kind::NotInThisState, message)
+                .detail("It records the target. The disk of a power cut can fail.")
+                .hint("Call cut_stop and cut first."));
+        }
         recorder.ask::<()>(&Command::Fault(fault.clone()))?;
         Ok(json!({"fault": fault}))
     }

@@ -64,6 +64,7 @@ impl Engine {
             "loop_devices": Path::new(probe::loops::CONTROL).exists(),
             "power_cuts": self.config.power_cuts,
             "no_power_cuts": recorder::why_not(),
+            "no_log_writes": layer::no_log_writes()?.map_or(String::new(), |refusal| why_not(&refusal).trim_end_matches('.').to_owned()),
             "no_layouts": no_layouts()?,
             "devices": devices,
             "images": images,

@@ -262,9 +262,13 @@ impl Work<'_> {
             Filesystem::Xfs => self.look_at_log()?,
             _ => None,
         };
-        let members = match self.devices.members.array {
-            Some(_) => self.check_array(Role::Filesystem).map(|()| Vec::new())?,
-            None => self.look_at_wiped_leaves(&self.plan.parts(Role::Filesystem))?,
+        let members = match (
+            self.members_below_log_writes()?,
+            &self.devices.members.array,
+        ) {
+            (Some(members), _) => members,
+            (None, Some(_)) => self.check_array(Role::Filesystem).map(|()| Vec::new())?,
+            (None, None) => self.look_at_wiped_leaves(&self.plan.parts(Role::Filesystem))?,
         };
         Ok((members, log))
     }

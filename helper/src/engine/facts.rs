@@ -27,8 +27,9 @@ pub fn gather(
     access: Access,
 ) -> Result<Facts, Refusal> {
     let fs = request.filesystem;
-    let needs_images =
-        request.storage.images().is_some() || matches!(request.log, Some(Log::Image { .. }));
+    let needs_images = request.storage.images().is_some()
+        || matches!(request.log, Some(Log::Image { .. }))
+        || request.record.is_some();
     let images = match needs_images {
         true => images(config, journal)?,
         false => Vec::new(),
@@ -98,11 +99,14 @@ fn limits(queues: &[Option<Queue>]) -> Vec<Option<Limits>> {
     }
 }
 
-/// Whether the kernel has the driver of the layout, and its level; and a UUID for the array.
+/// Whether the kernel has the driver of the layout, and its level; and a UUID for the array. Those of dm-log-writes are the device mapper and its target.
 fn facts_of_array(request: &Prepare, role: Role) -> Result<ArrayFacts, Refusal> {
     let layout = layer::arrays(request).find(|(over, _)| *over == role);
     let layout = layout.map(|(_, layout)| layout);
     let (driver, level) = match (layout.map(Layout::maker), layout) {
+        (_, None) if request.is_logged() => {
+            (kernel::support_of_dm()?, kernel::support_of_log_writes()?)
+        }
         (Some(Maker::Lvm), Some(layout)) => {
             let driver = kernel::support_of_dm()?;
             // Volumes without copies and parity need the device mapper alone.

@@ -70,6 +70,7 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
             Step::CreateVolume { uuid, .. } => {
                 release.splice(2..2, remove_volume(uuid, plan, devices)?);
             }
+            Step::LogWrites { .. } => release.extend(remove_log_writes(step)),
             Step::SetQueue { values } | Step::SetKernel { values } => {
                 release.push(line("put_back", back(values)));
             }
@@ -95,6 +96,28 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
         }
     }
     Ok(release)
+}
+
+/// Removes dm-log-writes, and the file of its log.
+fn remove_log_writes(step: &Step) -> Vec<Value> {
+    let Step::LogWrites {
+        losetup,
+        dmsetup,
+        recorder,
+        uuid,
+        has_udev,
+    } = step
+    else {
+        return Vec::new();
+    };
+    let remove = layer::remove_log_writes(dmsetup, uuid, *has_udev).join(" ");
+    let detach = format!("{} -d /dev/loopM", losetup.display());
+    let record = format!("remove {}", recorder.record.display());
+    vec![
+        line("remove_log_writes", remove),
+        line("detach", detach),
+        line("remove_image", record),
+    ]
 }
 
 /// Stops the array, and empties each member that is a device.

@@ -115,6 +115,7 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
     if entry.pool().is_some() {
         return Ok((devices, held));
     }
+    devices.members.recorded = layer::recorded_from(entry)?.map(|recorded| recorded.node);
     for role in [Role::Filesystem, Role::Log] {
         if !entry.has_array(role) {
             continue;
@@ -190,9 +191,10 @@ fn check_mounted_again(entry: &Entry, before: &str) -> Result<String, Refusal> {
 
 /// An exchanged disk, and a disk that another program uses meanwhile, are left alone.
 fn look_again(entry: &Entry, held: &mut [(Part, Opened)]) -> Result<(), Refusal> {
-    // An array holds its members, and no other program can claim them.
+    // An array, and dm-log-writes, hold their members, and no other program can claim them.
+    let is_held = entry.log_writes().is_some();
     let leaves = entry.leaves();
-    let free = leaves.filter(|(part, _)| !entry.has_array(part.role()));
+    let free = leaves.filter(|(part, _)| !entry.has_array(part.role()) && !is_held);
     for (part, kept) in free {
         let JournalLeaf::Device { path, identity } = kept else {
             continue;

@@ -5,7 +5,7 @@ use crate::exec::{self, Outcome};
 use crate::journal::Entry;
 use crate::layer::{Devices, Part, PlannedLeaf, Role, Step, Tell, check_discards, check_image};
 use crate::plan::Plan;
-use crate::probe::device::{self, Access, Opened};
+use crate::probe::device::{self, Access, DeviceFacts, Opened};
 use crate::probe::queue::Queue;
 use crate::probe::{self, loops};
 use crate::secure::{self, failed};
@@ -39,6 +39,8 @@ pub struct Work<'a> {
     pub options: String,
     /// The geometry that mkfs printed.
     pub geometry: Option<Geometry>,
+    /// The devices below dm-log-writes, as they were before.
+    pub(super) recorded_members: Vec<(usize, DeviceFacts)>,
     /// Properties in force of a zfs pool and its dataset.
     pub properties: BTreeMap<String, String>,
     /// Facts about the array of md or the volume of LVM, once it is in sync.
@@ -69,6 +71,7 @@ impl<'a> Work<'a> {
             devices,
             options: String::new(),
             geometry: None,
+            recorded_members: Vec::new(),
             properties: BTreeMap::new(),
             array: ArrayDescription::new(),
             log_array: ArrayDescription::new(),
@@ -88,6 +91,7 @@ impl<'a> Work<'a> {
     pub fn take(&mut self, step: &Step, entry: &mut Entry, tell: Tell) -> Result<(), Refusal> {
         match step {
             Step::Attach { image, part, .. } => self.attach(step, image, *part, tell),
+            Step::LogWrites { .. } => self.log_writes(step, tell),
             Step::Wipe { part, .. } => self.wipe(step, *part, tell),
             Step::Discard { part, .. } => self.discard(step, *part, tell),
             Step::MakeJournal { .. } => self.make_journal(step, tell),
@@ -136,7 +140,7 @@ impl<'a> Work<'a> {
                 bytes,
                 sparse,
             } => self.create_image(path, *bytes, *sparse, entry),
-            Step::Record { recorder, image } => recorder.start(image),
+            Step::Record { recorder, image } => recorder.start(image, None),
             Step::CheckDevice { part, .. } => self.check_device(*part),
             Step::SetQueue { values } => self.set_queues(values, entry),
             Step::SetArrayQueue { values } => self.set_array_queue(values, entry),
@@ -160,6 +164,7 @@ impl<'a> Work<'a> {
             | Step::CreateDataset { .. }
             | Step::Properties { .. }
             | Step::Attach { .. }
+            | Step::LogWrites { .. }
             | Step::Wipe { .. }
             | Step::Mkfs { .. }
             | Step::Mount { .. } => {
@@ -263,8 +268,21 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Attaches an image with direct I/O. If the filesystem below cannot do that, losetup says so, and the page cache is used.
     fn attach(&mut self, step: &Step, image: &Path, part: Part, tell: Tell) -> Result<(), Refusal> {
+        let opened = self.attached(step, image, tell)?;
+        let device = opened.node.clone();
+        self.held.push((part, opened));
+        self.devices.set(part, device.clone());
+        loops::have_flushed(&device)
+    }
+
+    /// Attaches an image with direct I/O. If the filesystem below cannot do that, losetup says so, and the page cache is used.
+    pub(super) fn attached(
+        &self,
+        step: &Step,
+        image: &Path,
+        tell: Tell,
+    ) -> Result<Opened, Refusal> {
         let mut argv = step.argv(&self.devices).expect("a step with a program");
         let mut outcome = self.run_argv(step, &argv, tell)?;
         if !outcome.succeeded() && loops::of_file(image)?.is_empty() {
@@ -275,12 +293,10 @@ impl<'a> Work<'a> {
             [device] => {
                 // Held open like a disk; and looked at once more, since it may have been another's a moment ago.
                 let opened = device::open(&device.display().to_string(), Access::Glance)?;
-                if loops::of_file(image)? != [device.clone()] {
-                    return Err(outcome.refusal());
+                match loops::of_file(image)? == [device.clone()] {
+                    true => Ok(opened),
+                    false => Err(outcome.refusal()),
                 }
-                self.held.push((part, opened));
-                self.devices.set(part, device.clone());
-                loops::have_flushed(device)
             }
             _ => Err(outcome.refusal()),
         }

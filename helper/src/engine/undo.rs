@@ -8,7 +8,7 @@ use crate::layer::{self, Role, Tell, UndoContext};
 use crate::mount_users;
 use crate::output::log;
 use crate::place::Place;
-use crate::probe;
+use crate::probe::{self, loops};
 use crate::secure;
 use pgfsbench_core::proc::Mount;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
@@ -173,6 +173,13 @@ pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> Result<bool, Refusal> {
         return Ok(mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name));
     }
     let is_of = |number| probe::is_of_device(mount, number);
+    if let (Some(recorder), Some(_)) = (&entry.recorder, entry.log_writes()) {
+        // While it is recorded, and then as a cut has left it.
+        let recorded = layer::recorded_from(entry)?.map(|recorded| recorded.number);
+        let disks = loops::of_image(&recorder.disk())?.into_iter();
+        let cuts = disks.filter_map(|disk| probe::device_number(&disk));
+        return Ok(recorded.into_iter().chain(cuts).any(is_of));
+    }
     if entry.has_array(Role::Filesystem) {
         let array = layer::array(entry, Role::Filesystem)?;
         return Ok(array.is_some_and(|array| is_of(array.number)));

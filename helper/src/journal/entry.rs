@@ -228,15 +228,20 @@ impl Entry {
         self.members(Role::Log).next().is_some()
     }
 
-    /// True if it is an image with nothing between the image and the filesystem.
-    fn is_one_image(&self) -> bool {
-        let is_image = |layer: &Layer| match layer {
-            Layer::Leaf { part, on } => {
-                part.role() == Role::Filesystem && matches!(on, JournalLeaf::Image { .. })
-            }
-            Layer::Md { .. } | Layer::Lvm { .. } | Layer::Pool(_) => false,
-        };
-        self.layers.len() == 1 && self.layers.iter().all(is_image)
+    /// The only leaf, if nothing is between that and the filesystem.
+    pub fn only_leaf(&self) -> Option<&JournalLeaf> {
+        match &self.layers[..] {
+            [Layer::Leaf { part, on }] if part.role() == Role::Filesystem => Some(on),
+            _ => None,
+        }
+    }
+
+    /// The UUID of dm-log-writes above the device, which is there until the recording ends. The recorder serves an image instead.
+    pub fn log_writes(&self) -> Option<&str> {
+        match (&self.recorder, self.only_leaf()) {
+            (Some(_), Some(JournalLeaf::Device { .. })) => Some(&self.uuid),
+            _ => None,
+        }
     }
 
     /// The zfs pool that is on it, or was about to be.
@@ -338,8 +343,8 @@ impl Entry {
         if !self.recorder.as_ref().is_none_or(is_of_place) {
             return Err("its recorder is not that of its place");
         }
-        if self.recorder.is_some() && !self.is_one_image() {
-            return Err("its recorder is not below a single image");
+        if self.recorder.is_some() && self.only_leaf().is_none() {
+            return Err("its recorder is not that of a single image or device");
         }
         match is_allowed {
             true => Ok(()),
@@ -396,6 +401,21 @@ mod tests {
     const CONFIG: &str =
         "[[images]]\ndirectory = \"/srv/i\"\nmax_bytes = 1\n[[device]]\npath = \"/dev/x\"\n";
 
+    fn a_device(path: &str) -> JournalLeaf {
+        JournalLeaf::Device {
+            path: path.into(),
+            identity: Identity {
+                major: 8,
+                minor: 16,
+                bytes: 1,
+                sequence: None,
+                serial: None,
+                wwn: None,
+                partition_uuid: None,
+            },
+        }
+    }
+
     #[test]
     fn an_entry_must_fit_the_configuration() {
         let config = Config::parse(CONFIG).unwrap();
@@ -451,6 +471,14 @@ mod tests {
         assert_eq!(several.check(&place, &config), Ok(()));
         let again = serde_json::to_string(&several).unwrap();
         assert_eq!(serde_json::from_str::<Entry>(&again).unwrap(), several);
+        // The writes to a device are logged by dm-log-writes.
+        let of_device = recorded(
+            &[leaf(Part::Member(0), a_device("/dev/x"))],
+            "/srv/i/bench@t@record.img",
+        );
+        assert_eq!(of_device.check(&place, &config), Ok(()));
+        assert_eq!(of_device.log_writes(), Some(of_device.uuid.as_str()));
+        assert_eq!(of_image.log_writes(), None);
         for bad in [
             entry(image("/srv/i/other@t.img")),
             entry(image("/srv/i/../i/bench@t.img")),

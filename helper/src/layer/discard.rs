@@ -39,12 +39,12 @@ pub fn check_discards(limits: &Limits, path: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Has mkfs discard nothing, where that was asked for, or would give back what was just allocated for the image.
+/// Has mkfs discard nothing, where that was asked for, would give back what was just allocated for the image, or would fill a log of dm-log-writes.
 pub fn spare(request: &Prepare, options: &mut Vec<String>) -> Result<(), Refusal> {
     let is_allocated = request.storage.is_allocated();
     match request.ssd_state {
         Some(SsdState::AsIs) => {}
-        None if is_allocated => {}
+        None if is_allocated || request.is_logged() => {}
         _ => return Ok(()),
     }
     let asks_for_it = match request.filesystem {

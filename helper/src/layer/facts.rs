@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// The facts from which a plan is made.
 pub struct Facts {
     pub support: Support,
-    /// The array or volume over the members.
+    /// The array or volume over the members, or dm-log-writes.
     pub array: ArrayFacts,
     /// The array over the devices of the log.
     pub log_array: ArrayFacts,

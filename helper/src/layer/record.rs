@@ -1,4 +1,5 @@
-//! A recorder between the image of a target and its loop device. A release detaches its disk and ends its process before the image is removed.
+//! A recorder between the image of a target and its loop device, or dm-log-writes above its device. A release detaches its disk and ends its process
+//! before the image is removed.
 
 use super::image::room;
 use super::{Facts, PlannedLeaf, Step, UndoContext};
@@ -10,8 +11,8 @@ use pgfsbench_core::helper::{Prepare, line_that_allows};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{AtFlags, CWD, unlinkat};
 
-/// The recorder of a target that is to be recorded. Its steps go between those that make the image and the one that attaches it, which then attaches
-/// the disk of the recorder.
+/// The recorder of a target that a run cuts the power of. For an image its steps go between those that make the image and the one that attaches it,
+/// which then attaches the disk of the recorder. For a device, the file of the record is made here.
 pub fn record(
     config: &Config,
     place: &Place,
@@ -20,8 +21,7 @@ pub fn record(
     members: &[PlannedLeaf],
     steps: &mut Vec<Step>,
 ) -> Result<Option<Recorder>, Refusal> {
-    let (Some(requested), [PlannedLeaf::Image { path: image, .. }]) = (&request.record, members)
-    else {
+    let (Some(requested), [member]) = (&request.record, members) else {
         return Ok(None);
     };
     if !config.power_cuts {
@@ -51,6 +51,14 @@ pub fn record(
         record: record.clone(),
         bytes,
     };
+    let PlannedLeaf::Image { path: image, .. } = member else {
+        steps.push(Step::CreateImage {
+            path: record,
+            bytes: recorder.log_bytes(),
+            sparse: true,
+        });
+        return Ok(Some(recorder));
+    };
     for step in steps.iter_mut() {
         if let Step::Attach { image, .. } = step {
             *image = recorder.disk();
@@ -79,6 +87,9 @@ impl UndoContext<'_> {
         let Some(recorder) = &entry.recorder else {
             return Ok(());
         };
+        if let Some(uuid) = entry.log_writes() {
+            self.remove_log_writes(uuid)?;
+        }
         self.detach(&recorder.disk())?;
         let path = &recorder.mount_point;
         self.own("unmount_recorder", "unmount", path, || recorder.unmount())?;

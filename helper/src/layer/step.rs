@@ -27,6 +27,8 @@ pub struct Joined {
     pub leaves: Vec<PathBuf>,
     /// The array of md or volume of LVM over them.
     pub array: Option<PathBuf>,
+    /// The device of dm-log-writes over the only leaf.
+    pub recorded: Option<PathBuf>,
     /// Bytes of a sector; 0 where that is not known.
     pub sector: u64,
 }
@@ -34,16 +36,15 @@ pub struct Joined {
 impl Joined {
     /// The one device that is used; empty where that is not known.
     pub fn device(&self) -> &Path {
-        let first = self.leaves.first();
-        self.array
-            .as_deref()
-            .unwrap_or(first.map_or(Path::new(""), PathBuf::as_path))
+        self.targets()
+            .first()
+            .map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// The devices that are written to: the array, or all leaves.
+    /// The devices that are written to: dm-log-writes, the array, or all leaves.
     pub fn targets(&self) -> &[PathBuf] {
-        match &self.array {
-            Some(array) => std::slice::from_ref(array),
+        match self.recorded.as_ref().or(self.array.as_ref()) {
+            Some(above) => std::slice::from_ref(above),
             None => &self.leaves,
         }
     }
@@ -136,6 +137,15 @@ pub enum Step {
     Record {
         recorder: Recorder,
         image: PathBuf,
+    },
+    /// Has the kernel log what is written to the device, in the file of the record. Another process marks the time there.
+    LogWrites {
+        losetup: PathBuf,
+        dmsetup: PathBuf,
+        recorder: Recorder,
+        /// The UUID of the filesystem, which names the device of dm-log-writes, too.
+        uuid: String,
+        has_udev: bool,
     },
     Attach {
         program: PathBuf,
@@ -279,6 +289,7 @@ impl Step {
         match self {
             Step::CreateImage { .. } => "create_image",
             Step::Record { .. } => "record",
+            Step::LogWrites { .. } => "log_writes",
             Step::Attach { .. } => "attach",
             Step::LoadModule { .. } => "load_module",
             Step::AddPartition { .. } => "add_partition",
@@ -516,6 +527,13 @@ impl Step {
                 image.display(),
                 recorder.disk().display(),
                 recorder.record.display()
+            ),
+            Step::LogWrites {
+                dmsetup, recorder, ..
+            } => format!(
+                "attach {}, have {} log there what is written to the device, and mark the time in it",
+                recorder.record.display(),
+                dmsetup.display()
             ),
             Step::CheckDevice { path, .. } => {
                 format!("check again that {path} is the same device, not in use, and may be erased")

@@ -71,6 +71,16 @@ pub fn support_of_dm_raid() -> Result<Support, Refusal> {
     }
 }
 
+/// Whether the device mapper has log-writes. The kernel loads its module when a device of it is made.
+pub fn support_of_log_writes() -> Result<Support, Refusal> {
+    match Path::new("/sys/module/dm_log_writes").exists() {
+        true => Ok(Support::Present),
+        false => module(LOG_WRITES.to_owned()),
+    }
+}
+
+/// The module of the device mapper that records writes.
+pub const LOG_WRITES: &str = "dm-log-writes";
 /// The module of the device mapper.
 pub const DM: &str = "dm-mod";
 /// The module of its RAID.

@@ -19,19 +19,34 @@ pub struct Volume {
     pub is_held: bool,
 }
 
+/// The directory of all block devices.
+const BLOCKS: &str = "/sys/block";
+
 /// The devices of LVM whose names begin with this.
 pub fn of_group(prefix: &str) -> Result<Vec<Volume>, Refusal> {
-    of_group_in(Path::new("/sys/block"), prefix)
+    of_group_in(Path::new(BLOCKS), prefix)
 }
 
 fn of_group_in(blocks: &Path, prefix: &str) -> Result<Vec<Volume>, Refusal> {
+    those_with(blocks, |name, uuid| {
+        name.starts_with(prefix) && uuid.starts_with("LVM-")
+    })
+}
+
+/// The device with this name and UUID in the device mapper.
+pub fn of_uuid(name: &str, uuid: &str) -> Result<Option<Volume>, Refusal> {
+    let is_it = |its_name: &str, its_uuid: &str| its_name == name && its_uuid == uuid;
+    Ok(those_with(Path::new(BLOCKS), is_it)?.pop())
+}
+
+fn those_with(blocks: &Path, is_it: impl Fn(&str, &str) -> bool) -> Result<Vec<Volume>, Refusal> {
     let mut found = Vec::new();
     for directory in entries(blocks)? {
         let of = |name: &str| line(&directory.join("dm").join(name));
-        let Some(name) = of("name").filter(|name| name.starts_with(prefix)) else {
+        let Some(name) = of("name") else {
             continue;
         };
-        if !of("uuid").is_some_and(|uuid| uuid.starts_with("LVM-")) {
+        if !is_it(&name, &of("uuid").unwrap_or_default()) {
             continue;
         }
         let unreadable = || {

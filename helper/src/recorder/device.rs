@@ -1,7 +1,8 @@
 //! The device: an image that is never written, and a record of what was written instead. First it records; when that has been ended, it is
-//! what power cuts have left of it, one after the other.
+//! what power cuts have left of it, one after the other. A log of dm-log-writes is a record that has ended.
 
 use super::extents::{Extents, Source};
+use super::log_writes::Log;
 use super::replay::{self, Entry};
 use pgfsbench_core::helper::record::{
     Cut, CutMade, CutStop, Fault, FaultOn, Kind, Recorded, choose,
@@ -20,7 +21,7 @@ const BYTES_OF_ENTRY: u64 = 256;
 /// Bytes a second that are recorded when a quarter of the record is full. A filesystem that writes much at each commit would fill all of it within a window.
 const BYTES_PER_SECOND_LATER: u64 = 32 << 20;
 /// Entries of a record at most: they are in memory.
-const MOST_ENTRIES: usize = 4_000_000;
+pub const MOST_ENTRIES: usize = 4_000_000;
 
 pub struct Device {
     image: File,
@@ -72,6 +73,28 @@ impl Device {
             is_full: false,
             failures: Cell::new(0),
         })
+    }
+
+    /// The device of a log, whose recording has ended. Where nothing was recorded it has zeros, which `zeros` gives.
+    pub fn of_log(zeros: File, bytes: u64, record: File, limit: u64, log: Log) -> Self {
+        let end_ns = log.end_ns.unwrap_or(u64::MAX);
+        let mut device = Self {
+            bytes,
+            image: zeros,
+            record,
+            limit,
+            end: 0,
+            entries: log.entries,
+            now: Extents::default(),
+            flushed: (0, Extents::default()),
+            stopped: None,
+            fault: None,
+            faults: 0,
+            is_full: log.end_ns.is_none(),
+            failures: Cell::new(0),
+        };
+        device.stop(&CutStop::default(), end_ns);
+        device
     }
 
     pub fn bytes(&self) -> u64 {
@@ -377,6 +400,45 @@ mod tests {
         device.cut(&cut(3, 1)).unwrap();
         device.cut(&cut(3, 0)).unwrap();
         assert_eq!(pages(&device)[..6], [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_log_is_a_record_that_has_ended() {
+        let record = tempfile::tempfile().unwrap();
+        record.write_all_at(&[7; 4 * PAGE], 0).unwrap();
+        let entry = |kind, page: u64, ns| Entry {
+            kind,
+            offset: page * PAGE as u64,
+            bytes: if kind == Kind::Write { PAGE as u64 } else { 0 },
+            position: page * PAGE as u64,
+            ns,
+        };
+        let entries = vec![
+            entry(Kind::Write, 1, 0),
+            entry(Kind::Flush, 0, 0),
+            entry(Kind::Write, 2, 10),
+            // The unmount.
+            entry(Kind::Write, 3, 20),
+            entry(Kind::Flush, 0, 20),
+        ];
+        let end_ns = Some(20);
+        let log = Log { entries, end_ns };
+        let zeros = File::open("/dev/zero").unwrap();
+        let mut device = Device::of_log(zeros, 16 * PAGE as u64, record, 1 << 20, log);
+        let recorded = device.stop(&CutStop::default(), 99);
+        assert_eq!((recorded.entries, recorded.end_ns), (3, 20));
+        assert!(!recorded.is_full);
+        device.cut(&cut(1, 2)).unwrap();
+        assert_eq!(pages(&device)[..4], [0, 7, 0, 0]);
+        // The writes of a server on a cut do not reach the record.
+        write(&mut device, 3, 9, 99);
+        assert_eq!(pages(&device)[..4], [0, 7, 0, 9]);
+        device.end_cut().unwrap();
+        device.cut(&cut(1, 2)).unwrap();
+        assert_eq!(pages(&device)[..4], [0, 7, 0, 0]);
+        let (zeros, record) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        let mut device = Device::of_log(zeros, 0, record, 1 << 20, Log::default());
+        assert!(device.stop(&CutStop::default(), 1).is_full, "it has no end");
     }
 
     #[test]

@@ -182,7 +182,9 @@ fn an_experiment_cuts_the_power_of_each_target_and_says_so_with_the_speed() {
         &format!("SELECT fsbench.experiment({on_default})"),
     );
     assert!(
-        refused.message().contains("needs a target on an image"),
+        refused
+            .message()
+            .contains("needs a target with an image or a device"),
         "{refused}"
     );
     scene.value(&format!("SELECT fsbench.experiment({arguments})"));

@@ -3,14 +3,14 @@
 use super::{all, boot_alone, root};
 
 /// All that was printed by a guest that has carried out a script; None where the test is skipped.
-fn said_in_guest(test: &str, case: &str, limit: u32, script: &str) -> Option<String> {
+pub fn said_in_guest(test: &str, case: &str, limit: u32, script: &str) -> Option<String> {
     let output = boot_alone(test, case, limit, &root().join(script))?;
     let said = all(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     Some(said)
 }
 
-fn facts(said: &str) -> Vec<&str> {
+pub fn facts(said: &str) -> Vec<&str> {
     let lines = said.lines();
     lines
         .filter_map(|line| line.strip_prefix("fact: "))

@@ -382,7 +382,7 @@ impl Prepare {
         check_apart(log.devices())
     }
 
-    /// One record is of one image.
+    /// One record is of one image or device.
     fn check_record(&self) -> Result<(), Refusal> {
         let Some(record) = &self.record else {
             return Ok(());
@@ -400,20 +400,25 @@ impl Prepare {
         check_image_size(record.log_bytes, SMALLEST_RECORD, "a record")
     }
 
-    /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image, whose filesystem mounts after a power cut by itself or after its fsck.
+    /// True if the kernel's dm-log-writes records what is written. The helper's recorder serves images only.
+    pub fn is_logged(&self) -> bool {
+        self.record.is_some() && matches!(self.storage, Storage::Device(_))
+    }
+
+    /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image or device, whose filesystem mounts after a power cut
+    /// by itself or after its fsck.
     pub fn check_can_be_recorded(&self) -> Result<(), Refusal> {
         let why_not = match (&self.storage, &self.log, self.filesystem) {
-            (Storage::Device(_) | Storage::Devices(_), ..) => {
-                "Writes to a device cannot be recorded, only those to an image."
+            (Storage::Images { .. } | Storage::Devices(_), ..) => {
+                "Writes to several images or devices cannot be recorded."
             }
-            (Storage::Images { .. }, ..) => "Writes to several images cannot be recorded.",
             (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
             _ => return Ok(()),
         };
         Err(Refusal::argument("this target cannot be recorded")
             .detail(why_not)
-            .hint("Give image_size, no log elsewhere, and a filesystem other than zfs."))
+            .hint("Give image_size or device, no log elsewhere, and a filesystem other than zfs."))
     }
 
     /// Discarding gives the blocks of an image back to its filesystem.

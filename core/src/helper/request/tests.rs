@@ -62,6 +62,7 @@ fn requests_of_power_cuts() {
         log_bytes: 64 << 20,
     };
     assert_eq!(prepare.record, Some(record));
+    assert!(!prepare.is_logged());
     // Options are tried without a record.
     assert_eq!(prepare.on_trial_image().record, None);
     for (action, json) in [
@@ -211,11 +212,6 @@ fn what_does_not_go_together_is_refused() {
         (
             image,
             r#""filesystem": "xfs", "log": {"image": {"bytes": 134217728}}, "record": {"log_bytes": 67108864}"#,
-            "cannot be recorded",
-        ),
-        (
-            device,
-            r#""filesystem": "xfs", "record": {"log_bytes": 67108864}"#,
             "cannot be recorded",
         ),
         (

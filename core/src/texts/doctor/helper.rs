@@ -75,9 +75,15 @@ pub fn power_cuts_not_allowed() -> Text {
     Text::new("power_cuts_not_allowed", says).advise("power_cuts_not_allowed", hint)
 }
 
-pub fn power_cuts() -> Text {
-    let says = "writes to images can be recorded, and cut at any moment";
-    Text::new("power_cuts", says)
+/// `no_log_writes` is the helper's: empty if dm-log-writes can record, None if the helper does not say it.
+pub fn power_cuts(no_log_writes: Option<&str>) -> Text {
+    let of_log_writes = match no_log_writes {
+        None => String::new(),
+        Some("") => "; dm-log-writes: also those to devices".to_owned(),
+        Some(why_not) => format!("; not those to devices: {why_not}"),
+    };
+    let says = "recorder: writes to images can be recorded, and cut at any moment";
+    Text::new("power_cuts", format!("{says}{of_log_writes}"))
 }
 
 /// Words of the helper, passed on.

@@ -4,9 +4,13 @@ use super::*;
 use pgfsbench_core::helper::record::Record;
 
 fn recorded(log_bytes: u64) -> Prepare {
+    recorded_on(image_of(1), log_bytes)
+}
+
+fn recorded_on(storage: Prepare, log_bytes: u64) -> Prepare {
     Prepare {
         record: Some(Record { log_bytes }),
-        ..image_of(1)
+        ..storage
     }
 }
 
@@ -60,4 +64,34 @@ fn a_record_takes_room_and_a_machine_that_can() {
     let refusal = planned(&recorded(1 << 30), &facts).unwrap_err();
     assert_eq!(refusal.detail.unwrap(), "On this machine there is no door.");
     assert!(planned(&image_of(1), &facts).is_ok());
+}
+
+#[test]
+fn the_filesystem_of_a_device_is_made_on_dm_log_writes() {
+    let mut facts = Facts {
+        devices: vec![found(a_device(Contents::Empty), false)],
+        ..facts()
+    };
+    facts.array.driver = Support::Module;
+    let request = recorded_on(on_device("/dev/disk/by-id/a"), 1 << 30);
+    let plan = planned(&request, &facts).unwrap();
+    let script = script(&plan, "/dev/sdb");
+    assert_eq!(
+        script[1..5],
+        [
+            "create file /srv/small/bench@t@record.img of 805306368 bytes, sparse, mode 0600",
+            "/usr/sbin/wipefs --all /dev/sdb",
+            "/usr/sbin/modprobe dm-mod",
+            "attach /srv/small/bench@t@record.img, have /usr/sbin/dmsetup log there what is written to the device, and mark the time in it",
+        ]
+    );
+    let name = "/dev/mapper/pgfsbench_00000000-0000-4000-8000-000000000000-record";
+    assert!(script[5].contains("nodiscard") && script[5].ends_with(name));
+    let mount = script.iter().find(|line| line.contains("mount -i"));
+    assert!(mount.unwrap().contains(&format!(" {name} ")), "{mount:?}");
+
+    facts.array.level = Support::Missing;
+    let refusal = planned(&request, &facts).unwrap_err();
+    assert_eq!(refusal.message, "this kernel has no dm-log-writes");
+    assert!(planned(&recorded(1 << 30), &facts).is_ok());
 }
