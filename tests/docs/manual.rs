@@ -332,15 +332,6 @@ pub const READERS: &[Reader] = &[
                 "SELECT fsbench.study('heron-2010', image_size => '4GB')",
                 "SELECT fsbench.study('heron-2010', image_size => '4GB', start => false)",
             ),
-            // The disk belongs to a guest.
-            (
-                "study_plan('deckelmann-2009', device => '/dev/ubdb'",
-                "study_plan('deckelmann-2009', image_size => '4GB'",
-            ),
-            (
-                "study('deckelmann-2009', device => '/dev/ubdb', part => 'atime', quick => true, scale => 5)",
-                "study('deckelmann-2009', image_size => '4GB', part => 'atime', quick => true, scale => 5, start => false)",
-            ),
         ],
         ..NOTHING
     },

@@ -4,7 +4,7 @@
 \pset format unaligned
 SET client_min_messages = warning;
 SELECT fsbench.create_target(concat_ws('_', filesystem, number), filesystem => filesystem, image_size => '700MB', image_sparse => true, mount_options => options)
-FROM (VALUES (1, 'ext2', NULL), (2, 'ext3', NULL), (3, 'jfs', NULL), (4, 'reiserfs', NULL), (5, 'reiserfs', 'barrier=none'), (6, 'f2fs', NULL),
+FROM (VALUES (1, 'ext2', NULL), (2, 'ext3', NULL), (4, 'reiserfs', NULL), (5, 'reiserfs', 'barrier=none'), (6, 'f2fs', NULL),
     (7, 'f2fs', 'nobarrier')) AS t (number, filesystem, options) \g /dev/null
 -- One that cannot be cut says why, and the others go on.
 \set ON_ERROR_STOP off

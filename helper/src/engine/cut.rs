@@ -256,7 +256,7 @@ impl Engine {
         self.mount_of(entry).map(|_| None)
     }
 
-    /// Has a filesystem checked that the kernel does not recover by itself, as a machine does when it boots. Returns what is left uncorrected.
+    /// Has e2fsck correct a filesystem without a journal, as a machine does when it boots. Returns what it leaves uncorrected.
     fn check_cut(
         &self,
         filesystem: Filesystem,
@@ -265,18 +265,17 @@ impl Engine {
         tell: Tell,
     ) -> Result<Option<String>, Refusal> {
         let device = devices.filesystem();
-        let (program, package, option) = match filesystem {
-            Filesystem::Ext2 => ("e2fsck", "e2fsprogs", "-p"),
-            Filesystem::Ext3 | Filesystem::Ext4 if !has_journal(device)? => {
-                ("e2fsck", "e2fsprogs", "-p")
-            }
-            // The kernel replays no journal of jfs.
-            Filesystem::Jfs => ("fsck.jfs", "jfsutils", "-a"),
-            _ => return Ok(None),
+        let is_checked = match filesystem {
+            Filesystem::Ext2 => true,
+            Filesystem::Ext3 | Filesystem::Ext4 => !has_journal(device)?,
+            _ => false,
         };
+        if !is_checked {
+            return Ok(None);
+        }
         let argv = [
-            exec::require(program, package)?.display().to_string(),
-            option.into(),
+            exec::require("e2fsck", "e2fsprogs")?.display().to_string(),
+            "-p".into(),
             device.display().to_string(),
         ];
         let outcome = exec::run_making(&argv, exec::LONG, lock)?;

@@ -406,7 +406,7 @@ impl Prepare {
     }
 
     /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image or device, whose filesystem mounts after a power cut
-    /// by itself or after its fsck.
+    /// by itself or after e2fsck.
     pub fn check_can_be_recorded(&self) -> Result<(), Refusal> {
         let why_not = match (&self.storage, &self.log, self.filesystem) {
             (Storage::Images { .. } | Storage::Devices(_), ..) => {
@@ -414,11 +414,15 @@ impl Prepare {
             }
             (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
+            // In a guest, after fsck.jfs had replayed the journal.
+            (.., Filesystem::Jfs) => {
+                "The kernel of Linux 6.1 stopped when jfs was unmounted after a cut."
+            }
             _ => return Ok(()),
         };
         Err(Refusal::argument("this target cannot be recorded")
             .detail(why_not)
-            .hint("Give image_size or device, no log elsewhere, and a filesystem other than zfs."))
+            .hint("Give image_size or device, no log elsewhere, and a filesystem other than zfs and jfs."))
     }
 
     /// Discarding gives the blocks of an image back to its filesystem.

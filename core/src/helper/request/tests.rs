@@ -206,7 +206,7 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             image,
-            r#""filesystem": "zfs", "record": {"log_bytes": 67108864}"#,
+            r#""filesystem": "jfs", "record": {"log_bytes": 67108864}"#,
             "cannot be recorded",
         ),
         (
@@ -231,7 +231,7 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             image,
-            r#""filesystem": "zfs", "record": {"log_bytes": 67108864}"#,
+            r#""filesystem": "jfs", "record": {"log_bytes": 67108864}"#,
             "cannot be recorded",
         ),
         (
