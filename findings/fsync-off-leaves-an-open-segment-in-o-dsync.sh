@@ -1,7 +1,7 @@
 #!/bin/bash
 # With wal_sync_method=open_datasync, a session goes on syncing WAL after a reload has turned fsync off, in PostgreSQL 15 and 18.
 #
-# SHOW fsync says off in that session, and an expert would take its next commits as unprotected: a test of power cuts that uses fsync=off as its
+# SHOW fsync says off in that session, and an expert would take its next commits as unprotected. A test of power cuts that uses fsync=off as its
 # control then loses nothing, and a benchmark of fsync=off measures syncs. The session has its segment of WAL open with O_DSYNC, and a change of
 # wal_sync_method would close it, but a change of fsync does not. From the next segment on it is open without O_DSYNC. The other way round
 # a session commits without syncing after fsync was turned on, until its segment ends. Seen:

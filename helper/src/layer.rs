@@ -29,9 +29,9 @@ pub use identity::check_identity;
 pub use image::{NewImage, check_image, check_images, image};
 pub use log::log;
 pub use log_writes::{
-    create as create_log_writes, device as log_writes_of, dm_uuid, name as name_of_log_writes,
-    of_entry as recorded_from, recorded_bytes, remove as remove_log_writes,
-    steps as steps_of_log_writes, why_not as no_log_writes,
+    create as create_log_writes, device as log_writes_of, dm_uuid, module as module_of_log_writes,
+    name as name_of_log_writes, of_entry as recorded_from, recorded_bytes,
+    remove as remove_log_writes, step as step_of_log_writes, why_not as no_log_writes,
 };
 pub use lvm::{has_udev, volume_over};
 pub use mdadm::node_of_array;

@@ -157,7 +157,7 @@ pub fn prepare(
     };
     let mut steps = before_mkfs(config, request, facts, steps)?;
     if let (true, Some(recorder)) = (request.is_logged(), &recorder) {
-        steps.extend(layer::steps_of_log_writes(recorder, facts)?);
+        steps.push(layer::step_of_log_writes(recorder, facts)?);
     }
     match fs {
         Filesystem::Zfs => steps.extend(layer::steps_of_pool(place, request, facts)?),
@@ -309,6 +309,7 @@ fn before_mkfs(
         .partition(|step| matches!(step, Step::Wipe { .. }));
     steps.extend(layer::module(request.filesystem, facts)?);
     steps.extend(layer::modules_of_arrays(request, facts)?);
+    steps.extend(layer::module_of_log_writes(request, facts)?);
     steps.extend(wiping);
     steps.extend(layer::discards(request, facts)?);
     // A journal is made on its array.

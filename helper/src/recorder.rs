@@ -3,7 +3,8 @@
 //!
 //! A write that reaches the disk before a flush counts as flushed by it, also if its answer was still on its way.
 //!
-//! Where dm-log-writes records, the recorder begins when the recording has ended, with the log of that. Until then another process marks the time in it.
+//! Where dm-log-writes records, the recorder begins when the recording has ended, with the log of that. Until then `_mark`
+//! marks the time in it.
 
 #[cfg(test)]
 mod batch_tests;

@@ -327,12 +327,10 @@ pub const READERS: &[Reader] = &[
         page: "docs/repeat-a-study.md",
         // The helper knows which filesystems this machine makes. The runs would take an hour.
         requires: &[Requirement::Helper, Requirement::Xfs],
-        instead: &[
-            (
-                "SELECT fsbench.study('heron-2010', image_size => '4GB')",
-                "SELECT fsbench.study('heron-2010', image_size => '4GB', start => false)",
-            ),
-        ],
+        instead: &[(
+            "SELECT fsbench.study('heron-2010', image_size => '4GB')",
+            "SELECT fsbench.study('heron-2010', image_size => '4GB', start => false)",
+        )],
         ..NOTHING
     },
     Reader {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::random::{Purpose, Stream};
 use crate::refusal::{Kind as RefusalKind, Refusal};
 
-/// Part of `prepare`: puts a recorder between the image and the filesystem.
+/// Part of `prepare`: puts a recorder between the image and the filesystem, or dm-log-writes between the device and the filesystem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -79,7 +79,7 @@ pub struct Recorded {
     pub first_ns: u64,
     /// Time of the end of the recording.
     pub end_ns: u64,
-    /// True if the record was full: the device has failed with ENOSPC since.
+    /// True if the record was full: the recorder has failed writes with ENOSPC since, or dm-log-writes has ended its log.
     pub is_full: bool,
     /// Writes and flushes that were failed by `fault`.
     pub faults: u64,

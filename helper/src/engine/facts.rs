@@ -99,7 +99,8 @@ fn limits(queues: &[Option<Queue>]) -> Vec<Option<Limits>> {
     }
 }
 
-/// Whether the kernel has the driver of the layout, and its level; and a UUID for the array. Those of dm-log-writes are the device mapper and its target.
+/// Whether the kernel has the driver of the layout, and its level; and a UUID for the array. For dm-log-writes, the driver is
+/// the device mapper, and the level is its target.
 fn facts_of_array(request: &Prepare, role: Role) -> Result<ArrayFacts, Refusal> {
     let layout = layer::arrays(request).find(|(over, _)| *over == role);
     let layout = layout.map(|(_, layout)| layout);

@@ -116,6 +116,12 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
         return Ok((devices, held));
     }
     devices.members.recorded = layer::recorded_from(entry)?.map(|recorded| recorded.node);
+    if entry.log_writes().is_some() && devices.members.recorded.is_none() {
+        let message = "dm-log-writes of the target is not there";
+        return Err(Refusal::new(Kind::NotInThisState, message)
+            .detail("It was removed. Its device is not mounted without it.")
+            .hint("Release the target."));
+    }
     for role in [Role::Filesystem, Role::Log] {
         if !entry.has_array(role) {
             continue;
@@ -208,7 +214,7 @@ fn look_again(entry: &Entry, held: &mut [(Part, Opened)]) -> Result<(), Refusal>
             return Err(
                 Refusal::new(Kind::NotInThisState, format!("device {path} is in use"))
                     .detail(user)
-                    .hint("Find out who uses it; it is not mounted again."),
+                    .hint("It is not mounted again. Release the target."),
             );
         }
         if now.identity != *identity {

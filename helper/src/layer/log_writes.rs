@@ -10,6 +10,7 @@ use crate::layer::Facts;
 use crate::probe::kernel::{self, Support};
 use crate::probe::volumes::{self, Volume};
 use crate::recorder::Recorder;
+use pgfsbench_core::helper::Prepare;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 
@@ -80,26 +81,32 @@ fn judge(support: Support, dmsetup: &Result<PathBuf, Refusal>, release: &str) ->
     }
 }
 
-/// The steps that put it above the device, when that is wiped.
-pub fn steps(recorder: &Recorder, facts: &Facts) -> Result<Vec<Step>, Refusal> {
+/// The step that loads the device mapper for a request that dm-log-writes records, where that takes one.
+pub fn module(request: &Prepare, facts: &Facts) -> Result<Option<Step>, Refusal> {
+    if !request.is_logged() {
+        return Ok(None);
+    }
     if let Some(refusal) = judge(facts.array.level, &facts.dmsetup, &facts.kernel) {
         return Err(refusal);
     }
-    let module = match facts.array.driver {
+    Ok(match facts.array.driver {
         Support::Module => Some(Step::LoadModule {
             program: facts.modprobe.clone()?,
             module: kernel::DM,
         }),
         Support::Present | Support::Missing => None,
-    };
-    let log = Step::LogWrites {
+    })
+}
+
+/// The step that puts it above the device, when that is wiped.
+pub fn step(recorder: &Recorder, facts: &Facts) -> Result<Step, Refusal> {
+    Ok(Step::LogWrites {
         losetup: facts.losetup.clone()?,
         dmsetup: facts.dmsetup.clone()?,
         recorder: recorder.clone(),
         uuid: facts.uuid.clone(),
         has_udev: facts.has_udev,
-    };
-    Ok(module.into_iter().chain([log]).collect())
+    })
 }
 
 /// The device of this UUID; None if it is not there.

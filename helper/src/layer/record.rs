@@ -11,7 +11,7 @@ use pgfsbench_core::helper::{Prepare, line_that_allows};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{AtFlags, CWD, unlinkat};
 
-/// The recorder of a target that a run cuts the power of. For an image its steps go between those that make the image and the one that attaches it,
+/// The recorder of a target for power cuts. For an image its steps go between those that make the image and the one that attaches it,
 /// which then attaches the disk of the recorder. For a device, the file of the record is made here.
 pub fn record(
     config: &Config,

@@ -240,6 +240,7 @@ fn outcomes(batch: &Batch) -> Vec<&'static str> {
     let xfs = Filesystem {
         name: "xfs".into(),
         mount_options: String::new(),
+        is_logged: false,
     };
     let summaries = batch.summaries(&xfs).into_iter();
     summaries.map(|summary| summary.outcome).collect()

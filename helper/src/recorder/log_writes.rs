@@ -1,9 +1,11 @@
 //! The log of the kernel's dm-log-writes (drivers/md/dm-log-writes.c), read into the entries of a record.
 //!
-//! By Documentation/admin-guide/device-mapper/log-writes.rst of Linux 6.1, the kernel logs a write when it is durable, and not when it arrives: a
-//! flush logs the writes that had completed before it, and itself behind them. A write with FUA is logged when it completes. So all entries before one
-//! with FUA are durable, too, and the record has a flush behind it. Marks go to the log at once. A commit that was acknowledged before the time of a
-//! mark has its flush before that mark: the time of an entry is that of the last mark before it.
+//! The source is Documentation/admin-guide/device-mapper/log-writes.rst of Linux 6.1. The kernel logs a write only when it is durable. A flush logs the
+//! writes that had completed before it. The flush's own entry follows. A write with FUA is logged when it completes, so the entries before it are
+//! durable, too. A write that no flush follows is in the log only at its end.
+//!
+//! Marks go to the log at once. A commit that was acknowledged before the time of a mark has its flush before that mark: the time of an entry is that of
+//! the last mark before it. Two writes of one block are in another order than on the device if the first was not flushed and the second has FUA.
 
 use super::replay::Entry;
 use pgfsbench_core::helper::record::Kind;
@@ -132,7 +134,7 @@ impl Reader<'_> {
         if bytes > 0 {
             self.add(Kind::Write, offset, bytes, data)?;
         } else if flags & FLUSH == 0 {
-            return Err("it says nothing".into());
+            return Err("it is an entry without data and without a flush".into());
         }
         if flags & FUA != 0 {
             self.add(Kind::Flush, 0, 0, 0)?;
@@ -343,7 +345,10 @@ mod tests {
             (good().entry([huge, 1, DISCARD, 0]), "sectors from"),
             (good().entry([2047, 2, DISCARD, 0]), "behind the device"),
             (good().entry([2048, 1, 0, 0]), "behind the device"),
-            (good().entry([0, 0, 0, 0]), "it says nothing"),
+            (
+                good().entry([0, 0, 0, 0]),
+                "it is an entry without data and without a flush",
+            ),
             (good().entry([0, 0, 32, 0]), "unknown flags 32"),
             (good().entry([0, 1, 0, 512]), "512 bytes of data within it"),
             (good().entry([0, 0, MARK, 481]), "a mark of 481 bytes"),

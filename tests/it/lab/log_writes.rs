@@ -17,7 +17,6 @@ fn dm_log_writes_shows_what_a_disk_loses_in_a_power_cut_in_a_guest() {
         "recorder: writes to images can be recorded, and cut at any moment; dm-log-writes: also those to devices",
         "commits passed, 8 cuts",
         "pages passed, 8 cuts",
-        "barriers_off failed, 8 cuts",
         "fsync_off failed, 8 cuts",
         "full_page_writes_off failed, 8 cuts",
         "commits acknowledged before cuts: t; cuts with something to lose: t",

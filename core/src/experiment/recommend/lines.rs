@@ -41,7 +41,12 @@ pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
             rows.push(to_paste("mkfs", line));
         }
         if let Some(command) = command {
-            rows.push(to_paste("mkfs", text::device_is_erased(erased)));
+            let is_device =
+                |word: &&str| word.starts_with(SOME_DEVICE) || word.starts_with(SOME_LOG);
+            for word in command.split(' ').filter(is_device) {
+                let device = word.replace(SOME_DEVICE, erased);
+                rows.push(to_paste("mkfs", text::device_is_erased(&device)));
+            }
             rows.push(to_paste("mkfs", command.replace(SOME_DEVICE, erased)));
         }
         rows.extend(fstab(f, device, here));
@@ -220,9 +225,10 @@ mod tests {
         });
         let rows = of(f, &here());
         assert_eq!(
-            rows[..2],
+            rows[..3],
             [
-                "mkfs: # what /dev/disk/by-id/YOUR-DEVICE holds is lost",
+                "mkfs: # what /dev/disk/by-id/YOUR-DEVICE-1 holds is lost",
+                "mkfs: # what /dev/disk/by-id/YOUR-DEVICE-2 holds is lost",
                 "mkfs: /sbin/mkfs.btrfs -d raid1 -m raid1 /dev/disk/by-id/YOUR-DEVICE-1 /dev/disk/by-id/YOUR-DEVICE-2",
             ]
         );

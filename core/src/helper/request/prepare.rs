@@ -408,12 +408,19 @@ impl Prepare {
     /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image or device, whose filesystem mounts after a power cut
     /// by itself or after e2fsck.
     pub fn check_can_be_recorded(&self) -> Result<(), Refusal> {
+        let asked = self.mount_options.as_deref().unwrap_or_default();
+        let has_no_barriers = asked
+            .split(',')
+            .any(|option| NO_BARRIERS.contains(&option.trim()));
         let why_not = match (&self.storage, &self.log, self.filesystem) {
             (Storage::Images { .. } | Storage::Devices(_), ..) => {
                 "Writes to several images or devices cannot be recorded."
             }
             (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
+            (Storage::Device(_), ..) if has_no_barriers => {
+                "dm-log-writes logs a write when a flush follows, and without barriers none does."
+            }
             // In a guest, after fsck.jfs had replayed the journal.
             (.., Filesystem::Jfs) => {
                 "The kernel of Linux 6.1 stopped when jfs was unmounted after a cut."
@@ -440,6 +447,9 @@ impl Prepare {
 
 /// The size of the image on which options for a device are tried, if that is enough for the filesystem.
 const SMALL: u64 = 512 << 20;
+
+/// Mount options with which a filesystem sends no flush.
+const NO_BARRIERS: [&str; 3] = ["nobarrier", "barrier=0", "barrier=none"];
 
 /// The smallest image for a log: xfs wants no less.
 const SMALLEST_LOG: u64 = 64 << 20;

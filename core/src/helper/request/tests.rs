@@ -215,6 +215,11 @@ fn what_does_not_go_together_is_refused() {
             "cannot be recorded",
         ),
         (
+            device,
+            r#""filesystem": "ext4", "mount_options": "noatime,barrier=0", "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
+        ),
+        (
             images,
             r#""filesystem": "btrfs", "layout": "btrfs-raid1", "record": {"log_bytes": 67108864}"#,
             "cannot be recorded",

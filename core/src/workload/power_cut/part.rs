@@ -32,6 +32,8 @@ pub struct Filesystem {
     pub name: String,
     /// Mount options that were asked for.
     pub mount_options: String,
+    /// Whether dm-log-writes records it: its log has a write only when a flush has followed.
+    pub is_logged: bool,
 }
 
 impl Filesystem {
@@ -85,7 +87,8 @@ impl Part {
 
     /// Whether the part can be made on this filesystem.
     pub fn is_made_on(self, filesystem: &Filesystem) -> bool {
-        self != Self::BarriersOff || WITHOUT_BARRIERS.contains(&filesystem.name.as_str())
+        let has_option = WITHOUT_BARRIERS.contains(&filesystem.name.as_str());
+        self != Self::BarriersOff || has_option && !filesystem.is_logged
     }
 
     /// The table of the part, in schema public.

@@ -250,6 +250,7 @@ mod tests {
         Filesystem {
             name: filesystem.into(),
             mount_options: "noatime".into(),
+            is_logged: false,
         }
     }
 
@@ -375,6 +376,13 @@ mod tests {
             ..on("ext4")
         };
         assert_eq!(whole().summaries(&journaled)[0].outcome, "passed");
+        let logged = Filesystem {
+            is_logged: true,
+            ..on("ext4")
+        };
+        assert!(
+            Part::BarriersOff.is_made_on(&on("ext4")) && !Part::BarriersOff.is_made_on(&logged)
+        );
         // A control that loses its commits has torn no page.
         let lost = with_controls(Outcome::Lost, Outcome::Lost);
         assert_eq!(outcomes(lost, "ext4")[..2], ["void", "void"]);

@@ -80,8 +80,9 @@ fn the_filesystem_of_a_device_is_made_on_dm_log_writes() {
         script[1..5],
         [
             "create file /srv/small/bench@t@record.img of 805306368 bytes, sparse, mode 0600",
-            "/usr/sbin/wipefs --all /dev/sdb",
+            // Before the first byte is gone.
             "/usr/sbin/modprobe dm-mod",
+            "/usr/sbin/wipefs --all /dev/sdb",
             "attach /srv/small/bench@t@record.img, have /usr/sbin/dmsetup log there what is written to the device, and mark the time in it",
         ]
     );

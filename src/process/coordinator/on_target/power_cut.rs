@@ -98,6 +98,18 @@ pub(super) fn record_of(spec: &Spec) -> Option<record::Record> {
     })
 }
 
+/// The filesystem that the helper has made for the run.
+fn filesystem_of(place: &ServerPlace) -> Filesystem {
+    match place {
+        ServerPlace::Made { prepare } => Filesystem {
+            name: prepare.filesystem.name().to_owned(),
+            mount_options: prepare.mount_options.clone().unwrap_or_default(),
+            is_logged: prepare.is_logged(),
+        },
+        ServerPlace::Directory(_) | ServerPlace::Connection(_) => Filesystem::default(),
+    }
+}
+
 impl Run {
     /// From the end of the measured window to the last power cut.
     pub(super) fn cut_power(
@@ -108,13 +120,7 @@ impl Run {
         let document = measured.map(|measured| &measured.document[..]);
         let before = xact::transaction(|| sql::read(BEFORE, &[document]))?;
         let before: RemoteRunRow = read(&before.unwrap_or_default())?;
-        let filesystem = match &server.target.on {
-            ServerPlace::Made { prepare } => Filesystem {
-                name: prepare.filesystem.name().to_owned(),
-                mount_options: prepare.mount_options.clone().unwrap_or_default(),
-            },
-            ServerPlace::Directory(_) | ServerPlace::Connection(_) => Filesystem::default(),
-        };
+        let filesystem = filesystem_of(&server.target.on);
         drop(server.connection.take());
         let parts = self.make_parts(server, &before, &filesystem)?;
         server.server()?.crash(&mut || self.check_interrupts())?;
@@ -318,8 +324,11 @@ impl Run {
             process::wait(POLL);
             self.check_interrupts()?;
         }
-        // With open_datasync and open_sync, a segment that is open stays as it was opened, whatever fsync becomes.
-        self.ask(connection, "SELECT pg_switch_wal()", &[])?;
+        let method = "SELECT current_setting('wal_sync_method')";
+        if setting == "fsync" && self.ask(connection, method, &[])?.starts_with("open_") {
+            // A segment that is open stays as it was opened, whatever fsync becomes.
+            self.ask(connection, "SELECT pg_switch_wal()", &[])?;
+        }
         Ok(())
     }
 
