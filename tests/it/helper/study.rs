@@ -89,7 +89,7 @@ fn the_script_of_the_laboratory_repeats_a_study() {
     fs::write(&path, text).expect("the script");
     let output = (bench.server.client_program("psql"))
         .args(["-X", "-P", "pager=off", "-v", "ON_ERROR_STOP=1"])
-        .args(["-v", &format!("device={device}")])
+        .args(["-v", &format!("device={device}"), "-v", "devices={}"])
         .arg("-f")
         .arg(&path)
         .output()
