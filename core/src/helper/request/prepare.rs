@@ -419,7 +419,7 @@ impl Prepare {
             (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
             (Storage::Device(_), ..) if has_no_barriers => {
-                "dm-log-writes logs a write when a flush follows, and without barriers none does."
+                "The log of dm-log-writes has a write only when a flush follows, and without barriers none does."
             }
             // In a guest, after fsck.jfs had replayed the journal.
             (.., Filesystem::Jfs) => {

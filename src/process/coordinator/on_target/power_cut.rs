@@ -6,6 +6,7 @@ mod disk_error;
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use pgfsbench_core::{
+    helper::Storage,
     helper::record::{self, CutEnded, CutMounted, CutStop, FaultOn, Recorded, Tear, Window},
     spec::Spec,
     workload::power_cut::{
@@ -104,7 +105,7 @@ fn filesystem_of(place: &ServerPlace) -> Filesystem {
         ServerPlace::Made { prepare } => Filesystem {
             name: prepare.filesystem.name().to_owned(),
             mount_options: prepare.mount_options.clone().unwrap_or_default(),
-            is_logged: prepare.is_logged(),
+            is_logged: matches!(prepare.storage, Storage::Device(_)),
         },
         ServerPlace::Directory(_) | ServerPlace::Connection(_) => Filesystem::default(),
     }
