@@ -324,19 +324,25 @@ mod tests {
         );
     }
 
+    /// By the helper's description.
+    fn line_of_power_cuts(description: &str) -> Line {
+        let description = serde_json::from_str(description).expect("a description");
+        let facts = Facts {
+            description: Some((description, "now".into())),
+            ..Facts::default()
+        };
+        assert_decides_by_codes(|| check(&facts));
+        let mut lines = check(&facts).into_iter();
+        lines
+            .find(|line| line.item == "power cuts")
+            .expect("the line of power cuts")
+    }
+
     #[test]
     fn power_cuts_have_to_be_allowed() {
         for (allowed, state) in [("false", INFO), ("true", OK), ("null", OK)] {
             let text = format!(r#"{{"loop_devices": true, "power_cuts": {allowed}}}"#);
-            let description = serde_json::from_str(&text).expect("a description");
-            let facts = Facts {
-                description: Some((description, "now".into())),
-                ..Facts::default()
-            };
-            assert_decides_by_codes(|| check(&facts));
-            let lines = check(&facts);
-            let line = lines.iter().find(|line| line.item == "power cuts");
-            let line = line.expect("the line of power cuts");
+            let line = line_of_power_cuts(&text);
             assert_eq!(line.state, state);
             let names_the_line = |hint: &String| hint.contains("power_cuts = true");
             assert_eq!(
@@ -357,15 +363,7 @@ mod tests {
             ),
         ] {
             let text = format!(r#"{{"power_cuts": true, "no_log_writes": {no_log_writes}}}"#);
-            let description = serde_json::from_str(&text).expect("a description");
-            let facts = Facts {
-                description: Some((description, "now".into())),
-                ..Facts::default()
-            };
-            assert_decides_by_codes(|| check(&facts));
-            let lines = check(&facts);
-            let line = lines.iter().find(|line| line.item == "power cuts");
-            let line = line.expect("the line of power cuts");
+            let line = line_of_power_cuts(&text);
             assert_eq!(line.state, OK);
             let says = "recorder: writes to images can be recorded, and cut at any moment";
             assert_eq!(line.detail, Some(format!("{says}{end}")));

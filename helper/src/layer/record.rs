@@ -93,9 +93,10 @@ impl UndoContext<'_> {
         self.detach(&recorder.disk())?;
         let path = &recorder.mount_point;
         self.own("unmount_recorder", "unmount", path, || recorder.unmount())?;
-        recorder.wait_for_end()?;
+        // The kernel unmounts it in other mount namespaces, too, when its mount point goes: a copy there would keep the process.
         self.own("remove_recorder", "remove", path, || {
             unlinkat(CWD, path, AtFlags::REMOVEDIR)
-        })
+        })?;
+        recorder.wait_for_end()
     }
 }
