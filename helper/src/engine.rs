@@ -5,6 +5,7 @@ mod array;
 mod caches;
 mod closed;
 mod cut;
+mod cut_storage;
 mod describe;
 mod erase;
 mod facts;

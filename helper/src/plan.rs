@@ -30,7 +30,7 @@ pub struct Plan {
     pub members: Vec<PlannedLeaf>,
     /// The devices of its log; none if the filesystem holds it.
     pub logs: Vec<PlannedLeaf>,
-    /// The recorder below the filesystem; None if nothing is recorded.
+    /// The recorder above all leaves; None if nothing is recorded.
     pub recorder: Option<Recorder>,
     /// The UUID by which the log is known: its own, or that of the filesystem.
     pub log_uuid: String,
@@ -139,7 +139,6 @@ pub fn prepare(
 
     let mount_point = place.mount_point(config);
     let (members, mut steps) = storage(config, place, request, facts)?;
-    let recorder = layer::record(config, place, request, facts, &members, &mut steps)?;
     let smallest = members.iter().map(PlannedLeaf::bytes).min().unwrap_or(0);
     let mut mkfs_options = options_of_mkfs(request, &facts.uuid, smallest)?;
     let mut plain_mkfs = plain_options_of_mkfs(request, &facts.uuid, smallest)?;
@@ -155,6 +154,8 @@ pub fn prepare(
             (log.on, log.uuid)
         }
     };
+    let leaves = [&members[..], &logs[..]].concat();
+    let recorder = layer::record(config, place, request, facts, &leaves, &mut steps)?;
     let mut steps = before_mkfs(config, request, facts, steps)?;
     if let (true, Some(recorder)) = (request.is_logged(), &recorder) {
         steps.push(layer::step_of_log_writes(recorder, facts)?);

@@ -1,5 +1,5 @@
-//! The recorder: a filesystem of FUSE with one file that serves as a disk, below a loop device. Whatever reaches it is recorded in its order, and power
-//! cuts are made from the record. A process of its own serves it, and ends when it is unmounted.
+//! The recorder: a filesystem of FUSE whose files serve as disks, below loop devices. Whatever reaches them is recorded in one order, and power
+//! cuts of all of them are made from the record. A process of its own serves it, and ends when it is unmounted.
 //!
 //! A write that reaches the disk before a flush counts as flushed by it, also if its answer was still on its way.
 //!
@@ -44,7 +44,7 @@ use std::time::{Duration, Instant};
 const DOOR: &str = "/dev/fuse";
 const TYPE: &str = "fuse.pgfsbench";
 /// In place of an image, where a log begins with an empty device.
-const ZEROS: &str = "/dev/zero";
+pub const ZEROS: &str = "/dev/zero";
 
 /// The time in which a recorder that is unmounted must end.
 const GRACE: Duration = Duration::from_secs(60);
@@ -78,19 +78,20 @@ pub enum Command {
 /// The arguments of `_record`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    image: PathBuf,
     record: PathBuf,
     /// The largest size of the record
     bytes: u64,
+    #[arg(required = true)]
+    images: Vec<PathBuf>,
     /// The record is the log of dm-log-writes of a device of this size
     #[arg(long)]
     log_of: Option<u64>,
 }
 
 impl Recorder {
-    /// The file that serves as a disk.
-    pub fn disk(&self) -> PathBuf {
-        self.mount_point.join(fuse::NAMES[0].0)
+    /// The file that serves as a disk in place of this image, or of [`ZEROS`].
+    pub fn disk(&self, image: &Path) -> PathBuf {
+        self.mount_point.join(image.file_name().unwrap_or_default())
     }
 
     /// The largest size of a log of dm-log-writes. The rest of the record is for servers that are started on a cut.
@@ -100,7 +101,7 @@ impl Recorder {
 
     /// Starts the recorder with the log of dm-log-writes of a device of this size. If it cannot read the log, this process has the words for it.
     pub fn start_with_log(&self, bytes: u64) -> Result<(), Refusal> {
-        self.start(Path::new(ZEROS), Some(bytes)).map_err(|ended| {
+        self.start(&[ZEROS.into()], Some(bytes)).map_err(|ended| {
             let read = File::open(&self.record)
                 .map_err(|e| format!("{e}"))
                 .and_then(|record| log_writes::read(&record, bytes, MOST_ENTRIES));
@@ -116,7 +117,7 @@ impl Recorder {
 
     /// Mounts the filesystem, and starts the process that serves it. If this process is killed in between, the kernel ends the filesystem, which stays
     /// mounted. The record of a log is there already.
-    pub fn start(&self, image: &Path, log_of: Option<u64>) -> Result<(), Refusal> {
+    pub fn start(&self, images: &[PathBuf], log_of: Option<u64>) -> Result<(), Refusal> {
         secure::make_directory(&self.mount_point, 0o700)?;
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
         let door = openat(CWD, DOOR, flags, Mode::empty()).map_err(|e| {
@@ -139,8 +140,9 @@ impl Recorder {
         let mut program = Program::new(OWN_PROGRAM);
         program
             .arg("_record")
-            .args([image, &self.record])
+            .arg(&self.record)
             .arg(self.bytes.to_string())
+            .args(images)
             .args(log_of.map(|bytes| format!("--log-of={bytes}")))
             .env_clear()
             .current_dir("/")
@@ -155,16 +157,19 @@ impl Recorder {
         })?;
         thread::spawn(move || child.wait());
         // The answer comes from the recorder.
-        std::fs::metadata(self.disk()).map(drop).map_err(|e| {
+        std::fs::metadata(self.commands()).map(drop).map_err(|e| {
             Refusal::new(Kind::System, "the recorder has ended")
-                .detail(format!("Its disk cannot be looked at: {e}."))
+                .detail(format!("Its files cannot be looked at: {e}."))
         })
+    }
+
+    fn commands(&self) -> PathBuf {
+        self.mount_point.join(fuse::NAME_OF_COMMANDS)
     }
 
     /// Has the recorder do something.
     pub fn ask<T: DeserializeOwned>(&self, command: &Command) -> Result<T, Refusal> {
-        let path = self.mount_point.join(fuse::NAMES[1].0);
-        let said = exchange(&path, command).map_err(|e| {
+        let said = exchange(&self.commands(), command).map_err(|e| {
             Refusal::new(Kind::NotInThisState, "the recorder does not answer")
                 .detail(format!("{e}."))
                 .hint("Release the target.")
@@ -231,7 +236,7 @@ pub fn why_not() -> Option<&'static str> {
     }
 }
 
-/// The process that serves the disk. Its standard input is the kernel's door.
+/// The process that serves the disks. Its standard input is the kernel's door.
 pub fn main(arguments: &Arguments) -> Result<(), Refusal> {
     let failed = |path: &Path, e: io::Error| {
         Refusal::new(Kind::System, format!("could not open {}", path.display()))
@@ -241,7 +246,10 @@ pub fn main(arguments: &Arguments) -> Result<(), Refusal> {
     let _ = setsid();
     // Memory for it is not taken from what waits to be written to its disk. A service without CAP_SYS_RESOURCE has no such right.
     let _ = configure_io_flusher_behavior(true);
-    let image = File::open(&arguments.image).map_err(|e| failed(&arguments.image, e))?;
+    let mut images = Vec::new();
+    for image in &arguments.images {
+        images.push(File::open(image).map_err(|e| failed(image, e))?);
+    }
     let record = OpenOptions::new()
         .read(true)
         .write(true)
@@ -251,15 +259,17 @@ pub fn main(arguments: &Arguments) -> Result<(), Refusal> {
     flock(&record, FlockOperation::NonBlockingLockExclusive)
         .map_err(|e| failed(&arguments.record, e.into()))?;
     let device = match arguments.log_of {
-        None => {
-            Device::new(image, record, arguments.bytes).map_err(|e| failed(&arguments.image, e))?
-        }
+        None => Device::new(images, record, arguments.bytes)
+            .map_err(|e| failed(&arguments.record, e))?,
         Some(bytes) => {
+            let zeros = images.swap_remove(0);
             let log = log_writes::read(&record, bytes, MOST_ENTRIES)
                 .map_err(|why| failed(&arguments.record, io::Error::other(why)))?;
-            Device::of_log(image, bytes, record, arguments.bytes, log)
+            Device::of_log(zeros, bytes, record, arguments.bytes, log)
         }
     };
-    server::serve(rustix::stdio::stdin(), device)
-        .map_err(|e| secure::failed("serve", &arguments.image, e))
+    let names = arguments.images.iter();
+    let names = names.map(|image| image.file_name().unwrap_or_default().to_owned());
+    server::serve(rustix::stdio::stdin(), device, names.collect())
+        .map_err(|e| secure::failed("serve", &arguments.record, e))
 }

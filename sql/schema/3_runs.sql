@@ -69,7 +69,7 @@ BEGIN
     RETURN QUERY SELECT e.run_id, e.operation || '_error', e.outcome, e.says FROM fsbench.power_cut_error e WHERE e.run_id = run ORDER BY e.operation;
 END
 $$;
-COMMENT ON FUNCTION fsbench.power_cut IS 'Whether commits survive power cuts on a target with an image or a device: a run of the workload power-cut, and its rows of fsbench.power_cut_result. cuts: how many times the power is cut while clients commit; fsync_error: whether a flush and a write of the device fail, too, whose rows are those of fsbench.power_cut_error; the other parameters are those of fsbench.run';
+COMMENT ON FUNCTION fsbench.power_cut IS 'Whether commits survive power cuts on a target with images or a device: a run of the workload power-cut, and its rows of fsbench.power_cut_result. cuts: how many times the power is cut while clients commit; fsync_error: whether a flush and a write of the device fail, too, whose rows are those of fsbench.power_cut_error; the other parameters are those of fsbench.run';
 
 CREATE FUNCTION fsbench._watch_begin(target text, duration interval) RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'fsbench_watch_begin_wrapper';

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::random::{Purpose, Stream};
 use crate::refusal::{Kind as RefusalKind, Refusal};
 
-/// Part of `prepare`: puts a recorder between the image and the filesystem, or dm-log-writes between the device and the filesystem.
+/// Part of `prepare`: puts a recorder between the images and what is made on them, or dm-log-writes between the device and the filesystem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -94,7 +94,7 @@ pub struct Point {
     pub entry: u64,
     /// Time of the first entry that has not, within the window. A commit that was acknowledged earlier must survive.
     pub ns: u64,
-    /// Writes since the last flush before the cut: any of them may be lost.
+    /// Writes and discards that no flush of their disk follows before the cut: any of them may be lost.
     pub unflushed: u64,
 }
 
@@ -140,13 +140,13 @@ impl Tear {
 pub struct CutMade {
     /// Time of the first entry that is lost.
     pub ns: u64,
-    /// Entries up to the last flush: all of them are kept.
+    /// Entries before the first that no flush of its disk follows: all of them are kept.
     pub flushed: u64,
-    /// Later writes and discards that are kept as a whole.
+    /// Writes and discards without such a flush that are kept as a whole.
     pub kept: u64,
-    /// Later writes and discards that are lost.
+    /// Writes and discards without such a flush that are lost.
     pub dropped: u64,
-    /// Later writes of which a part is kept.
+    /// Writes without such a flush of which a part is kept.
     pub torn: u64,
 }
 
@@ -223,18 +223,28 @@ impl FaultOn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Write,
-    /// Everything that was written before is durable.
+    /// Everything that was written to this disk before is durable.
     Flush,
     /// The range reads as zeros.
     Discard,
 }
 
+/// An entry of a record as the choice of cuts needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    pub kind: Kind,
+    /// The disk that it is of, counted from 0.
+    pub disk: u8,
+    /// Time of arrival.
+    pub ns: u64,
+}
+
 /// Share of the cuts that come right after a write: there is something to lose.
 const AFTER_A_WRITE: f64 = 0.8;
 
-/// Chooses moments for cuts in each window, spread evenly over its entries. `entries` has kind and time of each entry. A window with few entries has
+/// Chooses moments for cuts in each window, spread evenly over its entries. A window with few entries has
 /// several cuts at a moment: each of them loses other writes.
-pub fn choose(entries: &[(Kind, u64)], end_ns: u64, requested: &CutStop) -> Vec<Point> {
+pub fn choose(entries: &[Moment], end_ns: u64, requested: &CutStop) -> Vec<Point> {
     let mut stream = Stream::new(requested.seed, 0, Purpose::Cut);
     let windows = requested.windows.iter();
     windows
@@ -246,12 +256,12 @@ pub fn choose(entries: &[(Kind, u64)], end_ns: u64, requested: &CutStop) -> Vec<
 }
 
 /// Numbers of entries before each cut of a window, in rising order.
-fn positions(entries: &[(Kind, u64)], window: Window, stream: &mut Stream) -> Vec<usize> {
-    let until = |limit_ns: u64| entries.partition_point(|(_, ns)| *ns <= limit_ns);
+fn positions(entries: &[Moment], window: Window, stream: &mut Stream) -> Vec<usize> {
+    let until = |limit_ns: u64| entries.partition_point(|entry| entry.ns <= limit_ns);
     // The device is in the state after the entry `first` from the beginning of the window on.
     let first = until(window.from_ns);
     let candidates = until(window.to_ns).saturating_sub(first) as u64 + 1;
-    let is_after_write = |at: usize| at > 0 && entries[at - 1].0 == Kind::Write;
+    let is_after_write = |at: usize| at > 0 && entries[at - 1].kind == Kind::Write;
     let mut chosen = Vec::with_capacity(window.cuts as usize);
     for cut in 0..u64::from(window.cuts) {
         let position = |n: u64| first + (n * candidates / u64::from(window.cuts)) as usize;
@@ -269,20 +279,21 @@ fn positions(entries: &[(Kind, u64)], window: Window, stream: &mut Stream) -> Ve
 }
 
 /// The moments after so many entries, in rising order.
-fn points(entries: &[(Kind, u64)], end_ns: u64, chosen: &[usize]) -> Vec<Point> {
-    let (mut unflushed, mut seen) = (0, 0);
+fn points(entries: &[Moment], end_ns: u64, chosen: &[usize]) -> Vec<Point> {
+    let (mut unflushed, mut seen) = ([0; 1 << u8::BITS], 0);
     let points = chosen.iter().map(|&at| {
-        for (kind, _) in &entries[seen..at] {
-            match kind {
-                Kind::Write | Kind::Discard => unflushed += 1,
-                Kind::Flush => unflushed = 0,
+        for entry in &entries[seen..at] {
+            let of_disk = &mut unflushed[usize::from(entry.disk)];
+            match entry.kind {
+                Kind::Write | Kind::Discard => *of_disk += 1,
+                Kind::Flush => *of_disk = 0,
             }
         }
         seen = at;
         Point {
             entry: at as u64,
-            ns: entries.get(at).map_or(end_ns, |(_, ns)| *ns).min(end_ns),
-            unflushed,
+            ns: entries.get(at).map_or(end_ns, |entry| entry.ns).min(end_ns),
+            unflushed: unflushed.iter().sum(),
         }
     });
     points.collect()
@@ -293,12 +304,16 @@ mod tests {
     use super::*;
 
     /// Nine writes and a flush, again and again, one entry a nanosecond from 1000 on.
-    fn record(entries: u64) -> Vec<(Kind, u64)> {
-        let kind = |i: u64| match i % 10 {
-            9 => Kind::Flush,
-            _ => Kind::Write,
+    fn record(entries: u64) -> Vec<Moment> {
+        let moment = |i: u64| Moment {
+            kind: match i % 10 {
+                9 => Kind::Flush,
+                _ => Kind::Write,
+            },
+            disk: 0,
+            ns: 1000 + i,
         };
-        (0..entries).map(|i| (kind(i), 1000 + i)).collect()
+        (0..entries).map(moment).collect()
     }
 
     fn requested(seed: u64, cuts: u32, from_ns: u64, to_ns: u64) -> CutStop {
@@ -366,6 +381,21 @@ mod tests {
                 .all(|point| (point.entry, point.unflushed, point.ns) == (0, 0, 10))
         );
         assert_eq!(choose(&[], 9999, &requested(1, 2, 0, 10)).len(), 2);
+    }
+
+    #[test]
+    fn a_flush_is_of_one_disk() {
+        let moment = |(kind, disk)| Moment { kind, disk, ns: 1 };
+        let entries = [
+            (Kind::Write, 0),
+            (Kind::Write, 1),
+            (Kind::Flush, 1),
+            (Kind::Discard, 1),
+            (Kind::Flush, 0),
+        ];
+        let entries = entries.map(moment);
+        let unflushed = |at| points(&entries, 9, &[at])[0].unflushed;
+        assert_eq!([0, 1, 2, 3, 4, 5].map(unflushed), [0, 1, 2, 1, 2, 1]);
     }
 
     #[test]

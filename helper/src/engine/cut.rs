@@ -5,10 +5,9 @@ use super::remount::{mounted, ms_since};
 use super::{Engine, log_writes, steps, undo};
 use crate::exec;
 use crate::journal::{Entry, State};
-use crate::layer::{Devices, Part, Step, Tell};
+use crate::layer::{self, Devices, Step, Tell};
 use crate::place::Place;
 use crate::plan::mount_options_again;
-use crate::probe::loops;
 use crate::recorder::{Command, Recorder, now_ns};
 use pgfsbench_core::helper::Filesystem;
 use pgfsbench_core::helper::options::mount_options;
@@ -49,7 +48,7 @@ impl Engine {
         let before = entry.state;
         entry.state = State::Cutting;
         self.journal.write(&entry)?;
-        if let Err(refusal) = self.unmount_cut(&entry, &recorder, &lock, tell) {
+        if let Err(refusal) = self.unmount_cut(&entry, &lock, tell) {
             // It is still mounted, and recorded.
             entry.state = before;
             self.journal.write(&entry)?;
@@ -65,12 +64,12 @@ impl Engine {
     pub fn cut(&self, place: &Place, cut: &Cut, tell: Tell) -> Result<Value, Refusal> {
         let lock = self.journal.lock()?;
         let (entry, recorder) = self.recorded(place, &[State::Cutting])?;
-        self.unmount_cut(&entry, &recorder, &lock, tell)?;
+        self.unmount_cut(&entry, &lock, tell)?;
         let began = Instant::now();
         let made = recorder.ask(&Command::Cut(cut.clone()))?;
-        let mount_failed = self.mount_cut(place, &entry, &recorder, &lock, tell)?;
+        let mount_failed = self.mount_cut(place, &entry, &lock, tell)?;
         if mount_failed.is_some() {
-            self.unmount_cut(&entry, &recorder, &lock, tell)?;
+            self.unmount_cut(&entry, &lock, tell)?;
             // A filesystem that cannot be read has not been judged.
             let ended = ended(&recorder, began)?;
             ended.refusal().map_or(Ok(()), Err)?;
@@ -86,12 +85,12 @@ impl Engine {
     /// Unmounts the target, and mounts it again on the device as it has become since the cut. What has reached the device is there.
     pub fn cut_again(&self, place: &Place, tell: Tell) -> Result<Value, Refusal> {
         let lock = self.journal.lock()?;
-        let (entry, recorder) = self.recorded(place, &[State::Cutting])?;
+        let (entry, _) = self.recorded(place, &[State::Cutting])?;
         let began = Instant::now();
-        self.unmount_cut(&entry, &recorder, &lock, tell)?;
-        let why_not = self.mount_cut(place, &entry, &recorder, &lock, tell)?;
+        self.unmount_cut(&entry, &lock, tell)?;
+        let why_not = self.mount_cut(place, &entry, &lock, tell)?;
         if why_not.is_some() {
-            self.unmount_cut(&entry, &recorder, &lock, tell)?;
+            self.unmount_cut(&entry, &lock, tell)?;
         }
         Ok(json!(CutMounted {
             made: CutMade::default(),
@@ -106,7 +105,7 @@ impl Engine {
         let lock = self.journal.lock()?;
         let (entry, recorder) = self.recorded(place, &[State::Cutting])?;
         let began = Instant::now();
-        self.unmount_cut(&entry, &recorder, &lock, tell)?;
+        self.unmount_cut(&entry, &lock, tell)?;
         Ok(json!(ended(&recorder, began)?))
     }
 
@@ -196,53 +195,30 @@ impl Engine {
         }
     }
 
-    fn unmount_cut(
-        &self,
-        entry: &Entry,
-        recorder: &Recorder,
-        lock: &File,
-        tell: Tell,
-    ) -> Result<(), Refusal> {
-        let mut undoing = self.undoing(lock, tell);
-        undoing.unmount(entry)?;
-        undoing.detach(&recorder.disk())
-    }
-
-    /// Attaches the disk of the recorder, and mounts it. Returns what mount says against it.
+    /// Attaches the disks of the recorder, and mounts what is on them. Returns what mdadm, e2fsck or mount says against it.
     fn mount_cut(
         &self,
         place: &Place,
         entry: &Entry,
-        recorder: &Recorder,
         lock: &File,
         tell: Tell,
     ) -> Result<Option<String>, Refusal> {
-        let disk = recorder.disk();
-        let attach = Step::Attach {
-            program: exec::require("losetup", "mount")?,
-            image: disk.clone(),
-            part: Part::Member(0),
-            partitions: false,
-        };
         let mount = Step::Mount {
             program: exec::require("mount", "mount")?,
             filesystem: entry.filesystem,
             options: mount_options_again(
                 &self.config,
                 place,
-                (entry.filesystem, false, 1),
+                (entry.filesystem, entry.has_log(), layer::joined_of(entry)),
                 entry.mount_options.as_deref(),
             )?,
             mount_point: entry.mount_point.clone(),
             dataset: None,
         };
-        let mut devices = Devices::default();
-        let attached = self.run_for_cut(&attach, &devices, lock, tell)?;
-        match loops::of_file(&disk)?.as_slice() {
-            [device] if attached.succeeded() => devices.set(Part::Member(0), device.clone()),
-            _ => return Err(attached.refusal()),
-        }
-        loops::have_flushed(devices.filesystem())?;
+        let devices = match self.attach_cut(entry, lock, tell)? {
+            Ok(devices) => devices,
+            Err(why_not) => return Ok(Some(why_not)),
+        };
         if let Some(uncorrected) = self.check_cut(entry.filesystem, &devices, lock, tell)? {
             return Ok(Some(uncorrected));
         }
@@ -288,7 +264,7 @@ impl Engine {
         }
     }
 
-    fn run_for_cut(
+    pub(super) fn run_for_cut(
         &self,
         step: &Step,
         devices: &Devices,

@@ -2,14 +2,15 @@
 
 use super::Engine;
 use crate::exec;
-use crate::layer::{self, Devices, PlannedLeaf, Role, Step};
+use crate::layer::{self, Devices, Part, PlannedLeaf, Role, Step};
 use crate::place::{DIRECTORY, Place};
 use crate::plan::Plan;
 use crate::settings;
 use pgfsbench_core::helper::Prepare;
 use pgfsbench_core::refusal::Refusal;
 use serde_json::{Value, json};
-use std::{iter, path::Path};
+use std::iter;
+use std::path::{Path, PathBuf};
 
 impl Engine {
     /// The steps of `prepare` and those of `release`: what each is called, and its command line or, without a program, words.
@@ -37,15 +38,10 @@ impl Engine {
 
 /// The steps of `release`.
 fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
-    let program = |name: &str| -> Result<String, Refusal> {
-        Ok(exec::require(name, "mount")?.display().to_string())
-    };
+    let umount = exec::require("umount", "mount")?;
     let mount_point = plan.mount_point.display();
     let mut release = vec![
-        line(
-            "unmount",
-            format!("{} -i {mount_point}", program("umount")?),
-        ),
+        line("unmount", format!("{} -i {mount_point}", umount.display())),
         line("remove_mount_point", format!("remove {mount_point}")),
     ];
     for step in &plan.steps {
@@ -77,25 +73,40 @@ fn release(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
             _ => {}
         }
     }
-    let leaves: Vec<_> = plan.leaves().collect();
-    for (part, on) in leaves.into_iter().rev() {
-        let PlannedLeaf::Image { path, .. } = on else {
-            continue;
-        };
-        let device = devices.of(part);
-        let detach = format!("{} -d {}", program("losetup")?, device.display());
-        release.push(line("detach", detach));
-        if let Some(recorder) = &plan.recorder {
-            let mount_point = recorder.mount_point.display();
-            release.push(line("unmount_recorder", format!("unmount {mount_point}")));
-            release.push(line("remove_recorder", format!("remove {mount_point}")));
-        }
-        let record = plan.recorder.as_ref().map(|recorder| &recorder.record);
-        for path in record.into_iter().chain([path]) {
-            release.push(line("remove_image", format!("remove {}", path.display())));
-        }
-    }
+    release.extend(remove_images(plan, devices)?);
     Ok(release)
+}
+
+/// Detaches and removes the images, from the last one on. Where a recorder serves them as disks, it ends in between.
+fn remove_images(plan: &Plan, devices: &Devices) -> Result<Vec<Value>, Refusal> {
+    let image = |(part, on): (Part, &PlannedLeaf)| match on {
+        PlannedLeaf::Image { path, .. } => Some((devices.of(part).to_owned(), path.clone())),
+        PlannedLeaf::Device { .. } => None,
+    };
+    let mut images: Vec<(PathBuf, PathBuf)> = plan.leaves().filter_map(image).collect();
+    images.reverse();
+    if images.is_empty() {
+        return Ok(Vec::new());
+    }
+    let losetup = exec::require("losetup", "mount")?;
+    let detach = |device: &Path| {
+        let command = format!("{} -d {}", losetup.display(), device.display());
+        line("detach", command)
+    };
+    let remove = |path: &Path| line("remove_image", format!("remove {}", path.display()));
+    let Some(recorder) = &plan.recorder else {
+        let each = images.iter();
+        return Ok(each
+            .flat_map(|(device, path)| [detach(device), remove(path)])
+            .collect());
+    };
+    let mount_point = recorder.mount_point.display();
+    let mut lines: Vec<Value> = images.iter().map(|(device, _)| detach(device)).collect();
+    lines.push(line("unmount_recorder", format!("unmount {mount_point}")));
+    lines.push(line("remove_recorder", format!("remove {mount_point}")));
+    lines.push(remove(&recorder.record));
+    lines.extend(images.iter().map(|(_, path)| remove(path)));
+    Ok(lines)
 }
 
 /// Removes dm-log-writes, and the file of its log.

@@ -140,7 +140,7 @@ impl<'a> Work<'a> {
                 bytes,
                 sparse,
             } => self.create_image(path, *bytes, *sparse, entry),
-            Step::Record { recorder, image } => recorder.start(image, None),
+            Step::Record { recorder, images } => recorder.start(images, None),
             Step::CheckDevice { part, .. } => self.check_device(*part),
             Step::SetQueue { values } => self.set_queues(values, entry),
             Step::SetArrayQueue { values } => self.set_array_queue(values, entry),
@@ -150,6 +150,7 @@ impl<'a> Work<'a> {
             Step::Verify { mount_point } => self.verify(mount_point),
             Step::MakeDirectory { path, owner } => make_directory(path, owner),
             Step::CreateArray { .. }
+            | Step::AssembleArray { .. }
             | Step::WipeArray { .. }
             | Step::MakePart { .. }
             | Step::MakeGroup { .. }

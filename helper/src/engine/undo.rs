@@ -173,11 +173,16 @@ pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> Result<bool, Refusal> {
         return Ok(mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name));
     }
     let is_of = |number| probe::is_of_device(mount, number);
-    if let (Some(recorder), Some(_)) = (&entry.recorder, entry.log_writes()) {
+    if entry.log_writes().is_some() {
         // While it is recorded, and then as a cut has left it.
         let recorded = layer::recorded_from(entry)?.map(|recorded| recorded.number);
-        let disks = loops::of_image(&recorder.disk())?.into_iter();
-        let cuts = disks.filter_map(|disk| probe::device_number(&disk));
+        let mut disks = Vec::new();
+        for disk in entry.disks() {
+            disks.extend(loops::of_image(&disk)?);
+        }
+        let cuts = disks
+            .into_iter()
+            .filter_map(|disk| probe::device_number(&disk));
         return Ok(recorded.into_iter().chain(cuts).any(is_of));
     }
     if entry.has_array(Role::Filesystem) {

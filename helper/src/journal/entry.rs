@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::place::Place;
 use crate::probe::device::Identity;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, ZEROS};
 use crate::secure;
 use crate::settings::Changed;
 use pgfsbench_core::helper::Filesystem;
@@ -25,7 +25,7 @@ pub struct Entry {
     pub uuid: String,
     /// Leaves and layers in the order in which they are made. A release undoes them from the end.
     pub layers: Vec<Layer>,
-    /// The recorder below the filesystem; None if nothing is recorded.
+    /// The recorder above all leaves; None if nothing is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorder: Option<Recorder>,
     pub mount_point: PathBuf,
@@ -236,7 +236,7 @@ impl Entry {
         }
     }
 
-    /// The UUID of dm-log-writes above the device, which is there until the recording ends. The recorder serves an image instead.
+    /// The UUID of dm-log-writes above the device, which is there until the recording ends. The recorder serves images instead.
     pub fn log_writes(&self) -> Option<&str> {
         match (&self.recorder, self.only_leaf()) {
             (Some(_), Some(JournalLeaf::Device { .. })) => Some(&self.uuid),
@@ -265,9 +265,21 @@ impl Entry {
     /// The file that the loop device of this image has.
     pub fn attached(&self, image: &Path) -> PathBuf {
         match &self.recorder {
-            Some(recorder) => recorder.disk(),
+            Some(recorder) => recorder.disk(image),
             None => image.to_owned(),
         }
+    }
+
+    /// The files that the recorder serves as disks: one for each image, or that of a log of dm-log-writes. None without a recorder.
+    pub fn disks(&self) -> Vec<PathBuf> {
+        let Some(recorder) = &self.recorder else {
+            return Vec::new();
+        };
+        let disk = |kept: &JournalLeaf| match kept {
+            JournalLeaf::Image { path, .. } => recorder.disk(path),
+            JournalLeaf::Device { .. } => recorder.disk(Path::new(ZEROS)),
+        };
+        self.leaves().map(|(_, kept)| disk(kept)).collect()
     }
 
     /// The images that were made for it, and the file of its record.
@@ -343,8 +355,13 @@ impl Entry {
         if !self.recorder.as_ref().is_none_or(is_of_place) {
             return Err("its recorder is not that of its place");
         }
-        if self.recorder.is_some() && self.only_leaf().is_none() {
-            return Err("its recorder is not that of a single image or device");
+        let is_on_images = self.layers.iter().all(|layer| match layer {
+            Layer::Leaf { on, .. } => matches!(on, JournalLeaf::Image { .. }),
+            Layer::Md { .. } => true,
+            Layer::Lvm { .. } | Layer::Pool(_) => false,
+        });
+        if self.recorder.is_some() && !is_on_images && self.only_leaf().is_none() {
+            return Err("its recorder is not that of images or of a single device");
         }
         match is_allowed {
             true => Ok(()),
@@ -479,6 +496,22 @@ mod tests {
         assert_eq!(of_device.check(&place, &config), Ok(()));
         assert_eq!(of_device.log_writes(), Some(of_device.uuid.as_str()));
         assert_eq!(of_image.log_writes(), None);
+        let of_several = recorded(&several.layers, "/srv/i/bench@t@record.img");
+        assert_eq!(of_several.check(&place, &config), Ok(()));
+        assert_eq!(of_several.log_writes(), None);
+        let disk = |name: &str| place.recorder_mount_point(&config).join(name);
+        assert_eq!(
+            of_several.disks(),
+            [
+                "bench@t.img",
+                "bench@t@2.img",
+                "bench@t@log.img",
+                "bench@t@log2.img"
+            ]
+            .map(disk)
+        );
+        assert_eq!(of_device.disks(), [disk("zero")]);
+        assert!(several.disks().is_empty());
         for bad in [
             entry(image("/srv/i/other@t.img")),
             entry(image("/srv/i/../i/bench@t.img")),
@@ -489,7 +522,14 @@ mod tests {
             recorded(
                 &[
                     leaf(Part::Member(0), image("/srv/i/bench@t.img")),
-                    leaf(Part::Log(0), image("/srv/i/bench@t@log.img")),
+                    leaf(Part::Log(0), a_device("/dev/x")),
+                ],
+                "/srv/i/bench@t@record.img",
+            ),
+            recorded(
+                &[
+                    leaf(Part::Member(0), image("/srv/i/bench@t.img")),
+                    Layer::Lvm { uuid: "u".into() },
                 ],
                 "/srv/i/bench@t@record.img",
             ),

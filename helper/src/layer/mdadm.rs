@@ -1,4 +1,4 @@
-//! The command line of mdadm that makes an array.
+//! The command lines of mdadm that make an array.
 
 use pgfsbench_core::helper::{Bitmap, Consistency, Layout, LayoutOptions};
 use std::path::{Path, PathBuf};
@@ -47,6 +47,20 @@ pub fn create(
     }
     let members = members.iter();
     argv.extend(members.map(|member| member.display().to_string()));
+    argv
+}
+
+/// The command that makes the array again from what its members hold. It takes members whose states differ, as after a power cut.
+pub fn assemble(program: &Path, uuid: &str, members: &[PathBuf]) -> Vec<String> {
+    let mut argv = vec![
+        program.display().to_string(),
+        "--assemble".into(),
+        node_of_array(uuid).display().to_string(),
+        "--run".into(),
+        format!("--uuid={uuid}"),
+        "--config=none".into(),
+    ];
+    argv.extend(members.iter().map(|member| member.display().to_string()));
     argv
 }
 

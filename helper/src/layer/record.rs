@@ -1,5 +1,5 @@
-//! A recorder between the image of a target and its loop device, or dm-log-writes above its device. A release detaches its disk and ends its process
-//! before the image is removed.
+//! A recorder between the images of a target and their loop devices, or dm-log-writes above its device. A release detaches its disks and ends its
+//! process before the images are removed.
 
 use super::image::room;
 use super::{Facts, PlannedLeaf, Step, UndoContext};
@@ -11,17 +11,17 @@ use pgfsbench_core::helper::{Prepare, line_that_allows};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{AtFlags, CWD, unlinkat};
 
-/// The recorder of a target for power cuts. For an image its steps go between those that make the image and the one that attaches it,
-/// which then attaches the disk of the recorder. For a device, the file of the record is made here.
+/// The recorder of a target for power cuts. For images its steps go between those that make the images and those that attach them, which then attach
+/// the disks of the recorder. For a device, the file of the record is made here.
 pub fn record(
     config: &Config,
     place: &Place,
     request: &Prepare,
     facts: &Facts,
-    members: &[PlannedLeaf],
+    leaves: &[PlannedLeaf],
     steps: &mut Vec<Step>,
 ) -> Result<Option<Recorder>, Refusal> {
-    let (Some(requested), [member]) = (&request.record, members) else {
+    let Some(requested) = &request.record else {
         return Ok(None);
     };
     if !config.power_cuts {
@@ -44,44 +44,52 @@ pub fn record(
         &place.record_name(),
         requested.log_bytes,
         facts,
-        members,
+        leaves,
     )?;
     let recorder = Recorder {
         mount_point: place.recorder_mount_point(config),
         record: record.clone(),
         bytes,
     };
-    let PlannedLeaf::Image { path: image, .. } = member else {
-        steps.push(Step::CreateImage {
-            path: record,
-            bytes: recorder.log_bytes(),
-            sparse: true,
-        });
-        return Ok(Some(recorder));
-    };
-    for step in steps.iter_mut() {
-        if let Step::Attach { image, .. } = step {
-            *image = recorder.disk();
-        }
-    }
-    let attach = steps
-        .iter()
-        .position(|step| matches!(step, Step::Attach { .. }));
-    let create = Step::CreateImage {
+    let create = |bytes| Step::CreateImage {
         path: record,
-        bytes: 0,
+        bytes,
         sparse: true,
     };
+    if request.is_logged() {
+        steps.push(create(recorder.log_bytes()));
+        return Ok(Some(recorder));
+    }
+    for step in steps.iter_mut() {
+        if let Step::Attach { image, .. } = step {
+            *image = recorder.disk(image);
+        }
+    }
+    let images = leaves.iter().filter_map(|on| match on {
+        PlannedLeaf::Image { path, .. } => Some(path.clone()),
+        PlannedLeaf::Device { .. } => None,
+    });
     let start = Step::Record {
         recorder: recorder.clone(),
-        image: image.clone(),
+        images: images.collect(),
     };
-    let at = attach.unwrap_or(steps.len());
-    steps.splice(at..at, [create, start]);
+    let makes_image = |step: &Step| matches!(step, Step::CreateImage { .. });
+    let (making, later): (Vec<Step>, Vec<Step>) = steps.drain(..).partition(makes_image);
+    steps.extend(making);
+    steps.extend([create(0), start]);
+    steps.extend(later);
     Ok(Some(recorder))
 }
 
 impl UndoContext<'_> {
+    /// Detaches all that the recorder serves.
+    pub fn detach_disks(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        for disk in entry.disks().into_iter().rev() {
+            self.detach(&disk)?;
+        }
+        Ok(())
+    }
+
     /// The recorder ends when its filesystem is unmounted, which no program may use by then.
     pub fn end_recorder(&mut self, entry: &Entry) -> Result<(), Refusal> {
         let Some(recorder) = &entry.recorder else {
@@ -90,7 +98,7 @@ impl UndoContext<'_> {
         if let Some(uuid) = entry.log_writes() {
             self.remove_log_writes(uuid)?;
         }
-        self.detach(&recorder.disk())?;
+        self.detach_disks(entry)?;
         let path = &recorder.mount_point;
         self.own("unmount_recorder", "unmount", path, || recorder.unmount())?;
         // The kernel unmounts it in other mount namespaces, too, when its mount point goes: a copy there would keep the process.

@@ -133,10 +133,10 @@ pub enum Step {
         bytes: u64,
         sparse: bool,
     },
-    /// Serve the image as a disk whose writes are recorded. The image itself stays as it is.
+    /// Serve the images as disks whose writes are recorded. The images themselves stay as they are.
     Record {
         recorder: Recorder,
-        image: PathBuf,
+        images: Vec<PathBuf>,
     },
     /// Has the kernel log what is written to the device, in the file of the record. Another process marks the time there.
     LogWrites {
@@ -195,6 +195,12 @@ pub enum Step {
         lvm: Lvm,
         uuid: String,
         volume: NewVolume,
+    },
+    /// Makes an array of md again from the devices that it had.
+    AssembleArray {
+        program: PathBuf,
+        role: Role,
+        uuid: String,
     },
     WipeArray {
         program: PathBuf,
@@ -298,6 +304,7 @@ impl Step {
             Step::Properties { .. } => "properties",
             Step::CheckDevice { .. } => "check_device",
             Step::CreateArray { .. } => "create_array",
+            Step::AssembleArray { .. } => "assemble_array",
             Step::WipeArray { .. } => "wipe_array",
             Step::MakePart { .. } => "make_part",
             Step::MakeGroup { .. } => "make_group",
@@ -325,6 +332,7 @@ impl Step {
         let device = devices.filesystem();
         let argv = match self {
             Step::CreateArray { .. }
+            | Step::AssembleArray { .. }
             | Step::MakePart { .. }
             | Step::MakeGroup { .. }
             | Step::CreateVolume { .. }
@@ -397,6 +405,11 @@ impl Step {
                 (*layout, options, *skips_sync),
                 &devices.joined(*role).leaves,
             ),
+            Step::AssembleArray {
+                program,
+                role,
+                uuid,
+            } => mdadm::assemble(program, uuid, &devices.joined(*role).leaves),
             Step::MakePart { lvm, uuid, member } => lvm.make_part(uuid, *member, members),
             Step::MakeGroup { lvm, uuid } => lvm.make_group(uuid, members),
             Step::CreateVolume { lvm, uuid, volume } => lvm.create_volume(uuid, volume, members),
@@ -522,12 +535,22 @@ impl Step {
                     path.display()
                 )
             }
-            Step::Record { recorder, image } => format!(
-                "serve {} as {}, and record what is written to it in {}",
-                image.display(),
-                recorder.disk().display(),
-                recorder.record.display()
-            ),
+            Step::Record { recorder, images } => {
+                let paths = |paths: Vec<PathBuf>| {
+                    let paths: Vec<String> = paths
+                        .iter()
+                        .map(|path| path.display().to_string())
+                        .collect();
+                    paths.join(", ")
+                };
+                let disks = images.iter().map(|image| recorder.disk(image));
+                format!(
+                    "serve {} as {}, and record in {} what is written",
+                    paths(images.clone()),
+                    paths(disks.collect()),
+                    recorder.record.display()
+                )
+            }
             Step::LogWrites {
                 dmsetup, recorder, ..
             } => format!(

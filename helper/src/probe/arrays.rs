@@ -95,8 +95,20 @@ fn sync_in(directory: &Path) -> Result<Sync, Refusal> {
 
 /// Has the kernel compare all copies and parity.
 pub fn begin_check(array: &Path) -> Result<(), Refusal> {
+    set_action(array, "check")
+}
+
+/// Has the kernel begin no resync. An array without copies or parity has none.
+pub fn freeze(array: &Path) -> Result<(), Refusal> {
+    match directory(array).join("sync_action").exists() {
+        true => set_action(array, "frozen"),
+        false => Ok(()),
+    }
+}
+
+fn set_action(array: &Path, action: &str) -> Result<(), Refusal> {
     let file = directory(array).join("sync_action");
-    std::fs::write(&file, "check").map_err(|e| {
+    std::fs::write(&file, action).map_err(|e| {
         let message = format!("could not write {}", file.display());
         Refusal::new(Kind::System, message)
             .detail(format!("{e}."))

@@ -39,7 +39,7 @@ impl Scene {
         image.set_len(DEVICE_BYTES).unwrap();
         let record = tempfile::tempfile().unwrap();
         Self {
-            device: Device::new(image, record, 1 << 30).unwrap(),
+            device: Device::new(vec![image], record, 1 << 30).unwrap(),
             now_ns: 0,
         }
     }
@@ -51,17 +51,17 @@ impl Scene {
 
     fn write(&mut self, offset: u64, data: &[u8]) {
         let ns = self.tick();
-        self.device.write(offset, data, ns).unwrap();
+        self.device.write(0, offset, data, ns).unwrap();
     }
 
     fn flush(&mut self) {
         let ns = self.tick();
-        self.device.flush(ns).unwrap();
+        self.device.flush(0, ns).unwrap();
     }
 
     fn read(&self, offset: u64, bytes: usize) -> Vec<u8> {
         let mut data = vec![0; bytes];
-        assert_eq!(self.device.read(offset, &mut data), Ok(bytes));
+        assert_eq!(self.device.read(0, offset, &mut data), Ok(bytes));
         data
     }
 

@@ -1,11 +1,11 @@
-//! The device: an image that is never written, and a record of what was written instead. First it records; when that has been ended, it is
-//! what power cuts have left of it, one after the other. A log of dm-log-writes is a record that has ended.
+//! The device: images that are never written, each of which is a disk, and a record of what was written instead. First it records; when that has been
+//! ended, it is what power cuts have left of it, one after the other. A log of dm-log-writes is a record that has ended.
 
 use super::extents::{Extents, Source};
 use super::log_writes::Log;
-use super::replay::{self, Entry};
+use super::replay::{self, Entry, ZEROS};
 use pgfsbench_core::helper::record::{
-    Cut, CutMade, CutStop, Fault, FaultOn, Kind, Recorded, choose,
+    Cut, CutMade, CutStop, Fault, FaultOn, Kind, Moment, Recorded, choose,
 };
 use rustix::io::Errno;
 use std::cell::Cell;
@@ -23,10 +23,18 @@ const BYTES_PER_SECOND_LATER: u64 = 16 << 20;
 /// Entries of a record at most: they are in memory.
 pub const MOST_ENTRIES: usize = 4_000_000;
 
-pub struct Device {
+/// Disks of a record at most.
+const MOST_DISKS: usize = 1 << u8::BITS;
+
+/// An image that serves as a disk.
+struct Disk {
     image: File,
-    /// Size of the device.
-    bytes: u64,
+    /// Where the disks lie one after the other.
+    range: Range<u64>,
+}
+
+pub struct Device {
+    disks: Vec<Disk>,
     record: File,
     /// The largest size of the record.
     limit: u64,
@@ -35,7 +43,7 @@ pub struct Device {
     entries: Vec<Entry>,
     /// The contents that readers see.
     now: Extents,
-    /// The contents after so many entries, all of them flushed: cuts in rising order go on from here.
+    /// The contents after so many entries, each of them flushed: cuts in rising order go on from here.
     flushed: (usize, Extents),
     stopped: Option<Stopped>,
     fault: Option<Fault>,
@@ -57,10 +65,28 @@ struct Stopped {
 }
 
 impl Device {
-    pub fn new(image: File, record: File, limit: u64) -> io::Result<Self> {
-        Ok(Self {
-            bytes: image.metadata()?.len(),
-            image,
+    /// The disks of these images.
+    pub fn new(images: Vec<File>, record: File, limit: u64) -> io::Result<Self> {
+        let mut sized = Vec::new();
+        for image in images {
+            let bytes = image.metadata()?.len();
+            sized.push((image, bytes));
+        }
+        Ok(Self::of(sized, record, limit))
+    }
+
+    fn of(images: Vec<(File, u64)>, record: File, limit: u64) -> Self {
+        let mut end = 0;
+        let disk = |(image, bytes)| {
+            let start = end;
+            end += bytes;
+            let range = start..end;
+            Disk { image, range }
+        };
+        let disks: Vec<Disk> = images.into_iter().map(disk).collect();
+        assert!(disks.len() <= MOST_DISKS, "{} disks", disks.len());
+        Self {
+            disks,
             record,
             limit,
             end: 0,
@@ -72,43 +98,36 @@ impl Device {
             faults: 0,
             is_full: false,
             failures: Cell::new(0),
-        })
+        }
     }
 
     /// The device of a log, whose recording has ended. Where nothing was recorded it has zeros, which `zeros` gives.
     pub fn of_log(zeros: File, bytes: u64, record: File, limit: u64, log: Log) -> Self {
         let end_ns = log.end_ns.unwrap_or(u64::MAX);
         let mut device = Self {
-            bytes,
-            image: zeros,
-            record,
-            limit,
-            end: 0,
             entries: log.entries,
-            now: Extents::default(),
-            flushed: (0, Extents::default()),
-            stopped: None,
-            fault: None,
-            faults: 0,
             is_full: log.end_ns.is_none(),
-            failures: Cell::new(0),
+            ..Self::of(vec![(zeros, bytes)], record, limit)
         };
         device.stop(&CutStop::default(), end_ns);
         device
     }
 
-    pub fn bytes(&self) -> u64 {
-        self.bytes
+    /// Size of a disk. Disks are counted from 0; a number that no disk has is a fault of the caller.
+    pub fn bytes(&self, disk: usize) -> u64 {
+        let range = &self.disks[disk].range;
+        range.end - range.start
     }
 
-    /// Reads from this offset on, up to the end of the device. Returns the number of bytes.
-    pub fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
-        let range = self.within(offset, buffer.len() as u64);
+    /// Reads from this offset on, up to the end of the disk. Returns the number of bytes.
+    pub fn read(&self, disk: usize, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let range = self.within(disk, offset, buffer.len() as u64);
+        let Disk { image, range: all } = &self.disks[disk];
         for (piece, source) in self.now.pieces(range.clone()) {
-            let at = (piece.start - offset) as usize..(piece.end - offset) as usize;
+            let at = (piece.start - range.start) as usize..(piece.end - range.start) as usize;
             let buffer = &mut buffer[at];
             let read = match source {
-                None => self.image.read_exact_at(buffer, piece.start),
+                None => image.read_exact_at(buffer, piece.start - all.start),
                 Some(Source::Record(position)) => self.record.read_exact_at(buffer, position),
                 Some(Source::Zeros) => {
                     buffer.fill(0);
@@ -123,19 +142,25 @@ impl Device {
         Ok((range.end - range.start) as usize)
     }
 
-    fn within(&self, offset: u64, bytes: u64) -> Range<u64> {
-        let start = offset.min(self.bytes);
-        start..offset.saturating_add(bytes).min(self.bytes).max(start)
+    /// A range of a disk, as far as the disk has it, where the disks lie one after the other.
+    fn within(&self, disk: usize, offset: u64, bytes: u64) -> Range<u64> {
+        let Range { start, end } = self.disks[disk].range;
+        let first = start.saturating_add(offset).min(end);
+        first..first.saturating_add(bytes).min(end)
     }
 
-    pub fn write(&mut self, offset: u64, data: &[u8], ns: u64) -> Result<(), Errno> {
+    pub fn write(&mut self, disk: usize, offset: u64, data: &[u8], ns: u64) -> Result<(), Errno> {
         let bytes = data.len() as u64;
-        if self.within(offset, bytes) != (offset..offset.saturating_add(bytes)) {
+        let range = self.within(disk, offset, bytes);
+        if range.end - range.start < bytes {
             return Err(Errno::INVAL);
         }
         self.fail(FaultOn::Write)?;
-        self.check_room(bytes)?;
-        if let Err(e) = self.record.write_all_at(data, self.end) {
+        // Arrays of empty disks are made of them.
+        let has_zeros = data.iter().all(|byte| *byte == 0);
+        let kept = if has_zeros { 0 } else { bytes };
+        self.check_room(kept)?;
+        if !has_zeros && let Err(e) = self.record.write_all_at(data, self.end) {
             let error = Errno::from_io_error(&e).unwrap_or(Errno::IO);
             self.note_failure();
             self.is_full |= error == Errno::NOSPC && self.stopped.is_none();
@@ -143,25 +168,27 @@ impl Device {
         }
         self.add(Entry {
             kind: Kind::Write,
-            offset,
+            disk: disk as u8,
+            offset: range.start,
             bytes,
-            position: self.end,
+            position: if has_zeros { ZEROS } else { self.end },
             ns,
         });
-        self.end += bytes;
+        self.end += kept;
         if self.stopped.is_none() && self.used() > self.limit / 8 {
-            let seconds = bytes as f64 / BYTES_PER_SECOND_LATER as f64;
+            let seconds = kept as f64 / BYTES_PER_SECOND_LATER as f64;
             thread::sleep(Duration::from_secs_f64(seconds));
         }
         Ok(())
     }
 
     /// From now on this range reads as zeros.
-    pub fn discard(&mut self, offset: u64, bytes: u64, ns: u64) -> Result<(), Errno> {
+    pub fn discard(&mut self, disk: usize, offset: u64, bytes: u64, ns: u64) -> Result<(), Errno> {
         self.check_room(0)?;
-        let range = self.within(offset, bytes);
+        let range = self.within(disk, offset, bytes);
         self.add(Entry {
             kind: Kind::Discard,
+            disk: disk as u8,
             offset: range.start,
             bytes: range.end - range.start,
             position: 0,
@@ -170,11 +197,12 @@ impl Device {
         Ok(())
     }
 
-    pub fn flush(&mut self, ns: u64) -> Result<(), Errno> {
+    pub fn flush(&mut self, disk: usize, ns: u64) -> Result<(), Errno> {
         self.fail(FaultOn::Flush)?;
         self.check_room(0)?;
         self.add(Entry {
             kind: Kind::Flush,
+            disk: disk as u8,
             offset: 0,
             bytes: 0,
             position: 0,
@@ -234,17 +262,21 @@ impl Device {
         let stopped = *self.stopped.get_or_insert_with(|| {
             let kept = self.entries.partition_point(|entry| entry.ns < ns);
             self.entries.truncate(kept);
-            let is_write = |entry: &&Entry| entry.kind == Kind::Write;
-            let last = self.entries.iter().rfind(is_write);
+            let ends = self.entries.iter().rev().map(Entry::end_of_data);
             Stopped {
                 ns,
-                end: last.map_or(0, |write| write.position + write.bytes),
+                end: ends.into_iter().find(|end| *end > 0).unwrap_or(0),
                 faults: self.faults,
             }
         });
         self.fault = None;
         let of_kind = |kind| self.entries.iter().filter(move |entry| entry.kind == kind);
-        let kinds: Vec<(Kind, u64)> = self.entries.iter().map(|e| (e.kind, e.ns)).collect();
+        let moment = |entry: &Entry| Moment {
+            kind: entry.kind,
+            disk: entry.disk,
+            ns: entry.ns,
+        };
+        let moments: Vec<Moment> = self.entries.iter().map(moment).collect();
         Recorded {
             entries: self.entries.len() as u64,
             writes: of_kind(Kind::Write).count() as u64,
@@ -255,7 +287,7 @@ impl Device {
             end_ns: stopped.ns,
             is_full: self.is_full,
             faults: stopped.faults,
-            points: choose(&kinds, stopped.ns, requested),
+            points: choose(&moments, stopped.ns, requested),
         }
     }
 
@@ -264,7 +296,8 @@ impl Device {
         let stopped = self.stopped?;
         let at = usize::try_from(cut.entry).ok()?;
         let arrived = self.entries.get(..at)?;
-        let flushed = replay::flushed(arrived);
+        let unflushed = replay::unflushed(arrived, self.disks.len());
+        let flushed = unflushed.first().copied().unwrap_or(at);
         if flushed < self.flushed.0 {
             self.flushed = (0, Extents::default());
         }
@@ -273,7 +306,13 @@ impl Device {
         }
         self.flushed.0 = flushed;
         self.now = self.flushed.1.clone();
-        let fates = replay::survive(&arrived[flushed..], cut, &mut self.now);
+        // Flushes of one disk leave open what was written to the others. Disks do not overlap, so all that was flushed can come first.
+        let is_flushed = |position: &usize| unflushed.binary_search(position).is_err();
+        for position in (flushed..at).filter(is_flushed) {
+            arrived[position].put_all(&mut self.now);
+        }
+        let open = unflushed.iter().map(|position| &arrived[*position]);
+        let fates = replay::survive(open, cut, &mut self.now);
         self.end = stopped.end;
         self.failures.set(0);
         (self.fault, self.faults) = (None, 0);
@@ -315,18 +354,18 @@ mod tests {
             let data = [page as u8; PAGE];
             image.write_all_at(&data, (page * PAGE) as u64).unwrap();
         }
-        Device::new(image, tempfile::tempfile().unwrap(), limit).unwrap()
+        Device::new(vec![image], tempfile::tempfile().unwrap(), limit).unwrap()
     }
 
     fn write(device: &mut Device, page: u64, byte: u8, ns: u64) {
         let offset = page * PAGE as u64;
-        device.write(offset, &[byte; PAGE], ns).unwrap();
+        device.write(0, offset, &[byte; PAGE], ns).unwrap();
     }
 
     /// The first byte of each page; a page has one byte only.
     fn pages(device: &Device) -> Vec<u8> {
         let mut all = vec![0; 16 * PAGE];
-        assert_eq!(device.read(0, &mut all), Ok(16 * PAGE));
+        assert_eq!(device.read(0, 0, &mut all), Ok(16 * PAGE));
         let page = |page: &[u8]| {
             assert!(page.iter().all(|byte| *byte == page[0]));
             page[0]
@@ -348,10 +387,10 @@ mod tests {
         let mut device = device(1 << 20);
         write(&mut device, 1, 101, 10);
         write(&mut device, 2, 102, 20);
-        device.flush(30).unwrap();
+        device.flush(0, 30).unwrap();
         write(&mut device, 2, 202, 40);
-        device.discard(3 * PAGE as u64, PAGE as u64, 50).unwrap();
-        device.flush(60).unwrap();
+        device.discard(0, 3 * PAGE as u64, PAGE as u64, 50).unwrap();
+        device.flush(0, 60).unwrap();
         write(&mut device, 4, 104, 70);
         assert_eq!(pages(&device)[..5], [0, 101, 202, 0, 104]);
         assert_eq!(device.cut(&cut(1, 3)), None, "it records");
@@ -379,7 +418,7 @@ mod tests {
             (40, 3, 0)
         );
         write(&mut device, 1, 7, 99);
-        device.flush(99).unwrap();
+        device.flush(0, 99).unwrap();
         assert_eq!(pages(&device)[..6], [0, 7, 102, 3, 4, 5]);
         device.end_cut().unwrap();
         assert_eq!(device.record.metadata().unwrap().len(), 4 * PAGE as u64);
@@ -408,6 +447,7 @@ mod tests {
         record.write_all_at(&[7; 4 * PAGE], 0).unwrap();
         let entry = |kind, page: u64, ns| Entry {
             kind,
+            disk: 0,
             offset: page * PAGE as u64,
             bytes: if kind == Kind::Write { PAGE as u64 } else { 0 },
             position: page * PAGE as u64,
@@ -449,37 +489,41 @@ mod tests {
             lasting: false,
         });
         write(&mut device, 1, 101, 10);
-        assert_eq!(device.flush(20), Err(Errno::IO));
-        assert_eq!(device.flush(30), Ok(()));
+        assert_eq!(device.flush(0, 20), Err(Errno::IO));
+        assert_eq!(device.flush(0, 30), Ok(()));
         device.set_fault(Fault {
             on: FaultOn::Write,
             lasting: true,
         });
         for ns in [40, 50] {
-            assert_eq!(device.write(0, &[1; PAGE], ns), Err(Errno::IO));
+            assert_eq!(device.write(0, 0, &[1; PAGE], ns), Err(Errno::IO));
         }
-        assert_eq!(device.flush(60), Ok(()));
+        assert_eq!(device.flush(0, 60), Ok(()));
         let recorded = device.stop(&CutStop::default(), 70);
         // A failed write is not on the device, and a failed flush has flushed nothing.
         assert_eq!((recorded.writes, recorded.flushes), (1, 2));
         assert_eq!(recorded.faults, 3);
         device.cut(&cut(1, 3)).unwrap();
         assert_eq!(pages(&device)[..2], [0, 101]);
-        assert_eq!(device.write(0, &[1; PAGE], 80), Ok(()), "no fault is left");
+        assert_eq!(
+            device.write(0, 0, &[1; PAGE], 80),
+            Ok(()),
+            "no fault is left"
+        );
         // On a cut, too; the next one begins without.
         let fault = Fault {
             on: FaultOn::Write,
             lasting: false,
         };
         device.set_fault(fault.clone());
-        assert_eq!(device.write(0, &[2; PAGE], 90), Err(Errno::IO));
-        assert_eq!(device.write(0, &[3; PAGE], 90), Ok(()));
+        assert_eq!(device.write(0, 0, &[2; PAGE], 90), Err(Errno::IO));
+        assert_eq!(device.write(0, 0, &[3; PAGE], 90), Ok(()));
         assert_eq!(pages(&device)[0], 3);
         device.set_fault(fault.clone());
         assert_eq!(device.end_cut().unwrap(), (0, 1));
         device.set_fault(fault);
         device.cut(&cut(2, 3)).unwrap();
-        assert_eq!(device.write(0, &[4; PAGE], 95), Ok(()));
+        assert_eq!(device.write(0, 0, &[4; PAGE], 95), Ok(()));
         assert_eq!(device.end_cut().unwrap(), (0, 0));
         assert_eq!(device.stop(&CutStop::default(), 99).faults, 3);
     }
@@ -488,19 +532,19 @@ mod tests {
     fn a_full_record_takes_no_more_and_what_it_has_is_of_use() {
         let mut device = device(8 * PAGE as u64);
         let mut written = 0;
-        while device.write(0, &[9; PAGE], written).is_ok() {
+        while device.write(0, 0, &[9; PAGE], written).is_ok() {
             written += 1;
         }
         assert_eq!(written, 5);
-        assert_eq!(device.write(0, &[9; PAGE], 50), Err(Errno::NOSPC));
+        assert_eq!(device.write(0, 0, &[9; PAGE], 50), Err(Errno::NOSPC));
         let recorded = device.stop(&CutStop::default(), 60);
         assert!(recorded.is_full);
         assert_eq!(recorded.entries, 5);
         // Servers that are started on cuts have the last quarter, each time.
         for number in 0..3 {
             device.cut(&cut(number, 5)).unwrap();
-            assert_eq!(device.write(0, &[8; PAGE], 70), Ok(()));
-            assert_eq!(device.write(0, &[8; 2 * PAGE], 70), Err(Errno::NOSPC));
+            assert_eq!(device.write(0, 0, &[8; PAGE], 70), Ok(()));
+            assert_eq!(device.write(0, 0, &[8; 2 * PAGE], 70), Err(Errno::NOSPC));
             assert_eq!(device.end_cut().unwrap(), (1, 0));
         }
         device.cut(&cut(4, 5)).unwrap();
@@ -514,7 +558,7 @@ mod tests {
         let writes = (4 << 20) / all.len() as u64;
         let began = Instant::now();
         for number in 0..writes {
-            device.write(0, &all, number).unwrap();
+            device.write(0, 0, &all, number).unwrap();
         }
         let later = Duration::from_secs_f64(3.0 / 16.0);
         assert!(began.elapsed() >= later, "{:?}", began.elapsed());
@@ -523,9 +567,9 @@ mod tests {
     #[test]
     fn a_discard_takes_no_room() {
         let mut device = device(8 * PAGE as u64);
-        device.discard(0, 16 * PAGE as u64, 10).unwrap();
+        device.discard(0, 0, 16 * PAGE as u64, 10).unwrap();
         write(&mut device, 0, 7, 20);
-        device.discard(0, 16 * PAGE as u64, 30).unwrap();
+        device.discard(0, 0, 16 * PAGE as u64, 30).unwrap();
         device.stop(&CutStop::default(), 40);
         device.cut(&cut(1, 2)).unwrap();
         write(&mut device, 1, 8, 50);
@@ -534,14 +578,68 @@ mod tests {
     }
 
     #[test]
+    fn disks_have_one_order_and_flushes_of_their_own() {
+        let image = |byte: u8| {
+            let image = tempfile::tempfile().unwrap();
+            image.write_all_at(&[byte; 2 * PAGE], 0).unwrap();
+            image
+        };
+        let images = vec![image(1), image(2)];
+        let mut device = Device::new(images, tempfile::tempfile().unwrap(), 1 << 20).unwrap();
+        assert_eq!((device.bytes(0), device.bytes(1)), (8192, 8192));
+        let at = PAGE as u64;
+        device.write(0, at, &[11; PAGE], 10).unwrap();
+        device.write(1, at, &[12; PAGE], 20).unwrap();
+        device.flush(0, 30).unwrap();
+        assert_eq!(device.write(0, at, &[9; PAGE + 1], 40), Err(Errno::INVAL));
+        device.stop(&CutStop::default(), 50);
+        let mut found = Vec::new();
+        for number in 0..40 {
+            let made = device.cut(&cut(number, 3)).unwrap();
+            assert_eq!((made.flushed, made.kept + made.dropped), (1, 1));
+            let first_bytes = [(0, 0), (0, at), (1, 0), (1, at)].map(|(disk, offset)| {
+                let mut byte = [0];
+                assert_eq!(device.read(disk, offset, &mut byte), Ok(1));
+                byte[0]
+            });
+            let other = if made.kept == 1 { 12 } else { 2 };
+            assert_eq!(first_bytes, [1, 11, 2, other]);
+            found.push(other);
+        }
+        assert!(found.contains(&2) && found.contains(&12));
+        assert_eq!(device.read(0, at, &mut [0; 2 * PAGE]), Ok(PAGE), "its end");
+    }
+
+    #[test]
+    fn zeros_take_no_room() {
+        let mut device = device(8 * PAGE as u64);
+        for ns in 0..20 {
+            write(&mut device, 3, 0, ns);
+        }
+        write(&mut device, 4, 104, 30);
+        write(&mut device, 5, 0, 40);
+        assert_eq!(pages(&device)[3..7], [0, 104, 0, 6]);
+        device.flush(0, 50).unwrap();
+        let recorded = device.stop(&CutStop::default(), 60);
+        assert_eq!((recorded.writes, recorded.is_full), (22, false));
+        device.cut(&cut(1, 23)).unwrap();
+        write(&mut device, 6, 106, 70);
+        assert_eq!(pages(&device)[3..7], [0, 104, 0, 106]);
+        device.end_cut().unwrap();
+        assert_eq!(device.record.metadata().unwrap().len(), PAGE as u64);
+        device.cut(&cut(2, 23)).unwrap();
+        assert_eq!(pages(&device)[3..7], [0, 104, 0, 6]);
+    }
+
+    #[test]
     fn the_device_has_an_end() {
         let mut device = device(1 << 20);
         let end = 16 * PAGE as u64;
-        assert_eq!(device.write(end, &[1], 1), Err(Errno::INVAL));
-        assert_eq!(device.write(u64::MAX, &[1], 1), Err(Errno::INVAL));
-        assert_eq!(device.read(end - 1, &mut [0; 8]), Ok(1));
-        assert_eq!(device.read(u64::MAX, &mut [0; 8]), Ok(0));
-        device.discard(end - 4096, u64::MAX, 1).unwrap();
+        assert_eq!(device.write(0, end, &[1], 1), Err(Errno::INVAL));
+        assert_eq!(device.write(0, u64::MAX, &[1], 1), Err(Errno::INVAL));
+        assert_eq!(device.read(0, end - 1, &mut [0; 8]), Ok(1));
+        assert_eq!(device.read(0, u64::MAX, &mut [0; 8]), Ok(0));
+        device.discard(0, end - 4096, u64::MAX, 1).unwrap();
         assert_eq!(pages(&device)[14..], [14, 0]);
     }
 }

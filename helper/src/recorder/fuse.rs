@@ -1,5 +1,5 @@
-//! The kernel's messages about a filesystem of two files in one directory, as linux/fuse.h has them: the disk, and a file for commands. Messages about
-//! anything else are answered by ENOSYS.
+//! The kernel's messages about a filesystem of a few files in one directory, as linux/fuse.h has them: a file for commands, and the disks. Messages
+//! about anything else are answered by ENOSYS.
 
 use rustix::io::Errno;
 
@@ -10,11 +10,11 @@ pub const LARGEST: usize = 1 << 20;
 pub const LONGEST_MESSAGE: usize = LARGEST + 4096;
 
 const ROOT: u64 = 1;
-pub const DISK: u64 = 2;
-pub const COMMANDS: u64 = 3;
-
-/// The names of the files.
-pub const NAMES: [(&str, u64); 2] = [("disk", DISK), ("commands", COMMANDS)];
+/// The file for commands, and its name.
+pub const COMMANDS: u64 = 2;
+pub const NAME_OF_COMMANDS: &str = "commands";
+/// The first disk. The others follow.
+pub const DISK: u64 = 3;
 
 /// The version of the protocol that is spoken: the kernel has it since Linux 5.0.
 const VERSION: (u32, u32) = (7, 28);

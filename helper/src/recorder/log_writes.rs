@@ -149,6 +149,7 @@ impl Reader<'_> {
         }
         self.log.entries.push(Entry {
             kind,
+            disk: 0,
             offset,
             bytes,
             position,
@@ -265,6 +266,7 @@ mod tests {
     fn of(kind: Kind, offset: u64, bytes: u64, position: u64, ns: u64) -> Entry {
         Entry {
             kind,
+            disk: 0,
             offset,
             bytes,
             position,
@@ -307,7 +309,7 @@ mod tests {
     /// A cut behind the group of a flush has all of it; within the group it may have any part.
     #[test]
     fn a_log_is_replayed_up_to_a_flush() {
-        use super::super::replay::flushed;
+        use super::super::replay::unflushed;
         let log = Written::new()
             .write(8, &[1; SECTOR], 0)
             .write(9, &[2; SECTOR], 0)
@@ -315,9 +317,9 @@ mod tests {
             .write(8, &[3; SECTOR], 0)
             .read()
             .unwrap();
-        assert_eq!(flushed(&log.entries[..2]), 0);
-        assert_eq!(flushed(&log.entries[..3]), 3);
-        assert_eq!(flushed(&log.entries), 3);
+        assert_eq!(unflushed(&log.entries[..2], 1), [0, 1]);
+        assert!(unflushed(&log.entries[..3], 1).is_empty());
+        assert_eq!(unflushed(&log.entries, 1), [3]);
         assert_eq!(log.end_ns, None, "it has no end");
     }
 

@@ -1,18 +1,23 @@
-//! The contents of a device after a power cut: everything that was flushed, and a random part of what was written since.
+//! The contents of the disks after a power cut: everything that was flushed, and a random part of what was written since.
 
 use super::extents::{Extents, Source};
 use pgfsbench_core::helper::record::{Cut, Kind};
 use pgfsbench_core::random::{Purpose, Stream};
 use std::ops::Range;
 
-/// A write, a discard or a flush that has reached the device.
+/// In place of a position: the data are zeros, which the record does not hold.
+pub const ZEROS: u64 = u64::MAX;
+
+/// A write, a discard or a flush that has reached a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub kind: Kind,
-    /// First byte on the device.
+    /// The disk, counted from 0.
+    pub disk: u8,
+    /// First byte, where the disks lie one after the other.
     pub offset: u64,
     pub bytes: u64,
-    /// Position of a write's data in the file of the record.
+    /// Position of a write's data in the file of the record, or [`ZEROS`].
     pub position: u64,
     /// Time of arrival (CLOCK_MONOTONIC).
     pub ns: u64,
@@ -22,12 +27,20 @@ impl Entry {
     /// Puts a part of it, or all of it, on the device.
     fn put(&self, part: Range<u64>, device: &mut Extents) {
         match self.kind {
-            Kind::Write => {
+            Kind::Write if self.position != ZEROS => {
                 let position = self.position + (part.start - self.offset);
                 device.put(part, Source::Record(position));
             }
-            Kind::Discard => device.put(part, Source::Zeros),
+            Kind::Write | Kind::Discard => device.put(part, Source::Zeros),
             Kind::Flush => {}
+        }
+    }
+
+    /// The end of its data in the file of the record; 0 if none are there.
+    pub fn end_of_data(&self) -> u64 {
+        match self.kind {
+            Kind::Write if self.position != ZEROS => self.position + self.bytes,
+            _ => 0,
         }
     }
 
@@ -49,10 +62,27 @@ impl Entry {
     }
 }
 
-/// The number of entries up to the last flush.
-pub fn flushed(entries: &[Entry]) -> usize {
-    let last = entries.iter().rposition(|entry| entry.kind == Kind::Flush);
-    last.map_or(0, |last| last + 1)
+/// The positions of writes and discards that no flush of their disk follows, in rising order.
+pub fn unflushed(entries: &[Entry], disks: usize) -> Vec<usize> {
+    let (mut is_flushed, mut left) = (vec![false; disks], disks);
+    let mut positions = Vec::new();
+    for (position, entry) in entries.iter().enumerate().rev() {
+        let of_disk = &mut is_flushed[usize::from(entry.disk)];
+        match entry.kind {
+            Kind::Flush if *of_disk => {}
+            Kind::Flush => {
+                *of_disk = true;
+                left -= 1;
+            }
+            _ if !*of_disk => positions.push(position),
+            _ => {}
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    positions.reverse();
+    positions
 }
 
 /// The fates of writes that were not flushed.
@@ -67,7 +97,11 @@ pub struct Fates {
 const TORN: f64 = 0.5;
 
 /// Puts a random part of these entries, none of which was flushed, on the device. A quarter, a half or three quarters of them are kept.
-pub fn survive(later: &[Entry], cut: &Cut, device: &mut Extents) -> Fates {
+pub fn survive<'a>(
+    later: impl IntoIterator<Item = &'a Entry>,
+    cut: &Cut,
+    device: &mut Extents,
+) -> Fates {
     let mut stream = Stream::new(cut.seed, cut.number, Purpose::Cut);
     let kept = stream.range(1, 3) as f64 / 4.0;
     let mut fates = Fates::default();
@@ -112,6 +146,7 @@ mod tests {
     fn entry(kind: Kind, offset: u64, bytes: u64, position: u64) -> Entry {
         Entry {
             kind,
+            disk: 0,
             offset,
             bytes,
             position,
@@ -148,13 +183,19 @@ mod tests {
     }
 
     #[test]
-    fn everything_up_to_the_last_flush_is_flushed() {
+    fn a_flush_covers_what_was_written_to_its_disk_before() {
         let write = entry(Kind::Write, 0, 512, 0);
         let flush = entry(Kind::Flush, 0, 0, 0);
-        assert_eq!(flushed(&[]), 0);
-        assert_eq!(flushed(&[write, write]), 0);
-        assert_eq!(flushed(&[write, flush, write, flush, write]), 4);
-        assert_eq!(flushed(&[write, flush]), 2);
+        let unflushed_of = |entries: &[Entry]| unflushed(entries, 2);
+        assert!(unflushed_of(&[]).is_empty());
+        assert_eq!(unflushed_of(&[write, write]), [0, 1]);
+        assert_eq!(unflushed_of(&[write, flush, write, flush, write]), [4]);
+        assert!(unflushed_of(&[write, flush]).is_empty());
+        let on_other = |entry| Entry { disk: 1, ..entry };
+        let [other, other_flush] = [write, flush].map(on_other);
+        let all = [other, write, other, flush, write, other_flush, other];
+        assert_eq!(unflushed_of(&all[..4]), [0, 2]);
+        assert_eq!(unflushed_of(&all), [4, 6]);
     }
 
     #[test]
@@ -217,6 +258,7 @@ mod tests {
             entry(Kind::Flush, 0, 0, 0),
             entry(Kind::Discard, 512, 512, 0),
             entry(Kind::Write, 1024, 512, 9000),
+            entry(Kind::Write, 2048, 512, ZEROS),
         ] {
             entry.put_all(&mut device);
         }
@@ -226,7 +268,9 @@ mod tests {
                 (0..512, Some(Source::Record(0))),
                 (512..1024, Some(Source::Zeros)),
                 (1024..1536, Some(Source::Record(9000))),
-                (1536..4096, Some(Source::Record(1536))),
+                (1536..2048, Some(Source::Record(1536))),
+                (2048..2560, Some(Source::Zeros)),
+                (2560..4096, Some(Source::Record(2560))),
             ]
         );
     }

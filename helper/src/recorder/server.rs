@@ -1,12 +1,16 @@
-//! The process that is the device: answers the kernel's messages one after the other, so that the record has them in one order.
+//! The process that is the disks: answers the kernel's messages one after the other, so that the record has them in one order.
 
 use super::Command;
 use super::device::Device;
-use super::fuse::{Answer, COMMANDS, DISK, LONGEST_MESSAGE, Message, NAMES, Operation, message};
+use super::fuse::{
+    Answer, COMMANDS, DISK, LONGEST_MESSAGE, Message, NAME_OF_COMMANDS, Operation, message,
+};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 
 /// Nanoseconds of CLOCK_MONOTONIC.
 pub fn now_ns() -> u64 {
@@ -14,10 +18,11 @@ pub fn now_ns() -> u64 {
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
-/// Serves until the filesystem is unmounted.
-pub fn serve(kernel: impl AsFd, device: Device) -> Result<(), Errno> {
+/// Serves until the filesystem is unmounted. Each disk of the device has a name.
+pub fn serve(kernel: impl AsFd, device: Device, names: Vec<OsString>) -> Result<(), Errno> {
     let mut server = Server {
         device,
+        names,
         said: Vec::new(),
     };
     let mut buffer = vec![0; LONGEST_MESSAGE];
@@ -49,13 +54,16 @@ pub fn serve(kernel: impl AsFd, device: Device) -> Result<(), Errno> {
 
 struct Server {
     device: Device,
+    /// The names of the disks.
+    names: Vec<OsString>,
     /// The answer to the last command, as JSON.
     said: Vec<u8>,
 }
 
 impl Server {
     fn answer(&mut self, message: &Message, ns: u64) -> Result<Answer, Errno> {
-        match (&message.operation, message.node) {
+        let node = message.node;
+        match (&message.operation, self.disk_of(node)) {
             (
                 Operation::Init {
                     minor,
@@ -65,32 +73,43 @@ impl Server {
                 _,
             ) => Ok(Answer::init(*minor, *readahead, *flags)),
             (Operation::Lookup(name), _) => {
-                let known = NAMES.iter().find(|(known, _)| known.as_bytes() == *name);
-                let (_, node) = known.ok_or(Errno::NOENT)?;
-                Ok(Answer::entry(*node, self.bytes_of(*node)))
+                let disk = self
+                    .names
+                    .iter()
+                    .position(|known| known.as_bytes() == *name);
+                let node = match disk {
+                    Some(disk) => DISK + disk as u64,
+                    None if *name == NAME_OF_COMMANDS.as_bytes() => COMMANDS,
+                    None => return Err(Errno::NOENT),
+                };
+                Ok(Answer::entry(node, self.bytes_of(node)))
             }
-            (Operation::Attributes, node) => Ok(Answer::attributes(node, self.bytes_of(node))),
-            (Operation::Statistics, _) => Ok(Answer::statistics(self.device.bytes())),
-            (Operation::Open, DISK | COMMANDS) => Ok(Answer::open()),
+            (Operation::Attributes, _) => Ok(Answer::attributes(node, self.bytes_of(node))),
+            (Operation::Statistics, _) => {
+                let disks = 0..self.names.len();
+                let bytes = disks.map(|disk| self.device.bytes(disk)).sum();
+                Ok(Answer::statistics(bytes))
+            }
+            (Operation::Open, disk) if disk.is_some() || node == COMMANDS => Ok(Answer::open()),
             (Operation::Close, _) => Ok(Answer::new()),
-            (Operation::Read { offset, bytes }, DISK) => {
-                Answer::new().read(*bytes, |buffer| self.device.read(*offset, buffer))
+            (Operation::Read { offset, bytes }, Some(disk)) => {
+                Answer::new().read(*bytes, |buffer| self.device.read(disk, *offset, buffer))
             }
-            (Operation::Write { offset, data }, DISK) => {
-                self.device.write(*offset, data, ns)?;
+            (Operation::Write { offset, data }, Some(disk)) => {
+                self.device.write(disk, *offset, data, ns)?;
                 Ok(Answer::written(data.len()))
             }
-            (Operation::Flush, DISK) => self.device.flush(ns).map(|()| Answer::new()),
-            (Operation::Discard { offset, bytes }, DISK) => {
-                let done = self.device.discard(*offset, *bytes, ns);
+            (Operation::Flush, Some(disk)) => self.device.flush(disk, ns).map(|()| Answer::new()),
+            (Operation::Discard { offset, bytes }, Some(disk)) => {
+                let done = self.device.discard(disk, *offset, *bytes, ns);
                 done.map(|()| Answer::new())
             }
-            (Operation::Write { data, .. }, COMMANDS) => {
+            (Operation::Write { data, .. }, None) if node == COMMANDS => {
                 let said = self.command(data);
                 self.said = serde_json::to_vec(&said).map_err(|_| Errno::IO)?;
                 Ok(Answer::written(data.len()))
             }
-            (Operation::Read { offset, bytes }, COMMANDS) => {
+            (Operation::Read { offset, bytes }, None) if node == COMMANDS => {
                 let from = usize::try_from(*offset).map_err(|_| Errno::INVAL)?;
                 let rest = self.said.get(from..).unwrap_or_default();
                 Ok(Answer::new().bytes(&rest[..rest.len().min(*bytes)]))
@@ -99,11 +118,14 @@ impl Server {
         }
     }
 
+    /// The disk of a node; None for a file that is no disk.
+    fn disk_of(&self, node: u64) -> Option<usize> {
+        let disk = usize::try_from(node.checked_sub(DISK)?).ok()?;
+        (disk < self.names.len()).then_some(disk)
+    }
+
     fn bytes_of(&self, node: u64) -> u64 {
-        match node {
-            DISK => self.device.bytes(),
-            _ => 0,
-        }
+        self.disk_of(node).map_or(0, |disk| self.device.bytes(disk))
     }
 
     /// Does what a command asks for. The error is a sentence.

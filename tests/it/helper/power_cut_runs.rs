@@ -261,7 +261,8 @@ fn no_batch_loses_a_commit_or_has_a_control_that_passes() {
     );
     let mut client = scene.bench.client();
     let mut wrong = Vec::new();
-    for batch in 1..=pgfsbench_tests::kills().0 {
+    let (batches, first) = pgfsbench_tests::kills();
+    for batch in first..first + batches {
         let filesystem = if batch % 2 == 0 { "ext4" } else { "xfs" };
         let began = Instant::now();
         let parts = rows(

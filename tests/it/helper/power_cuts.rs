@@ -102,45 +102,70 @@ fn after_a_power_cut_what_was_flushed_is_there_and_what_was_not_may_be_lost() {
     let Some(lab) = lab(test) else { return };
     for filesystem in lab.filesystems() {
         recorded(&lab, filesystem);
-        let kept = file(&lab, "kept");
-        let both = file(&lab, "both");
-        write_durably(&kept, b'k');
-        write_durably(&both, b'o');
-        overwrite(&both, b'n');
-        let to = now_ns().to_string();
-        let window = ["--cuts", "1", "--from-ns", &to, "--to-ns", &to];
-        let stopped = json(&lab.ok(&[&STOP[..], &window].concat()));
-        assert!(stopped["flushes"].as_u64() > Some(2), "{stopped}");
-        assert_eq!(stopped["is_full"], false);
-        // Before and after each cut only the recorder is mounted.
-        assert_eq!((lab.mounts().len(), lab.loops().len()), (1, 0));
-        let after_write = &stopped["points"][0];
-        assert!(after_write["unflushed"].as_u64() > Some(0), "{stopped}");
-        let entry = after_write["entry"].as_u64().expect("a number");
-        let mut seen = BTreeSet::new();
-        for number in 1..=40 {
-            let made = cut(&lab, entry, number, "page");
-            assert_eq!(made["mounted"], true, "{filesystem}: {made}");
-            assert_eq!((lab.mounts().len(), lab.loops().len()), (2, 1));
-            assert_eq!(pages(&kept), [b'k'; PAGES], "{filesystem}: {made}");
-            let found: BTreeSet<u8> = pages(&both).into_iter().collect();
-            assert!(found.is_subset(&BTreeSet::from([b'n', b'o'])), "{found:?}");
-            // The next cut does not have this.
-            write_durably(&kept, b'x');
-            lab.ok(&["cut-end", "--target", "t"]);
-            let again = cut(&lab, entry, number, "page");
-            assert_eq!(again["kept"], made["kept"]);
-            assert_eq!(pages(&both).into_iter().collect::<BTreeSet<_>>(), found);
-            seen.insert(found);
-            if filesystem == "btrfs" || seen.len() == 3 {
-                break;
-            }
-        }
-        // Old, new, and torn. btrfs writes the new data elsewhere, and no flush has made them part of the file.
-        assert!(filesystem == "btrfs" || seen.len() == 3, "{seen:?}");
-        lab.ok(&["release", "--target", "t"]);
-        lab.nothing_is_left_at_once();
+        keeps_what_was_flushed(&lab, filesystem, 1);
     }
+}
+
+/// Two images are cut at one moment: the devices of a filesystem that has several, and those of a filesystem and its journal.
+#[test]
+fn several_images_lose_what_was_not_flushed_at_one_moment() {
+    let test = "several_images_lose_what_was_not_flushed_at_one_moment";
+    let Some(lab) = lab(test) else { return };
+    let of = |filesystem| {
+        let target = ["prepare", "--target", "t", "--filesystem", filesystem];
+        let record = ["--record", "128MB", "--mount-options", "noatime,commit=300"];
+        [&target[..], &record].concat()
+    };
+    if lab.has("btrfs") {
+        let mirror = ["--image", "160MB", "--image-count", "2", "--layout"];
+        lab.ok(&[&of("btrfs")[..], &mirror, &["btrfs-raid1"]].concat());
+        keeps_what_was_flushed(&lab, "btrfs", 2);
+    }
+    let journal = ["--image", "64MB", "--log-image", "64MB"];
+    lab.ok(&[&of("ext4")[..], &["--mkfs-options", "-b 4096"], &journal].concat());
+    keeps_what_was_flushed(&lab, "ext4", 2);
+}
+
+/// Writes to the prepared target, makes power cuts of it, and releases it.
+fn keeps_what_was_flushed(lab: &Lab, filesystem: &str, images: usize) {
+    let kept = file(lab, "kept");
+    let both = file(lab, "both");
+    write_durably(&kept, b'k');
+    write_durably(&both, b'o');
+    overwrite(&both, b'n');
+    let to = now_ns().to_string();
+    let window = ["--cuts", "1", "--from-ns", &to, "--to-ns", &to];
+    let stopped = json(&lab.ok(&[&STOP[..], &window].concat()));
+    assert!(stopped["flushes"].as_u64() > Some(2), "{stopped}");
+    assert_eq!(stopped["is_full"], false);
+    // Before and after each cut only the recorder is mounted.
+    assert_eq!((lab.mounts().len(), lab.loops().len()), (1, 0));
+    let after_write = &stopped["points"][0];
+    assert!(after_write["unflushed"].as_u64() > Some(0), "{stopped}");
+    let entry = after_write["entry"].as_u64().expect("a number");
+    let mut seen = BTreeSet::new();
+    for number in 1..=40 {
+        let made = cut(lab, entry, number, "page");
+        assert_eq!(made["mounted"], true, "{filesystem}: {made}");
+        assert_eq!((lab.mounts().len(), lab.loops().len()), (2, images));
+        assert_eq!(pages(&kept), [b'k'; PAGES], "{filesystem}: {made}");
+        let found: BTreeSet<u8> = pages(&both).into_iter().collect();
+        assert!(found.is_subset(&BTreeSet::from([b'n', b'o'])), "{found:?}");
+        // The next cut does not have this.
+        write_durably(&kept, b'x');
+        lab.ok(&["cut-end", "--target", "t"]);
+        let again = cut(lab, entry, number, "page");
+        assert_eq!(again["kept"], made["kept"]);
+        assert_eq!(pages(&both).into_iter().collect::<BTreeSet<_>>(), found);
+        seen.insert(found);
+        if filesystem == "btrfs" || seen.len() == 3 {
+            break;
+        }
+    }
+    // Old, new, and torn. btrfs writes the new data elsewhere, and no flush has made them part of the file.
+    assert!(filesystem == "btrfs" || seen.len() == 3, "{seen:?}");
+    lab.ok(&["release", "--target", "t"]);
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -235,7 +260,7 @@ fn without_barriers_nothing_is_flushed() {
     }
 }
 
-/// The process that serves the disk of this lab.
+/// The process that serves the disks of this lab.
 fn recorder(lab: &Lab) -> Option<i32> {
     let image = lab.path("images/bench@t.img").display().to_string();
     let processes = fs::read_dir("/proc").expect("/proc");

@@ -382,7 +382,6 @@ impl Prepare {
         check_apart(log.devices())
     }
 
-    /// One record is of one image or device.
     fn check_record(&self) -> Result<(), Refusal> {
         let Some(record) = &self.record else {
             return Ok(());
@@ -405,19 +404,27 @@ impl Prepare {
         self.record.is_some() && matches!(self.storage, Storage::Device(_))
     }
 
-    /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one image or device, whose filesystem mounts after a power cut
-    /// by itself or after e2fsck.
+    /// Refuses a target whose writes cannot be recorded for power cuts: a record is of one device or of all images, and the filesystem mounts after a
+    /// power cut by itself or after e2fsck.
     pub fn check_can_be_recorded(&self) -> Result<(), Refusal> {
         let asked = self.mount_options.as_deref().unwrap_or_default();
         let has_no_barriers = asked
             .split(',')
             .any(|option| NO_BARRIERS.contains(&option.trim()));
+        let is_on_images = self.storage.images().is_some();
+        let makes = |maker| self.layout.is_some_and(|layout| layout.maker() == maker);
         let why_not = match (&self.storage, &self.log, self.filesystem) {
-            (Storage::Images { .. } | Storage::Devices(_), ..) => {
-                "Writes to several images or devices cannot be recorded."
-            }
-            (_, Some(_), _) => "Writes to a log elsewhere would not be in the record.",
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
+            (Storage::Devices(_), ..) => {
+                "Writes to several devices cannot be recorded, only those to several images."
+            }
+            (_, Some(Log::Device(_) | Log::Devices(_)), _) => {
+                "Writes to a device of the log would not be in the record."
+            }
+            (_, Some(Log::Image { .. }), _) if !is_on_images => {
+                "Writes to a log elsewhere would not be in the record."
+            }
+            _ if makes(Maker::Lvm) => "A volume of LVM cannot be made again from a cut.",
             (Storage::Device(_), ..) if has_no_barriers => {
                 "The log of dm-log-writes has a write only when a flush follows, and without barriers none does."
             }
@@ -429,7 +436,7 @@ impl Prepare {
         };
         Err(Refusal::argument("this target cannot be recorded")
             .detail(why_not)
-            .hint("Give image_size or device, no log elsewhere, and a filesystem other than zfs and jfs."))
+            .hint("Give images (image_count, log_size) or one device without a log elsewhere, no layout of LVM, and a filesystem other than zfs and jfs."))
     }
 
     /// Discarding gives the blocks of an image back to its filesystem.

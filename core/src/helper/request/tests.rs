@@ -210,7 +210,7 @@ fn what_does_not_go_together_is_refused() {
             "cannot be recorded",
         ),
         (
-            image,
+            device,
             r#""filesystem": "xfs", "log": {"image": {"bytes": 134217728}}, "record": {"log_bytes": 67108864}"#,
             "cannot be recorded",
         ),
@@ -221,7 +221,7 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             images,
-            r#""filesystem": "btrfs", "layout": "btrfs-raid1", "record": {"log_bytes": 67108864}"#,
+            r#""filesystem": "xfs", "layout": "lvm-raid1", "record": {"log_bytes": 67108864}"#,
             "cannot be recorded",
         ),
         (

@@ -2,6 +2,7 @@
 
 use super::*;
 use pgfsbench_core::helper::record::Record;
+use pgfsbench_core::helper::{Layout, Log, Storage};
 
 fn recorded(log_bytes: u64) -> Prepare {
     recorded_on(image_of(1), log_bytes)
@@ -31,7 +32,7 @@ fn power_cuts_have_to_be_allowed() {
 fn the_disk_of_the_recorder_is_attached_in_place_of_the_image() {
     let plan = planned(&recorded(1 << 30), &facts()).unwrap();
     let script = script(&plan, "/dev/loop3");
-    let disk = "/var/lib/pgfsbench/recorder/bench@t/disk";
+    let disk = "/var/lib/pgfsbench/recorder/bench@t/bench@t.img";
     assert_eq!(
         script[..4],
         [
@@ -39,7 +40,7 @@ fn the_disk_of_the_recorder_is_attached_in_place_of_the_image() {
             // The first directory has no room for it.
             "create file /srv/big/bench@t@record.img of 0 bytes, sparse, mode 0600".into(),
             format!(
-                "serve /srv/small/bench@t.img as {disk}, and record what is written to it in /srv/big/bench@t@record.img"
+                "serve /srv/small/bench@t.img as {disk}, and record in /srv/big/bench@t@record.img what is written"
             ),
             format!("/usr/sbin/losetup --find --show --direct-io=on {disk}"),
         ]
@@ -47,6 +48,51 @@ fn the_disk_of_the_recorder_is_attached_in_place_of_the_image() {
     assert_eq!(plan.recorder.unwrap().bytes, 1 << 30);
     let plan = planned(&image_of(1), &facts()).unwrap();
     assert_eq!(plan.recorder, None);
+}
+
+#[test]
+fn all_images_of_a_target_are_recorded_together() {
+    let request = Prepare {
+        layout: Some(Layout::Raid1),
+        log: Some(Log::Image { bytes: 1 << 30 }),
+        storage: Storage::Images {
+            count: 2,
+            bytes: 1 << 30,
+            sparse: true,
+        },
+        ..recorded(1 << 30)
+    };
+    let mut facts = facts();
+    facts.images = vec![Ok(images(0, 0, 100)), Ok(images(0, 0, 100))];
+    let plan = planned(&request, &facts).unwrap();
+    let steps: Vec<&str> = plan.steps.iter().map(Step::name).collect();
+    let (before, after) = steps.split_at(8);
+    assert_eq!(
+        before[..5],
+        [
+            "create_image",
+            "create_image",
+            "create_image",
+            "create_image",
+            "record"
+        ]
+    );
+    assert_eq!(before[5..], ["attach"; 3]);
+    assert!(
+        after.contains(&"create_array") && !after.contains(&"attach"),
+        "{after:?}"
+    );
+    let attached = plan.steps.iter().filter_map(|step| match step {
+        Step::Attach { image, .. } => image
+            .strip_prefix("/var/lib/pgfsbench/recorder/bench@t")
+            .ok(),
+        _ => None,
+    });
+    let attached: Vec<&str> = attached.filter_map(Path::to_str).collect();
+    assert_eq!(
+        attached,
+        ["bench@t.img", "bench@t@2.img", "bench@t@log.img"]
+    );
 }
 
 #[test]
