@@ -51,7 +51,7 @@ use crate::probe::{self, loops};
 use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::options::mkfs_arguments;
 use pgfsbench_core::helper::{Filesystem, Layout, Marks, Prepare};
-use pgfsbench_core::refusal::Refusal;
+use pgfsbench_core::refusal::{Kind, Refusal};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -208,6 +208,15 @@ pub fn array(entry: &Entry, role: Role) -> Result<Option<Array>, Refusal> {
     Ok(match (md::array(entry, role)?, role) {
         (None, Role::Filesystem) => lvm::array(entry)?,
         (array, _) => array,
+    })
+}
+
+/// The array or volume of an entry over these leaves, which has to be there.
+pub fn array_of(entry: &Entry, role: Role) -> Result<Array, Refusal> {
+    array(entry, role)?.ok_or_else(|| {
+        Refusal::new(Kind::NotInThisState, "an array of the target is not there")
+            .detail("It was stopped, or it has other devices.")
+            .hint("Release the target.")
     })
 }
 

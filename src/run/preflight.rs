@@ -10,6 +10,7 @@ use pgfsbench_core::{
     },
     spec::{Spec, Stage},
     sys,
+    workload::power_cut::PowerCutOptions,
 };
 use rustix::process::{Resource, getrlimit};
 
@@ -116,7 +117,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
                 sqlstate::INVALID_PARAMETER,
                 format!("target \"{}\" has no image or device whose power could be cut", spec.target),
             )
-            .detail("Power cuts are made of a record of all writes, which is kept for an image or a device.")
+            .detail("Power cuts are made of a record of all writes, which is kept for images or a device.")
             .hint("Give a target with image_size or device."));
         }
         ServerPlace::Directory(directory) => {
@@ -130,6 +131,10 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
         ServerPlace::Made { prepare } => {
             if spec.workload.cuts_power() {
                 prepare.check_can_be_recorded()?;
+                let own: PowerCutOptions = spec.options.own();
+                if own.fsync_error {
+                    prepare.check_can_fail()?;
+                }
             }
             let filesystem = prepare.filesystem.name();
             check_cache(spec, filesystem, false)?;

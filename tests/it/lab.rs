@@ -1,9 +1,9 @@
 //! Filesystems and disks that this machine's kernel may lack: helper and target server in a User-Mode Linux guest, which
 //! tools/lab.d/boot boots. What happens in it is in tests/lab/*.sql.
 
-mod log_writes;
 mod made_by_helper;
 mod power_cut;
+mod recorded;
 
 use crate::helper::lab::write_program;
 use crate::helper::terminal::OnTerminal;

@@ -140,13 +140,13 @@ impl Tear {
 pub struct CutMade {
     /// Time of the first entry that is lost.
     pub ns: u64,
-    /// Entries before the first that no flush of its disk follows: all of them are kept.
+    /// Entries before the first unflushed one. A cut keeps all of them.
     pub flushed: u64,
-    /// Writes and discards without such a flush that are kept as a whole.
+    /// Unflushed writes and discards that are kept as a whole.
     pub kept: u64,
-    /// Writes and discards without such a flush that are lost.
+    /// Unflushed writes and discards that are lost.
     pub dropped: u64,
-    /// Writes without such a flush of which a part is kept.
+    /// Unflushed writes of which a part is kept.
     pub torn: u64,
 }
 
@@ -233,7 +233,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub kind: Kind,
-    /// The disk that it is of, counted from 0.
+    /// Number of the disk, from 0.
     pub disk: u8,
     /// Time of arrival.
     pub ns: u64,

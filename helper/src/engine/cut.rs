@@ -49,9 +49,11 @@ impl Engine {
         entry.state = State::Cutting;
         self.journal.write(&entry)?;
         if let Err(refusal) = self.unmount_cut(&entry, &lock, tell) {
-            // It is still mounted, and recorded.
-            entry.state = before;
-            self.journal.write(&entry)?;
+            if !self.is_stale(&entry)? {
+                // It is still mounted, and recorded.
+                entry.state = before;
+                self.journal.write(&entry)?;
+            }
             return Err(refusal);
         }
         log_writes::end_log(&mut self.undoing(&lock, tell), &entry, &recorder)?;
@@ -195,7 +197,7 @@ impl Engine {
         }
     }
 
-    /// Attaches the disks of the recorder, and mounts what is on them. Returns what mdadm, e2fsck or mount says against it.
+    /// Attaches the disks of the recorder, and mounts what is on them. Returns the error of mdadm, e2fsck or mount.
     fn mount_cut(
         &self,
         place: &Place,

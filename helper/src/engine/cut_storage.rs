@@ -4,14 +4,14 @@ use super::Engine;
 use crate::exec;
 use crate::journal::{Entry, Layer};
 use crate::layer::{self, Devices, Part, Role, Step, Tell, UndoContext};
-use crate::probe::{arrays, loops};
-use pgfsbench_core::helper::Filesystem;
+use crate::probe::{arrays, device_number, in_use, loops};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::fs::File;
 use std::path::Path;
+use std::time::Duration;
 
-/// Tries to assemble an array. udev may have begun to assemble it at the same time.
-const TRIES: usize = 3;
+/// The time for which another program may use a member of an array, as udev's does that begins to assemble the array by itself.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Engine {
     /// Unmounts the target, stops its arrays, and detaches the disks of the recorder.
@@ -24,13 +24,11 @@ impl Engine {
         let mut undoing = self.undoing(lock, tell);
         undoing.unmount(entry)?;
         undoing.stop_arrays(entry)?;
-        if entry.filesystem == Filesystem::Btrfs {
-            undoing.forget_disks(entry)?;
-        }
+        undoing.forget_disks(entry)?;
         undoing.detach_disks(entry)
     }
 
-    /// Attaches the disks of the recorder, and assembles the arrays on them. The inner error is what mdadm says against it.
+    /// Attaches the disks of the recorder, and assembles the arrays on them. The inner error is that of mdadm.
     pub(super) fn attach_cut(
         &self,
         entry: &Entry,
@@ -77,7 +75,7 @@ impl Engine {
         }
     }
 
-    /// Returns what mdadm says if it cannot be assembled. A resync would write more than a record holds, and waits.
+    /// Assembles an array, and stops its resync, which would fill the record. Returns the error of mdadm.
     fn assemble(
         &self,
         entry: &Entry,
@@ -91,27 +89,38 @@ impl Engine {
             role,
             uuid: uuid.to_owned(),
         };
-        let mut said = String::new();
-        for _ in 0..TRIES {
+        let mut outcome = self.run_for_cut(&step, devices, lock, tell)?;
+        if !outcome.succeeded() {
+            // mdadm fails in one way where the array is damaged, and where a member is in use.
             self.undoing(lock, tell).stop_array(entry, role, uuid)?;
-            let outcome = self.run_for_cut(&step, devices, lock, tell)?;
-            if outcome.exit_code.is_none() {
-                return Err(outcome.refusal());
+            for member in &devices.joined(role).leaves {
+                check_unused(member)?;
             }
-            if outcome.succeeded() {
-                let array = layer::array(entry, role)?.ok_or_else(|| {
-                    Refusal::new(Kind::System, "an array of the target is not there")
-                        .detail("mdadm has assembled it, and the kernel does not show it.")
-                        .hint("Release the target; the kernel's log (dmesg) may say why.")
-                })?;
-                arrays::freeze(&array.node)?;
-                devices.joined_mut(role).array = Some(array.node);
-                return Ok(None);
-            }
-            said = outcome.refusal().detail.unwrap_or_default();
+            outcome = self.run_for_cut(&step, devices, lock, tell)?;
         }
-        Ok(Some(said))
+        match outcome.exit_code {
+            Some(0) => {}
+            Some(_) => return Ok(outcome.refusal().detail),
+            None => return Err(outcome.refusal()),
+        }
+        let array = layer::array_of(entry, role)?;
+        arrays::freeze(&array.node)?;
+        devices.joined_mut(role).array = Some(array.node);
+        Ok(None)
     }
+}
+
+fn check_unused(member: &Path) -> Result<(), Refusal> {
+    let user = match device_number(member) {
+        Some(number) => in_use::of(number, PATIENCE)?,
+        None => None,
+    };
+    user.map_or(Ok(()), |user| {
+        let message = format!("device {} is in use", member.display());
+        Err(Refusal::new(Kind::NotInThisState, message)
+            .detail(user)
+            .hint("Free it, and try again."))
+    })
 }
 
 impl UndoContext<'_> {
@@ -124,7 +133,7 @@ impl UndoContext<'_> {
         Ok(())
     }
 
-    /// The kernel remembers the devices of a btrfs filesystem that has several, and takes none back as an earlier power cut has left it.
+    /// btrfs refuses a device that is older than it remembers, as after an earlier power cut. So the kernel has to forget the devices.
     fn forget_disks(&mut self, entry: &Entry) -> Result<(), Refusal> {
         if layer::joined_of(entry) < 2 {
             return Ok(());
@@ -136,7 +145,8 @@ impl UndoContext<'_> {
                 let mut argv = vec![btrfs.clone()];
                 argv.extend(words);
                 argv.push(device.display().to_string());
-                self.run("forget_disk", &argv)?;
+                // An error says that the kernel does not know the device.
+                let _ = self.run("forget_disk", &argv);
             }
         }
         Ok(())

@@ -126,12 +126,7 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
         if !entry.has_array(role) {
             continue;
         }
-        let array = layer::array(entry, role)?.ok_or_else(|| {
-            Refusal::new(Kind::NotInThisState, "an array of the target is not there")
-                .detail("It was stopped, or it has other devices.")
-                .hint("Release the target.")
-        })?;
-        devices.joined_mut(role).array = Some(array.node);
+        devices.joined_mut(role).array = Some(layer::array_of(entry, role)?.node);
     }
     for (part, kept) in entry.leaves() {
         let opened = match kept {

@@ -50,13 +50,14 @@ pub fn create(
     argv
 }
 
-/// The command that makes the array again from what its members hold. It takes members whose states differ, as after a power cut.
+/// The command that makes the array again from what its members hold. It starts no array that lacks a member, unless the array had lost that before.
 pub fn assemble(program: &Path, uuid: &str, members: &[PathBuf]) -> Vec<String> {
     let mut argv = vec![
         program.display().to_string(),
         "--assemble".into(),
         node_of_array(uuid).display().to_string(),
-        "--run".into(),
+        // No other format: data of a member may look like one.
+        "--metadata=1.2".into(),
         format!("--uuid={uuid}"),
         "--config=none".into(),
     ];
@@ -69,6 +70,15 @@ mod tests {
     use super::*;
 
     const UUID: &str = "12345678-0000-4000-8000-000000000000";
+
+    #[test]
+    fn an_array_is_assembled_from_its_own_members() {
+        let members = ["/dev/loop1", "/dev/loop2"].map(PathBuf::from);
+        assert_eq!(
+            assemble(Path::new("/sbin/mdadm"), UUID, &members).join(" "),
+            "/sbin/mdadm --assemble /dev/md/pgfsbench-12345678 --metadata=1.2 --uuid=12345678-0000-4000-8000-000000000000 --config=none /dev/loop1 /dev/loop2"
+        );
+    }
 
     #[test]
     fn mdadm_is_told_all_that_it_would_ask_or_choose() {

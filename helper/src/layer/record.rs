@@ -60,18 +60,16 @@ pub fn record(
         steps.push(create(recorder.log_bytes()));
         return Ok(Some(recorder));
     }
+    let mut images = Vec::new();
     for step in steps.iter_mut() {
         if let Step::Attach { image, .. } = step {
-            *image = recorder.disk(image);
+            let disk = recorder.disk(image);
+            images.push(std::mem::replace(image, disk));
         }
     }
-    let images = leaves.iter().filter_map(|on| match on {
-        PlannedLeaf::Image { path, .. } => Some(path.clone()),
-        PlannedLeaf::Device { .. } => None,
-    });
     let start = Step::Record {
         recorder: recorder.clone(),
-        images: images.collect(),
+        images,
     };
     let makes_image = |step: &Step| matches!(step, Step::CreateImage { .. });
     let (making, later): (Vec<Step>, Vec<Step>) = steps.drain(..).partition(makes_image);

@@ -536,18 +536,13 @@ impl Step {
                 )
             }
             Step::Record { recorder, images } => {
-                let paths = |paths: Vec<PathBuf>| {
-                    let paths: Vec<String> = paths
-                        .iter()
-                        .map(|path| path.display().to_string())
-                        .collect();
-                    paths.join(", ")
-                };
-                let disks = images.iter().map(|image| recorder.disk(image));
+                let served = images.iter().map(|image| {
+                    let disk = recorder.disk(image);
+                    format!("{} as {}", image.display(), disk.display())
+                });
                 format!(
-                    "serve {} as {}, and record in {} what is written",
-                    paths(images.clone()),
-                    paths(disks.collect()),
+                    "serve {}, and record in {} what is written",
+                    served.collect::<Vec<_>>().join(", "),
                     recorder.record.display()
                 )
             }

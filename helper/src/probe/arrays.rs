@@ -98,7 +98,7 @@ pub fn begin_check(array: &Path) -> Result<(), Refusal> {
     set_action(array, "check")
 }
 
-/// Has the kernel begin no resync. An array without copies or parity has none.
+/// Keeps the kernel from a resync. raid0 and linear have none.
 pub fn freeze(array: &Path) -> Result<(), Refusal> {
     match directory(array).join("sync_action").exists() {
         true => set_action(array, "frozen"),

@@ -1,9 +1,9 @@
-//! The device: images that are never written, each of which is a disk, and a record of what was written instead. First it records; when that has been
-//! ended, it is what power cuts have left of it, one after the other. A log of dm-log-writes is a record that has ended.
+//! The device: images that are never written, each of which is a disk, and a record of what was written instead. While it records, it has its current
+//! contents; after `stop`, those that the last power cut has left. A log of dm-log-writes is a record that has ended.
 
 use super::extents::{Extents, Source};
 use super::log_writes::Log;
-use super::replay::{self, Entry, ZEROS};
+use super::replay::{self, Entry, NOWHERE};
 use pgfsbench_core::helper::record::{
     Cut, CutMade, CutStop, Fault, FaultOn, Kind, Moment, Recorded, choose,
 };
@@ -29,7 +29,7 @@ const MOST_DISKS: usize = 1 << u8::BITS;
 /// An image that serves as a disk.
 struct Disk {
     image: File,
-    /// Where the disks lie one after the other.
+    /// Bytes of this disk when all disks are joined end to end.
     range: Range<u64>,
 }
 
@@ -41,6 +41,8 @@ pub struct Device {
     /// The end of the record's data.
     end: u64,
     entries: Vec<Entry>,
+    /// Writes and discards since the last cut: each may take a range of memory.
+    later: u64,
     /// The contents that readers see.
     now: Extents,
     /// The contents after so many entries, each of them flushed: cuts in rising order go on from here.
@@ -91,6 +93,7 @@ impl Device {
             limit,
             end: 0,
             entries: Vec::new(),
+            later: 0,
             now: Extents::default(),
             flushed: (0, Extents::default()),
             stopped: None,
@@ -142,7 +145,7 @@ impl Device {
         Ok((range.end - range.start) as usize)
     }
 
-    /// A range of a disk, as far as the disk has it, where the disks lie one after the other.
+    /// The part of this range that the disk has, with all disks joined end to end.
     fn within(&self, disk: usize, offset: u64, bytes: u64) -> Range<u64> {
         let Range { start, end } = self.disks[disk].range;
         let first = start.saturating_add(offset).min(end);
@@ -171,7 +174,7 @@ impl Device {
             disk: disk as u8,
             offset: range.start,
             bytes,
-            position: if has_zeros { ZEROS } else { self.end },
+            position: if has_zeros { NOWHERE } else { self.end },
             ns,
         });
         self.end += kept;
@@ -213,8 +216,9 @@ impl Device {
 
     fn add(&mut self, entry: Entry) {
         entry.put_all(&mut self.now);
-        if self.stopped.is_none() {
-            self.entries.push(entry);
+        match self.stopped {
+            None => self.entries.push(entry),
+            Some(_) => self.later += 1,
         }
     }
 
@@ -223,7 +227,7 @@ impl Device {
     }
 
     fn used(&self) -> u64 {
-        self.end + BYTES_OF_ENTRY * self.entries.len() as u64
+        self.end + BYTES_OF_ENTRY * (self.entries.len() as u64 + self.later)
     }
 
     /// A quarter of the record is for what is written on cuts.
@@ -306,14 +310,14 @@ impl Device {
         }
         self.flushed.0 = flushed;
         self.now = self.flushed.1.clone();
-        // Flushes of one disk leave open what was written to the others. Disks do not overlap, so all that was flushed can come first.
+        // A flush of one disk leaves writes to the others unflushed. Disks do not overlap, so all that was flushed can come first.
         let is_flushed = |position: &usize| unflushed.binary_search(position).is_err();
         for position in (flushed..at).filter(is_flushed) {
             arrived[position].put_all(&mut self.now);
         }
         let open = unflushed.iter().map(|position| &arrived[*position]);
         let fates = replay::survive(open, cut, &mut self.now);
-        self.end = stopped.end;
+        (self.end, self.later) = (stopped.end, 0);
         self.failures.set(0);
         (self.fault, self.faults) = (None, 0);
         Some(CutMade {
@@ -332,7 +336,7 @@ impl Device {
         self.fault = None;
         if let Some(stopped) = self.stopped {
             self.now = Extents::default();
-            self.end = stopped.end;
+            (self.end, self.later) = (stopped.end, 0);
             self.record.set_len(stopped.end)?;
         }
         Ok(counts)
@@ -588,15 +592,16 @@ mod tests {
         let mut device = Device::new(images, tempfile::tempfile().unwrap(), 1 << 20).unwrap();
         assert_eq!((device.bytes(0), device.bytes(1)), (8192, 8192));
         let at = PAGE as u64;
-        device.write(0, at, &[11; PAGE], 10).unwrap();
-        device.write(1, at, &[12; PAGE], 20).unwrap();
+        device.write(1, at, &[12; PAGE], 10).unwrap();
+        device.write(0, at, &[11; PAGE], 20).unwrap();
         device.flush(0, 30).unwrap();
         assert_eq!(device.write(0, at, &[9; PAGE + 1], 40), Err(Errno::INVAL));
+        device.discard(0, 2 * at, u64::MAX, 40).unwrap();
         device.stop(&CutStop::default(), 50);
         let mut found = Vec::new();
         for number in 0..40 {
             let made = device.cut(&cut(number, 3)).unwrap();
-            assert_eq!((made.flushed, made.kept + made.dropped), (1, 1));
+            assert_eq!((made.flushed, made.kept + made.dropped), (0, 1));
             let first_bytes = [(0, 0), (0, at), (1, 0), (1, at)].map(|(disk, offset)| {
                 let mut byte = [0];
                 assert_eq!(device.read(disk, offset, &mut byte), Ok(1));

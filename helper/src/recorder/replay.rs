@@ -6,7 +6,7 @@ use pgfsbench_core::random::{Purpose, Stream};
 use std::ops::Range;
 
 /// In place of a position: the data are zeros, which the record does not hold.
-pub const ZEROS: u64 = u64::MAX;
+pub const NOWHERE: u64 = u64::MAX;
 
 /// A write, a discard or a flush that has reached a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,10 +14,10 @@ pub struct Entry {
     pub kind: Kind,
     /// The disk, counted from 0.
     pub disk: u8,
-    /// First byte, where the disks lie one after the other.
+    /// First byte, with all disks joined end to end.
     pub offset: u64,
     pub bytes: u64,
-    /// Position of a write's data in the file of the record, or [`ZEROS`].
+    /// Position of a write's data in the file of the record, or [`NOWHERE`].
     pub position: u64,
     /// Time of arrival (CLOCK_MONOTONIC).
     pub ns: u64,
@@ -27,7 +27,7 @@ impl Entry {
     /// Puts a part of it, or all of it, on the device.
     fn put(&self, part: Range<u64>, device: &mut Extents) {
         match self.kind {
-            Kind::Write if self.position != ZEROS => {
+            Kind::Write if self.position != NOWHERE => {
                 let position = self.position + (part.start - self.offset);
                 device.put(part, Source::Record(position));
             }
@@ -39,7 +39,7 @@ impl Entry {
     /// The end of its data in the file of the record; 0 if none are there.
     pub fn end_of_data(&self) -> u64 {
         match self.kind {
-            Kind::Write if self.position != ZEROS => self.position + self.bytes,
+            Kind::Write if self.position != NOWHERE => self.position + self.bytes,
             _ => 0,
         }
     }
@@ -258,7 +258,7 @@ mod tests {
             entry(Kind::Flush, 0, 0, 0),
             entry(Kind::Discard, 512, 512, 0),
             entry(Kind::Write, 1024, 512, 9000),
-            entry(Kind::Write, 2048, 512, ZEROS),
+            entry(Kind::Write, 2048, 512, NOWHERE),
         ] {
             entry.put_all(&mut device);
         }

@@ -138,7 +138,10 @@ impl Run {
                         [] => {
                             let connection = at.server.connected()?;
                             let measured = self.run_remotely(connection, Executor::Own(&stage));
-                            measured.map_err(|fault| at.server.explain(fault))?
+                            measured.map_err(|fault| {
+                                let fault = at.server.explain(fault);
+                                self.unless_record_is_full(&at.server, fault)
+                            })?
                         }
                         others => {
                             let all = std::iter::once(&mut at.server).chain(others);

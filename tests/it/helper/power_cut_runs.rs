@@ -287,6 +287,23 @@ fn no_batch_loses_a_commit_or_has_a_control_that_passes() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A server whose disk takes nothing more fails in one of many ways.
+#[test]
+#[ignore = "`make soak` has it"]
+fn a_record_that_is_full_is_told() {
+    let test = "a_record_that_is_full_is_told";
+    let Some(scene) = scene(test) else {
+        return;
+    };
+    let run = scene.start_run(
+        "target => 'ext4', workload => 'power-cut', clients => 16, duration => '10 min', seed => 1",
+    );
+    let ending = scene.ending(&run);
+    let full = "53100; the record of the target's writes is full";
+    assert!(ending.contains(full), "{ending}");
+    scene.nothing_is_left("full record");
+}
+
 /// A row of the matrix: filesystem, options of mkfs and mount, settings of the server, and tests that must fail.
 type Case = (
     &'static str,
@@ -296,8 +313,7 @@ type Case = (
     &'static [&'static str],
 );
 
-// btrfs with open_datasync fills the record.
-const CASES: [Case; 16] = [
+const CASES: [Case; 17] = [
     // Without a journal `e2fsck -p` gives up after most cuts: pages are lost with the filesystem, and the controls of commits show nothing.
     ("ext2", "", "", "{}", &["pages"]),
     ("ext3", "", "", "{}", &[]),
@@ -312,6 +328,7 @@ const CASES: [Case; 16] = [
     ("btrfs", "", "nodatacow", "{}", &[]),
     ("ext4", "", "", OPEN_DATASYNC, &[]),
     ("xfs", "", "", OPEN_DATASYNC, &[]),
+    ("btrfs", "", "", OPEN_DATASYNC, &[]),
     ("ext4", "", "", WITHOUT_FULL_PAGES, &["pages"]),
     ("xfs", "", "", WITHOUT_FULL_PAGES, &["pages"]),
     ("btrfs", "", "", WITHOUT_FULL_PAGES, &[]),

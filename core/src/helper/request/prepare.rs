@@ -411,8 +411,6 @@ impl Prepare {
         let has_no_barriers = asked
             .split(',')
             .any(|option| NO_BARRIERS.contains(&option.trim()));
-        let is_on_images = self.storage.images().is_some();
-        let makes = |maker| self.layout.is_some_and(|layout| layout.maker() == maker);
         let why_not = match (&self.storage, &self.log, self.filesystem) {
             (.., Filesystem::Zfs) => "A zfs pool cannot be mounted from a cut.",
             (Storage::Devices(_), ..) => {
@@ -421,10 +419,10 @@ impl Prepare {
             (_, Some(Log::Device(_) | Log::Devices(_)), _) => {
                 "Writes to a device of the log would not be in the record."
             }
-            (_, Some(Log::Image { .. }), _) if !is_on_images => {
-                "Writes to a log elsewhere would not be in the record."
+            (Storage::Device(_), Some(Log::Image { .. }), _) => {
+                "Writes to an image of the log would not be in the record."
             }
-            _ if makes(Maker::Lvm) => "A volume of LVM cannot be made again from a cut.",
+            _ if self.is_made_by(Maker::Lvm) => "A volume of LVM cannot be made again from a cut.",
             (Storage::Device(_), ..) if has_no_barriers => {
                 "The log of dm-log-writes has a write only when a flush follows, and without barriers none does."
             }
@@ -436,7 +434,22 @@ impl Prepare {
         };
         Err(Refusal::argument("this target cannot be recorded")
             .detail(why_not)
-            .hint("Give images (image_count, log_size) or one device without a log elsewhere, no layout of LVM, and a filesystem other than zfs and jfs."))
+            .hint("Use images, or one device without an external log. LVM, zfs and jfs cannot be recorded."))
+    }
+
+    /// Refuses a target of which no disk can fail during a power cut with a meaning.
+    pub fn check_can_fail(&self) -> Result<(), Refusal> {
+        match self.is_made_by(Maker::Md) {
+            true => Err(Refusal::argument("fsync_error cannot be tried on an array")
+                .detail("md passes no failed flush on, and the copies that a power cut leaves differ until a resync.")
+                .hint("Leave fsync_error out.")),
+            false => Ok(()),
+        }
+    }
+
+    /// True if this software joins the devices.
+    fn is_made_by(&self, maker: Maker) -> bool {
+        self.layout.is_some_and(|layout| layout.maker() == maker)
     }
 
     /// Discarding gives the blocks of an image back to its filesystem.

@@ -123,7 +123,10 @@ impl Run {
         let before: RemoteRunRow = read(&before.unwrap_or_default())?;
         let filesystem = filesystem_of(&server.target.on);
         drop(server.connection.take());
-        let parts = self.make_parts(server, &before, &filesystem)?;
+        let parts = match self.make_parts(server, &before, &filesystem) {
+            Ok(parts) => parts,
+            Err(fault) => return Err(self.unless_record_is_full(server, fault)),
+        };
         server.server()?.crash(&mut || self.check_interrupts())?;
         let own: PowerCutOptions = self.spec.options.own();
         let windows = parts.iter().map(|made| Window {
@@ -182,6 +185,24 @@ impl Run {
             filesystem,
             errors,
         })
+    }
+
+    /// Replaces a fault before the end of the recording by that of a full record, if it is full. A full record makes the server fail in many ways.
+    pub(super) fn unless_record_is_full(&mut self, server: &ServerSetup, fault: Fault) -> Fault {
+        let Ok(there) = server.server() else {
+            return fault;
+        };
+        if !self.spec.workload.cuts_power() || self.is_cancel(&fault) {
+            return fault;
+        }
+        let _ = there.crash(&mut || self.check_interrupts());
+        let stop = json!(CutStop::default());
+        let recorded: Result<Recorded, Fault> =
+            self.ask_for_cut(&server.target.name, "cut_stop", &stop);
+        match recorded.map(|recorded| check_record(&recorded)) {
+            Ok(Err(full)) => full,
+            Ok(Ok(())) | Err(_) => fault,
+        }
     }
 
     /// The seed that decides, with the number of a cut, which unflushed writes survive.
@@ -534,10 +555,14 @@ impl Run {
         Ok(Found { judged, amchecked })
     }
 
+    /// Whether the fault comes of a cancelled run.
+    fn is_cancel(&self, fault: &Fault) -> bool {
+        fault.is_cancel() || cancellation::is_cancelled(self.request)
+    }
+
     /// An error after a fault of the disk in words. An error of the machine, and a cancelled run, are none.
     fn in_words(&self, fault: Fault) -> Result<String, Fault> {
-        let is_no_outcome = fault.is_cancel() || is_of_the_machine(&fault.sqlstate);
-        if is_no_outcome || cancellation::is_cancelled(self.request) {
+        if is_of_the_machine(&fault.sqlstate) || self.is_cancel(&fault) {
             return Err(fault);
         }
         Ok(match fault.detail {

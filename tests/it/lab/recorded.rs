@@ -1,4 +1,4 @@
-//! Power cuts of a disk in a guest, which the kernel's dm-log-writes records.
+//! Power cuts in a guest: of a disk that the kernel's dm-log-writes records, and of images that the recorder serves.
 
 use super::made_by_helper::{facts, said_in_guest};
 
@@ -30,17 +30,17 @@ fn dm_log_writes_shows_what_a_disk_loses_in_a_power_cut_in_a_guest() {
 /// A cleanup removes all that a killed helper has made, at each step.
 #[test]
 #[ignore = "`make soak` has it"]
-fn a_helper_that_is_killed_leaves_nothing_of_dm_log_writes_in_a_guest() {
+fn a_helper_that_is_killed_leaves_nothing_of_a_record_in_a_guest() {
     let Some(said) = said_in_guest(
-        "a_helper_that_is_killed_leaves_nothing_of_dm_log_writes_in_a_guest",
+        "a_helper_that_is_killed_leaves_nothing_of_a_record_in_a_guest",
         "ext4+cuts",
         900,
-        "tests/lab/log-writes-kills.sh",
+        "tests/lab/record-kills.sh",
     ) else {
         return;
     };
     let facts = facts(&said);
-    assert_eq!(facts.len(), 10, "{said}");
+    assert_eq!(facts.len(), 17, "{said}");
     for fact in facts {
         assert!(fact.ends_with(": nothing is left"), "{fact}: {said}");
     }

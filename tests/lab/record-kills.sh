@@ -1,7 +1,8 @@
-# In a guest: the helper is killed while dm-log-writes records a disk, and what is left after a cleanup. Sourced by tools/lab.d/guest.
+# In a guest: the helper is killed while dm-log-writes records a disk, and while the recorder serves the members of an array; and what is left after a
+# cleanup. Sourced by tools/lab.d/guest.
 : > /run/lab/server.log
 : > /run/lab/helper.log
-modprobe -a fuse loop
+modprobe -a fuse loop md_mod
 mkdir /run/lab/images
 printf 'power_cuts = true\nmount_root = "/run/lab/mnt"\nstate = "/run/lab/state"\n[[database]]\nname = "bench"\nconnection = "host=/nowhere"\n' > /run/lab/helper.toml
 printf '[[images]]\ndirectory = "/run/lab/images"\nmax_bytes = "2GB"\n[[device]]\npath = "%s"\n' "${members[0]}" >> /run/lab/helper.toml
@@ -27,6 +28,7 @@ left() { # left WHEN
     left=$(
         cat /sys/block/dm-*/dm/name /sys/block/loop*/loop/backing_file 2> /dev/null
         find /run/lab/images /run/lab/mnt /run/lab/state/journal /run/lab/state/recorder -mindepth 1 2> /dev/null
+        ls -d /sys/block/md* 2> /dev/null
         grep ' /run/lab/\(mnt\|state\)/' /proc/mounts
         pgrep -a -f '[_]mark|[_]record '
     ) || true
@@ -58,3 +60,22 @@ while pgrep -f '[_]mark ' > /dev/null; do :; done
 grep -q 'the record has no times' /run/lab/helper.log
 helper release --target t
 left "without marks"
+
+# The images of an array.
+prepare() { helper prepare --target t --filesystem ext4 --image 64MB --image-count 2 --layout raid1 --record 128MB "$@"; }
+for step in record create_array mount; do
+    killed prepare --stop-after $step
+    left "array: prepare --stop-after $step"
+done
+recorded
+killed helper release --target t --stop-after stop_array
+left "array: release --stop-after stop_array"
+recorded
+killed helper cut-stop --target t --stop-after stop_array
+left "array: cut-stop --stop-after stop_array"
+for step in assemble_array_cut mount_cut; do
+    recorded
+    helper cut-stop --target t
+    killed helper cut --target t --entry 9 --stop-after $step
+    left "array: cut --stop-after $step"
+done
