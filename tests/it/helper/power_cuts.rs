@@ -1,14 +1,15 @@
 //! A target that is recorded, and what power cuts leave of it: everything that was flushed, and some of what was not.
 
 use super::lab::{Lab, on_image};
-use pgfsbench_tests::{LONG, skip, wait_until};
+use pgfsbench_tests::{LET_GO_OF_OTHERS_DEVICES, LONG, skip, wait_until};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 const PAGE: usize = 4096;
 const PAGES: usize = 16;
@@ -263,6 +264,31 @@ fn without_barriers_nothing_is_flushed() {
         lab.ok(&["release", "--target", "t"]);
         lab.nothing_is_left_at_once();
     }
+}
+
+/// Another mount namespace has a copy of each mount that was there when it began.
+#[test]
+fn a_mount_namespace_keeps_no_recorder() {
+    let test = "a_mount_namespace_keeps_no_recorder";
+    let Some(lab) = lab(test) else { return };
+    recorded(&lab, "ext4");
+    let script = format!(
+        "{LET_GO_OF_OTHERS_DEVICES}grep -c ' fuse.pgfsbench ' /proc/self/mounts\nread -r _"
+    );
+    let mut other = Command::new("unshare")
+        .args(["--mount", "sh", "-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("unshare");
+    let mut count = String::new();
+    let said = other.stdout.take().expect("its output");
+    BufReader::new(said).read_line(&mut count).expect("a line");
+    assert_ne!(count.trim(), "0");
+    lab.ok(&["release", "--target", "t"]);
+    lab.nothing_is_left_at_once();
+    drop(other.stdin.take());
+    other.wait().expect("its end");
 }
 
 /// The process that serves the disks of this lab.

@@ -1,6 +1,6 @@
 //! Arrays, mirrored logs and pools that the helper makes in a guest of several disks.
 
-use super::{all, boot_alone, root};
+use super::boot::{all, boot_alone, root};
 
 /// All that was printed by a guest that has carried out a script; None where the test is skipped.
 pub fn said_in_guest(test: &str, case: &str, limit: u32, script: &str) -> Option<String> {

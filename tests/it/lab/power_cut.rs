@@ -1,6 +1,6 @@
 //! A guest of QEMU is killed, and its disk loses what was not flushed. A witness outside counts the commits that are missing.
 
-use super::{MISSING, boot_command, last_lines, place, processes, root};
+use super::boot::{MISSING, boot_command, last_lines, place, processes, root};
 use crate::common::row;
 use pgfsbench_tests::{Signal, TestServer, send, server_owner, skip, wait_until};
 use postgres::{Client, NoTls};
