@@ -27,6 +27,30 @@ fn dm_log_writes_shows_what_a_disk_loses_in_a_power_cut_in_a_guest() {
     assert_eq!(facts(&said), expected, "{said}");
 }
 
+/// Arrays of md keep what was committed, and so do filesystems that this machine's kernel may lack, unless they send no flushes.
+#[test]
+#[ignore = "`make soak` has it"]
+fn arrays_and_other_filesystems_keep_commits_in_a_guest() {
+    let Some(said) = said_in_guest(
+        "arrays_and_other_filesystems_keep_commits_in_a_guest",
+        "f2fs+cuts",
+        5400,
+        "tests/lab/power-cuts.sql",
+    ) else {
+        return;
+    };
+    let expected = [
+        "raid1: commits kept, pages kept, barriers_off failed, fsync_off failed",
+        "raid5: commits kept, pages kept, fsync_off failed",
+        "f2fs: commits kept, pages kept, barriers_off failed, fsync_off failed",
+        "f2fs-nobarrier: commits failed, pages failed, barriers_off failed, fsync_off failed",
+        "reiserfs: commits kept, pages kept, fsync_off failed",
+        "something to lose: f2fs, f2fs-nobarrier, raid1, raid5, reiserfs",
+        "0 arrays, 0 devices, 0 files and 0 processes are left",
+    ];
+    assert_eq!(facts(&said), expected, "{said}");
+}
+
 /// A cleanup removes all that a killed helper has made, at each step.
 #[test]
 #[ignore = "`make soak` has it"]
