@@ -28,7 +28,8 @@ left() { # left WHEN
     left=$(
         cat /sys/block/dm-*/dm/name /sys/block/loop*/loop/backing_file 2> /dev/null
         find /run/lab/images /run/lab/mnt /run/lab/state/journal /run/lab/state/recorder -mindepth 1 2> /dev/null
-        ls -d /sys/block/md* 2> /dev/null
+        # Without udev, the node of an array that was stopped stays in /dev, and an array without members begins when it is opened.
+        grep '^md' /proc/mdstat
         grep ' /run/lab/\(mnt\|state\)/' /proc/mounts
         pgrep -a -f '[_]mark|[_]record '
     ) || true
@@ -76,6 +77,7 @@ left "array: cut-stop --stop-after stop_array"
 for step in assemble_array_cut mount_cut; do
     recorded
     helper cut-stop --target t
-    killed helper cut --target t --entry 9 --stop-after $step
+    entries=$(sed -n 's/.*"entries": *\([0-9]*\).*/\1/p' /run/lab/helper.log | tail -n 1)
+    killed helper cut --target t --entry "$entries" --stop-after $step
     left "array: cut --stop-after $step"
 done
