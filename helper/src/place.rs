@@ -31,7 +31,7 @@ impl Place {
         format!("{}{part}.img", self.key())
     }
 
-    /// The file of the record of what is written to its image.
+    /// The file of the record of what is written to its images.
     pub fn record_name(&self) -> String {
         format!("{}@record.img", self.key())
     }

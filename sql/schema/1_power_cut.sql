@@ -26,7 +26,7 @@ COMMENT ON COLUMN fsbench.power_cut_result.lost IS 'Power cuts after which an ac
 COMMENT ON COLUMN fsbench.power_cut_result.holes IS 'Power cuts after which an earlier commit was missing and a later one was there, or a transaction was there in part';
 COMMENT ON COLUMN fsbench.power_cut_result.torn IS 'Power cuts after which the server found a page that was written in part';
 COMMENT ON COLUMN fsbench.power_cut_result.corrupt IS 'Power cuts after which amcheck found a damaged index or table';
-COMMENT ON COLUMN fsbench.power_cut_result.unbootable IS 'Power cuts after which the filesystem did not mount, or the server did not start';
+COMMENT ON COLUMN fsbench.power_cut_result.unbootable IS 'Power cuts after which mdadm or e2fsck failed, the filesystem did not mount, or the server did not start';
 COMMENT ON COLUMN fsbench.power_cut_result.first_failed IS 'Number of the first power cut that failed; NULL when none did';
 COMMENT ON COLUMN fsbench.power_cut_result.loss_below IS 'The share of power cuts that fail is below this, with a confidence of 95 %: 1 - 0.05^(1/cuts). NULL when one has failed, and for a void part';
 COMMENT ON COLUMN fsbench.power_cut_result.outcome IS 'passed: no power cut failed; failed: one did; void: a control did not fail, so that passing shows nothing';
@@ -49,16 +49,16 @@ CREATE TABLE fsbench.power_cut_point (
     ms            float8 NOT NULL,
     PRIMARY KEY (run_id, part, number)
 );
-COMMENT ON TABLE fsbench.power_cut_point IS 'Power cuts of runs of the workload power-cut: moments of the record at which the device was left as a power cut would have left it, and what the server had then';
+COMMENT ON TABLE fsbench.power_cut_point IS 'Power cuts of runs of the workload power-cut: moments of the record at which the devices were left as a power cut would have left it, and what the server had then';
 COMMENT ON COLUMN fsbench.power_cut_point.part IS 'Part of the run, as in fsbench.power_cut_result';
 COMMENT ON COLUMN fsbench.power_cut_point.number IS 'Number in its part, from 1, in the order of time';
 COMMENT ON COLUMN fsbench.power_cut_point.entry IS 'Writes, flushes and discards of the record before the power cut';
-COMMENT ON COLUMN fsbench.power_cut_point.unflushed IS 'Writes since the last flush: the seed of the run decides which of them survived';
+COMMENT ON COLUMN fsbench.power_cut_point.unflushed IS 'Writes and discards that no flush of their disk followed before the power cut: the seed of the run decides which of them survived';
 COMMENT ON COLUMN fsbench.power_cut_point.tear IS 'Bytes of the pieces in which an unflushed write survived; NULL: as a whole or not at all';
 COMMENT ON COLUMN fsbench.power_cut_point.acknowledged IS 'Commits that were acknowledged before the power cut';
 COMMENT ON COLUMN fsbench.power_cut_point.lost IS 'Acknowledged commits that are missing; NULL when the rows could not be read';
 COMMENT ON COLUMN fsbench.power_cut_point.holes IS 'Commits that are missing, there twice or in part although a later one is there; NULL when the rows could not be read';
-COMMENT ON COLUMN fsbench.power_cut_point.outcome IS 'passed: all is there; lost: an acknowledged commit is missing; hole: commits are not a prefix of those before the cut; torn: a page was written in part; corrupt: amcheck found a damaged index or table; unbootable: the filesystem did not mount, or the server did not start';
+COMMENT ON COLUMN fsbench.power_cut_point.outcome IS 'passed: all is there; lost: an acknowledged commit is missing; hole: commits are not a prefix of those before the cut; torn: a page was written in part; corrupt: amcheck found a damaged index or table; unbootable: mdadm or e2fsck failed, the filesystem did not mount, or the server did not start';
 COMMENT ON COLUMN fsbench.power_cut_point.problem IS 'What is missing or damaged; NULL when all is there';
 COMMENT ON COLUMN fsbench.power_cut_point.pages_checked IS 'Whether pg_checksums has read all pages, too: it does so for every tenth power cut of a test';
 COMMENT ON COLUMN fsbench.power_cut_point.relations_checked IS 'Indexes and tables that amcheck has read, as pg_amcheck with --heapallindexed and --parent-check does: after every tenth power cut of a test. NULL: not checked, as where the server has no amcheck';

@@ -78,6 +78,10 @@ impl Code {
         }
     }
 
+    fn is_write_hole(&self) -> bool {
+        matches!(self, Self::WriteHole { .. })
+    }
+
     /// True if a device that keeps its cache makes up for it.
     fn is_covered_by_protection(&self) -> bool {
         matches!(
@@ -157,11 +161,15 @@ impl Durability {
         &self.0
     }
 
-    /// The class: that of its weakest code.
+    /// The class: that of its weakest code. Power cuts show durability in spite of a write hole, which takes a lost disk, too.
     pub fn class(&self) -> Class {
         let is_declared = self.0.contains(&Code::PowerLossProtected);
-        let counts = |code: &&Code| !(is_declared && code.is_covered_by_protection());
-        let codes = self.0.iter().filter(counts).map(Code::class);
+        let is_shown = self.0.iter().any(|code| code.class() == Class::Shown);
+        let is_outweighed = |code: &&Code| {
+            is_declared && code.is_covered_by_protection() || is_shown && code.is_write_hole()
+        };
+        let codes = self.0.iter().filter(|code| !is_outweighed(code));
+        let codes = codes.map(Code::class);
         codes.min().unwrap_or(Class::BySettings)
     }
 
@@ -225,8 +233,9 @@ impl Durability {
     }
 
     fn of_class(&self, class: Class) -> Vec<&Code> {
-        let codes = self.0.iter().filter(|code| code.class() == class);
-        codes.collect()
+        let is_of =
+            |code: &&Code| code.class() == class || (class == Class::Shown && code.is_write_hole());
+        self.0.iter().filter(is_of).collect()
     }
 }
 

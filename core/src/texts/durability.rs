@@ -254,26 +254,25 @@ pub fn sentence(class: Class, codes: &[&Code]) -> String {
             list(codes)
         ),
         Class::BySettings => {
-            let (tests, holes): (Vec<_>, Vec<_>) = codes
-                .iter()
-                .copied()
-                .partition(|code| **code == Code::WhereATestSyncs);
-            let place = if tests.is_empty() {
-                ""
-            } else {
-                " where a test syncs,"
+            let place = match codes.contains(&&Code::WhereATestSyncs) {
+                true => " where a test syncs,",
+                false => "",
             };
-            let holes: String = holes
-                .iter()
-                .map(|hole| format!("; {}", hole.words()))
-                .collect();
-            format!("durable{place} by settings (not tried){holes}")
+            format!("durable{place} by settings (not tried){}", holes(codes))
         }
         Class::Shown => {
             let cuts = format_count(fewest_power_cuts(codes), "power cut");
-            format!("durable, shown by {cuts}")
+            format!("durable, shown by {cuts}{}", holes(codes))
         }
     })
+}
+
+/// The write holes among the codes, behind a sentence.
+fn holes(codes: &[&Code]) -> String {
+    let holes = codes
+        .iter()
+        .filter(|code| matches!(code, Code::WriteHole { .. }));
+    holes.map(|hole| format!("; {}", hole.words())).collect()
 }
 
 /// Several runs may have had different numbers of power cuts.

@@ -7,10 +7,10 @@ use crate::layer::{self, Devices, Part, Role, Step, Tell, UndoContext};
 use crate::probe::{arrays, device_number, in_use, loops};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The time for which another program may use a member of an array, as udev's does that begins to assemble the array by itself.
+/// The time for which another program may use a member of an array: udev, for example, may start to assemble the array.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Engine {
@@ -24,8 +24,9 @@ impl Engine {
         let mut undoing = self.undoing(lock, tell);
         undoing.unmount(entry)?;
         undoing.stop_arrays(entry)?;
-        undoing.forget_disks(entry)?;
-        undoing.detach_disks(entry)
+        let devices = undoing.devices_of_btrfs(entry)?;
+        undoing.detach_disks(entry)?;
+        undoing.forget(&devices)
     }
 
     /// Attaches the disks of the recorder, and assembles the arrays on them. The inner error is that of mdadm.
@@ -91,7 +92,7 @@ impl Engine {
         };
         let mut outcome = self.run_for_cut(&step, devices, lock, tell)?;
         if !outcome.succeeded() {
-            // mdadm fails in one way where the array is damaged, and where a member is in use.
+            // mdadm has the same exit code for a damaged array and for a member in use.
             self.undoing(lock, tell).stop_array(entry, role, uuid)?;
             for member in &devices.joined(role).leaves {
                 check_unused(member)?;
@@ -133,21 +134,26 @@ impl UndoContext<'_> {
         Ok(())
     }
 
-    /// btrfs refuses a device that is older than it remembers, as after an earlier power cut. So the kernel has to forget the devices.
-    fn forget_disks(&mut self, entry: &Entry) -> Result<(), Refusal> {
-        if layer::joined_of(entry) < 2 {
-            return Ok(());
-        }
-        let btrfs = exec::require("btrfs", "btrfs-progs")?.display().to_string();
-        for disk in entry.disks() {
-            for device in loops::of_file(&disk)? {
-                let words = ["device", "scan", "--forget"].map(String::from);
-                let mut argv = vec![btrfs.clone()];
-                argv.extend(words);
-                argv.push(device.display().to_string());
-                // An error says that the kernel does not know the device.
-                let _ = self.run("forget_disk", &argv);
+    /// The devices that btrfs remembers, if the filesystem has several.
+    fn devices_of_btrfs(&self, entry: &Entry) -> Result<Vec<PathBuf>, Refusal> {
+        let mut devices = Vec::new();
+        if layer::joined_of(entry) > 1 {
+            for disk in entry.disks() {
+                devices.extend(loops::of_file(&disk)?);
             }
+        }
+        Ok(devices)
+    }
+
+    /// btrfs refuses a device that is older than it remembers, as after an earlier power cut. So the kernel has to forget the devices.
+    fn forget(&mut self, devices: &[PathBuf]) -> Result<(), Refusal> {
+        for device in devices {
+            let btrfs = exec::require("btrfs", "btrfs-progs")?.display().to_string();
+            let mut argv = vec![btrfs];
+            argv.extend(["device", "scan", "--forget"].map(String::from));
+            argv.push(device.display().to_string());
+            // An error says that the kernel does not know the device.
+            let _ = self.run("forget_disk", &argv);
         }
         Ok(())
     }

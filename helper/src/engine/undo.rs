@@ -15,6 +15,11 @@ use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{AtFlags, unlinkat};
 use std::fs::File;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The time for which a filesystem may be busy without a user to be seen: a look at one of its paths, as statfs, keeps it busy for a moment.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(10);
 
 impl Engine {
     pub(super) fn undo(
@@ -121,8 +126,9 @@ impl UndoContext<'_> {
 
     pub(super) fn unmount(&mut self, entry: &Entry) -> Result<(), Refusal> {
         let umount = exec::require("umount", "mount")?.display().to_string();
+        let (began, mut unmounted) = (Instant::now(), 0);
         // One mount may lie on another.
-        for _ in 0..16 {
+        while unmounted < 16 {
             let mounts = probe::mounts_on(&entry.mount_point)?;
             let Some(mount) = mounts.last() else {
                 return Ok(());
@@ -141,12 +147,17 @@ impl UndoContext<'_> {
                     .hint("Unmount it by hand."));
             }
             let argv = [umount.clone(), "-i".into(), mount.mount_point.clone()];
-            let unmounted = self.run("unmount", &argv);
-            // It may have been killed when it was through.
-            if let Err(refusal) = unmounted
-                && probe::mounts_on(&entry.mount_point)?.len() == mounts.len()
-            {
-                return Err(busy_instead(refusal, &entry.mount_point));
+            let tried = self.run("unmount", &argv);
+            match tried {
+                // It may have been killed when it was through.
+                Err(refusal) if probe::mounts_on(&entry.mount_point)?.len() == mounts.len() => {
+                    let users = mount_users::users(&entry.mount_point);
+                    if !users.is_empty() || began.elapsed() > PATIENCE {
+                        return Err(busy_instead(refusal, &users, &entry.mount_point));
+                    }
+                    std::thread::sleep(PAUSE);
+                }
+                _ => unmounted += 1,
             }
         }
         let message = format!("{} cannot be unmounted", entry.mount_point.display());
@@ -197,8 +208,7 @@ pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> Result<bool, Refusal> {
     Ok(false)
 }
 
-fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
-    let users = mount_users::users(mount_point);
+fn busy_instead(refusal: Refusal, users: &[String], mount_point: &Path) -> Refusal {
     if users.is_empty() {
         return refusal;
     }

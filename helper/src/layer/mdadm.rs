@@ -50,7 +50,7 @@ pub fn create(
     argv
 }
 
-/// The command that makes the array again from what its members hold. It starts no array that lacks a member, unless the array had lost that before.
+/// The command that makes the array again from what its members hold. It starts no array that lacks a member, unless that member was already missing.
 pub fn assemble(program: &Path, uuid: &str, members: &[PathBuf]) -> Vec<String> {
     let mut argv = vec![
         program.display().to_string(),

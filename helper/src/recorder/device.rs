@@ -159,7 +159,7 @@ impl Device {
             return Err(Errno::INVAL);
         }
         self.fail(FaultOn::Write)?;
-        // Arrays of empty disks are made of them.
+        // A new array writes zeros to all its disks.
         let has_zeros = data.iter().all(|byte| *byte == 0);
         let kept = if has_zeros { 0 } else { bytes };
         self.check_room(kept)?;

@@ -296,7 +296,7 @@ fn a_record_that_is_full_is_told() {
         return;
     };
     let run = scene.start_run(
-        "target => 'ext4', workload => 'power-cut', clients => 16, duration => '10 min', seed => 1",
+        "target => 'ext4', workload => 'power-cut', clients => 16, duration => '1 h', seed => 1",
     );
     let ending = scene.ending(&run);
     let full = "53100; the record of the target's writes is full";

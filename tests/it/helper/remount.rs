@@ -6,6 +6,8 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use std::fs;
 use std::io::IoSliceMut;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 const REMOUNT: [&str; 3] = ["remount", "--target", "t"];
 
@@ -172,4 +174,27 @@ fn killed_at_any_step_of_mounting_again_nothing_is_left() {
             lab.nothing_is_left_at_once();
         }
     }
+}
+
+/// A look at a path, as `df` takes it, keeps a filesystem busy for a moment, and no process is to be seen that uses it.
+#[test]
+fn a_look_at_a_path_keeps_no_target_mounted() {
+    let Some(lab) = Lab::new("a_look_at_a_path_keeps_no_target_mounted") else {
+        return;
+    };
+    prepared(&lab, "ext4", "32MB", &[]);
+    let place = lab.path("mnt/bench@t");
+    let began = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while began.elapsed() < Duration::from_secs(1) {
+                    // It is gone in the end.
+                    let _ = rustix::fs::statfs(&place);
+                }
+            });
+        }
+        lab.ok(&["release", "--target", "t"]);
+    });
+    lab.nothing_is_left_at_once();
 }

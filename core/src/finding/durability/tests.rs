@@ -129,6 +129,13 @@ fn a_write_hole_counts_where_a_member_is_missing() {
         whole.sentence(),
         "durable by settings (not tried); raid5 has a write hole"
     );
+    let shown = whole.codes().iter().cloned();
+    let shown = Durability::of_codes(shown.chain([Code::SurvivedPowerCuts { cuts: 59 }]));
+    assert_eq!(
+        shown.sentence(),
+        "durable, shown by 59 power cuts; raid5 has a write hole"
+    );
+    assert!(shown.is_shown() && shown.is_as(&whole));
     // A power cut alone loses nothing there, as on arrays without the hole.
     assert!(whole.is_durable() && whole.is_as(&policy("ppl", 0)));
     assert_eq!(policy("ppl", 0).sentence(), BY_SETTINGS);

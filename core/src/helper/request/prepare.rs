@@ -422,7 +422,12 @@ impl Prepare {
             (Storage::Device(_), Some(Log::Image { .. }), _) => {
                 "Writes to an image of the log would not be in the record."
             }
-            _ if self.is_made_by(Maker::Lvm) => "A volume of LVM cannot be made again from a cut.",
+            _ if self
+                .layout
+                .is_some_and(|layout| layout.maker() == Maker::Lvm) =>
+            {
+                "A volume of LVM cannot be made again from a cut."
+            }
             (Storage::Device(_), ..) if has_no_barriers => {
                 "The log of dm-log-writes has a write only when a flush follows, and without barriers none does."
             }
@@ -437,19 +442,14 @@ impl Prepare {
             .hint("Use images, or one device without an external log. LVM, zfs and jfs cannot be recorded."))
     }
 
-    /// Refuses a target of which no disk can fail during a power cut with a meaning.
+    /// Refuses fsync_error on several devices: md does not report a failed flush, and a mirror hides a failed write.
     pub fn check_can_fail(&self) -> Result<(), Refusal> {
-        match self.is_made_by(Maker::Md) {
-            true => Err(Refusal::argument("fsync_error cannot be tried on an array")
-                .detail("md passes no failed flush on, and the copies that a power cut leaves differ until a resync.")
+        match self.layout {
+            Some(_) => Err(Refusal::argument("fsync_error cannot be tried on a layout")
+                .detail("md does not report a failed flush, and a mirror hides a failed write.")
                 .hint("Leave fsync_error out.")),
-            false => Ok(()),
+            None => Ok(()),
         }
-    }
-
-    /// True if this software joins the devices.
-    fn is_made_by(&self, maker: Maker) -> bool {
-        self.layout.is_some_and(|layout| layout.maker() == maker)
     }
 
     /// Discarding gives the blocks of an image back to its filesystem.

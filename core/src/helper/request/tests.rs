@@ -1,6 +1,6 @@
 use super::*;
-use crate::helper::Filesystem;
 use crate::helper::record::Record;
+use crate::helper::{Filesystem, Layout};
 use crate::refusal::check;
 use proptest::prelude::*;
 
@@ -210,6 +210,11 @@ fn what_does_not_go_together_is_refused() {
             "cannot be recorded",
         ),
         (
+            image,
+            r#""filesystem": "xfs", "log": {"device": {"path": "/dev/sdb"}}, "record": {"log_bytes": 67108864}"#,
+            "cannot be recorded",
+        ),
+        (
             device,
             r#""filesystem": "xfs", "log": {"image": {"bytes": 134217728}}, "record": {"log_bytes": 67108864}"#,
             "cannot be recorded",
@@ -346,5 +351,23 @@ proptest! {
         let at = at.index(request.len());
         request.splice(at..=at, instead.chars());
         let _ = Request::of_job(&action, &target, &request.into_iter().collect::<String>());
+    }
+}
+
+#[test]
+fn one_disk_can_fail_and_a_layout_hides_it() {
+    let storage = Storage::Image {
+        bytes: 1 << 30,
+        sparse: true,
+    };
+    let of = |layout| Prepare {
+        layout,
+        ..Prepare::new(storage.clone(), Filesystem::Btrfs)
+    };
+    assert_eq!(of(None).check_can_fail(), Ok(()));
+    for layout in [Layout::Raid1, Layout::BtrfsRaid1] {
+        let refusal = of(Some(layout)).check_can_fail().unwrap_err();
+        check::style(&refusal);
+        assert_eq!(refusal.message, "fsync_error cannot be tried on a layout");
     }
 }

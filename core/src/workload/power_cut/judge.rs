@@ -29,7 +29,7 @@ pub enum Outcome {
     Torn,
     /// amcheck has found a damaged index or table.
     Corrupt,
-    /// The filesystem did not mount, or the server did not start.
+    /// mdadm or e2fsck failed, the filesystem did not mount, or the server did not start.
     Unbootable,
 }
 
