@@ -17,7 +17,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The time for which a filesystem may be busy without a user to be seen: a look at one of its paths, as statfs, keeps it busy for a moment.
+/// The time for which a filesystem may be busy without a user to be seen: the kernel closes the files of a process that ends when they are in /proc no more.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(10);
 
