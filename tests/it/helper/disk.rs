@@ -1,9 +1,10 @@
 //! A disk to be erased, and what may be on it.
 
-use super::lab::{Lab, system};
-use pgfsbench_tests::attach;
+use super::lab::Lab;
+use pgfsbench_tests::{LONG, attach, wait_until};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
+use std::process::Command;
 
 pub const MEGABYTES: u64 = 320;
 
@@ -110,7 +111,12 @@ impl Disk {
 
     /// Zeros everywhere: the file below has a hole in place of each block.
     pub fn blank_all(&self) {
-        system("blkdiscard", &["-f", "-z", &self.device]);
+        // A mount namespace of another test may have a copy of a mount of it for a moment.
+        wait_until("no other holds the disk", LONG, || {
+            let arguments = ["-f", "-z", &self.device];
+            let blanked = Command::new("blkdiscard").args(arguments).output();
+            blanked.expect("blkdiscard").status.success().then_some(())
+        });
     }
 
     /// Zeros at each place.
