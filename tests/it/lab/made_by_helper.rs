@@ -68,9 +68,7 @@ fn mirrored_logs_by_the_helper_in_a_guest() {
         return;
     };
     let run = |target: &str| {
-        format!(
-            "{target}, log on raid1 of 2 disks, degraded 0, external true, durable by settings (not tried)"
-        )
+        format!("{target}, log on raid1 of 2 disks, degraded 0, external true, durable")
     };
     let expected = [
         run("alone done on ext4"),
