@@ -446,7 +446,7 @@ impl Prepare {
     pub fn check_can_fail(&self) -> Result<(), Refusal> {
         match self.layout {
             Some(_) => Err(Refusal::argument("fsync_error cannot be tried on a layout")
-                .detail("md does not report a failed flush, and a mirror hides a failed write.")
+                .detail("Layouts hide it: md does not report a failed flush, and a mirror hides a failed write.")
                 .hint("Leave fsync_error out.")),
             None => Ok(()),
         }
