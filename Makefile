@@ -45,7 +45,7 @@ check:                          ## every test (parts: check-fmt, check-unit, che
 quick:                          ## while working: fmt, clippy, arrows, unit, regress, and the integration tests of what differs from HEAD~
 	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check quick
 
-soak:                           ## every kill of which `check` does a sample, about four hours: make soak [KILLS=100] [SEED=N] [SUITE=10]
+soak:                           ## every kill of which `check` does a sample, for hours: make soak [KILLS=100] [SEED=N] [SUITE=10]
 	env -u PG_CONFIG -u PG_MAJOR $(WHICH) KILLS=$(KILLS) SEED=$(SEED) SUITE=$(SUITE) tools/check soak
 
 lint:                           ## rustfmt, and clippy with warnings as errors

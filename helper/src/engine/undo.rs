@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 
 /// The time for which a filesystem may be busy without a user to be seen: the kernel closes the files of a process that ends when they are in /proc no more.
 const PATIENCE: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_millis(10);
+/// Each try is a step that is told.
+const PAUSE: Duration = Duration::from_millis(200);
 
 impl Engine {
     pub(super) fn undo(

@@ -1,6 +1,7 @@
 //! Boots guests for tests, by tools/lab.d/boot: of User-Mode Linux, or of QEMU.
 
 use pgfsbench_tests::skip;
+use std::fmt::Debug;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -151,4 +152,30 @@ pub fn processes(directory: &Path) -> Vec<String> {
 pub fn all(output: &Output) -> String {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     String::from_utf8_lossy(&text).into_owned()
+}
+
+/// A script of a guest of its own: the case, the seconds that it may take, and the path. It tells facts, in lines that begin with "fact: ".
+pub struct GuestScript(pub &'static str, pub u32, pub &'static str);
+
+impl GuestScript {
+    /// The facts; None where the test is skipped.
+    pub fn facts(&self, test: &str) -> Option<Vec<String>> {
+        let Self(case, limit, script) = self;
+        let output = boot_alone(test, case, *limit, &root().join(script))?;
+        let said = all(&output);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        println!("{said}");
+        let facts = said.lines().filter_map(|line| line.strip_prefix("fact: "));
+        Some(facts.map(str::to_owned).collect())
+    }
+
+    /// Asserts that these are the facts, unless the test is skipped.
+    pub fn tells<T: Debug>(&self, test: &str, expected: &[T])
+    where
+        String: PartialEq<T>,
+    {
+        if let Some(facts) = self.facts(test) {
+            assert_eq!(facts, expected);
+        }
+    }
 }

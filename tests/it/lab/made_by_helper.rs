@@ -1,34 +1,11 @@
 //! Arrays, mirrored logs and pools that the helper makes in a guest of several disks.
 
-use super::boot::{all, boot_alone, root};
-
-/// All that was printed by a guest that has carried out a script; None where the test is skipped.
-pub fn said_in_guest(test: &str, case: &str, limit: u32, script: &str) -> Option<String> {
-    let output = boot_alone(test, case, limit, &root().join(script))?;
-    let said = all(&output);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    Some(said)
-}
-
-pub fn facts(said: &str) -> Vec<&str> {
-    let lines = said.lines();
-    lines
-        .filter_map(|line| line.strip_prefix("fact: "))
-        .collect()
-}
+use super::boot::GuestScript;
 
 /// Arrays that the helper makes of two to five disks: each is in sync before the run, and nothing of it is left.
 #[test]
 #[ignore = "`make soak` has it"]
 fn arrays_by_the_helper_in_a_guest() {
-    let Some(said) = said_in_guest(
-        "arrays_by_the_helper_in_a_guest",
-        "ext4+disks5",
-        1800,
-        "tests/lab/arrays.sql",
-    ) else {
-        return;
-    };
     let expected = [
         "raid0 done, raid0 of 4 disks, chunk 524288, bitmap none, degraded -, stripes 524288 and 2097152",
         "linear done, linear of 4 disks, chunk 0, bitmap none, degraded -, stripes 0 and 0",
@@ -52,21 +29,14 @@ fn arrays_by_the_helper_in_a_guest() {
         "0 arrays are left",
         "0 volumes are left",
     ];
-    assert_eq!(facts(&said), expected, "{said}");
+    let guest = GuestScript("ext4+disks5", 1800, "tests/lab/arrays.sql");
+    guest.tells("arrays_by_the_helper_in_a_guest", &expected);
 }
 
 /// Filesystems on a disk and on a volume, with a log on an array of two disks: it is in sync before the run, is found again when the filesystem is
 /// mounted again, and nothing of it is left.
 #[test]
 fn mirrored_logs_by_the_helper_in_a_guest() {
-    let Some(said) = said_in_guest(
-        "mirrored_logs_by_the_helper_in_a_guest",
-        "xfs+disks4",
-        900,
-        "tests/lab/mirrored_log.sql",
-    ) else {
-        return;
-    };
     let run = |target: &str| {
         format!("{target}, log on raid1 of 2 disks, degraded 0, external true, durable")
     };
@@ -86,40 +56,29 @@ fn mirrored_logs_by_the_helper_in_a_guest() {
         "0 arrays are left".into(),
         "0 volumes are left".into(),
     ];
-    assert_eq!(facts(&said), expected, "{said}");
+    let guest = GuestScript("xfs+disks4", 900, "tests/lab/mirrored_log.sql");
+    guest.tells("mirrored_logs_by_the_helper_in_a_guest", &expected);
 }
 
 /// The helper is killed while it makes and removes a target whose filesystem and log are arrays.
 #[test]
 #[ignore = "`make soak` has it"]
 fn killed_at_any_step_no_array_of_a_log_is_left_in_a_guest() {
-    let Some(said) = said_in_guest(
-        "killed_at_any_step_no_array_of_a_log_is_left_in_a_guest",
-        "ext4+disks4",
-        1800,
-        "tests/lab/killed_log.sh",
-    ) else {
-        return;
-    };
     let expected = [
         "killed while it prepared: 18 times",
         "killed while it released: 8 times",
         "a foreign signature on a device of the log is refused, and stays",
     ];
-    assert_eq!(facts(&said), expected, "{said}");
+    let guest = GuestScript("ext4+disks4", 1800, "tests/lab/killed_log.sh");
+    guest.tells(
+        "killed_at_any_step_no_array_of_a_log_is_left_in_a_guest",
+        &expected,
+    );
 }
 
 /// Pools that the helper makes of one disk, of two or three, and of one with a mirrored log.
 #[test]
 fn pools_by_the_helper_in_a_guest() {
-    let Some(said) = said_in_guest(
-        "pools_by_the_helper_in_a_guest",
-        "zfs+disks3",
-        1800,
-        "tests/lab/zfs.sql",
-    ) else {
-        return;
-    };
     let run = |target: &str| {
         format!("{target} done on zfs, recordsize 8192, durable by settings (not tried)")
     };
@@ -138,5 +97,6 @@ fn pools_by_the_helper_in_a_guest() {
         "3 of 3 disks are usable again".into(),
         "0 pools are left".into(),
     ];
-    assert_eq!(facts(&said), expected, "{said}");
+    let guest = GuestScript("zfs+disks3", 1800, "tests/lab/zfs.sql");
+    guest.tells("pools_by_the_helper_in_a_guest", &expected);
 }
