@@ -29,7 +29,7 @@ fn dm_log_writes_shows_what_a_disk_loses_in_a_power_cut_in_a_guest() {
 #[ignore = "`make soak` has it"]
 fn arrays_and_other_filesystems_keep_commits_in_a_guest() {
     let test = "arrays_and_other_filesystems_keep_commits_in_a_guest";
-    // What the script makes, too.
+    // The script makes filesystems of these, too.
     if let Some(why) = missing("xfs reiserfs") {
         skip(test, &why);
         return;
