@@ -5,6 +5,7 @@
 use super::array::written_to;
 use super::facts;
 use super::steps::Work;
+use super::undo::{PATIENCE, PAUSE};
 use crate::journal::{
     Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
     claim_of_member,
@@ -18,6 +19,12 @@ use crate::probe::queue::Queue;
 use pgfsbench_core::helper::geometry::geometry;
 use pgfsbench_core::helper::{Filesystem, Marks};
 use pgfsbench_core::refusal::{Kind, Refusal};
+use std::thread;
+use std::time::Instant;
+
+/// mkfs.btrfs asks each mounted loop device for its file, and gives up where one was detached since it read the list of mounts.
+/// It has written nothing by then.
+const A_MOUNT_HAS_GONE: &str = "cannot check mount status";
 
 /// A device as it was planned with.
 pub(super) struct PlannedDevice<'a> {
@@ -289,16 +296,24 @@ impl Work<'_> {
 
     /// Runs mkfs, and claims the new filesystem by its UUID, which some mkfs choose themselves.
     pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        let (members, log) = self.look_at_targets_of_mkfs()?;
+        let (mut members, mut log) = self.look_at_targets_of_mkfs()?;
         self.look_at_sectors();
-        let said = match self.run(step, tell) {
-            Ok(said) => said,
-            Err(refusal) => {
-                let without_options = self.tries_plain_mkfs(step, tell);
-                return Err(refusal.hint(hint_of_mkfs(self.plan, without_options)));
+        let argv = step.argv(&self.devices).expect("a step with a program");
+        let started = Instant::now();
+        let outcome = loop {
+            let outcome = self.run_argv(step, &argv, tell)?;
+            if !outcome.output.contains(A_MOUNT_HAS_GONE) || started.elapsed() > PATIENCE {
+                break outcome;
             }
+            thread::sleep(PAUSE);
+            (members, log) = self.look_at_targets_of_mkfs()?;
         };
-        self.geometry = geometry(self.plan.filesystem, &said);
+        if !outcome.succeeded() {
+            let without_options = self.tries_plain_mkfs(step, tell);
+            let hint = hint_of_mkfs(self.plan, without_options);
+            return Err(outcome.refusal().hint(hint));
+        }
+        self.geometry = geometry(self.plan.filesystem, &outcome.output);
         if !members.is_empty() {
             let chosen = match self.plan.filesystem.takes_uuid() {
                 true => None,

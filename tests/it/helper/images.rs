@@ -4,8 +4,9 @@ use super::lab::{Lab, on_image, system};
 use pgfsbench_tests::{LONG, server_owner, wait_until};
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn prepare_and_release(lab: &Lab, filesystem: &str, further: &[&str], shown: &[&str]) {
     if !lab.has(filesystem) {
@@ -349,6 +350,44 @@ fn nothing_of_an_ext4_is_left_to_be_written_after_the_mount(lab: &Lab) {
     let (all, written) = groups();
     assert!(all > 1);
     assert_eq!(written, all);
+    lab.ok(&["release", "--target", "t"]);
+    lab.nothing_is_left_at_once();
+}
+
+/// The highest loop device without a file: losetup takes the lowest.
+fn highest_free_loop() -> String {
+    let number = |node: &str| node.strip_prefix("loop")?.parse::<u32>().ok();
+    let nodes = fs::read_dir("/sys/block").expect("/sys/block");
+    let free = nodes.filter_map(|node| {
+        let node = node.expect("a node");
+        let attached = node.path().join("loop/backing_file").exists();
+        number(&node.file_name().to_string_lossy()).filter(|_| !attached)
+    });
+    format!("/dev/loop{}", free.max().expect("a free loop device"))
+}
+
+/// mkfs.btrfs fails where the list of mounts has a loop device without a file, as when another target is released meanwhile.
+#[test]
+fn mkfs_is_tried_again_where_another_mount_goes_away() {
+    let Some(lab) = Lab::new("mkfs_is_tried_again_where_another_mount_goes_away") else {
+        return;
+    };
+    if !lab.has("btrfs") {
+        return;
+    }
+    let (place, device) = (lab.path("gone"), highest_free_loop());
+    fs::create_dir(&place).expect("a directory");
+    let place = place.display().to_string();
+    system("mount", &["-t", "tmpfs", &device, &place]);
+    let mut prepare = lab.command(&on_image("t", "btrfs", "160MB"));
+    let mut prepare = prepare.stderr(Stdio::piped()).spawn().expect("the helper");
+    let told = BufReader::new(prepare.stderr.take().expect("its output"));
+    let mut told = told.lines().map(|line| line.expect("UTF-8"));
+    let failed = told.find(|line| line.starts_with("mkfs: ") && line.contains("exit code 1"));
+    system("umount", &[&place]);
+    assert!(failed.is_some(), "mkfs.btrfs looked at no mount");
+    let rest: Vec<String> = told.collect();
+    assert!(prepare.wait().expect("the helper").success(), "{rest:?}");
     lab.ok(&["release", "--target", "t"]);
     lab.nothing_is_left_at_once();
 }
