@@ -12,7 +12,7 @@ rust_pinned=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$root/rust-toolchain.toml")
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 
 # Packages for the guests of tools/lab: a kernel, and programs for filesystems and disks that the machine itself may never have.
-lab_packages="user-mode-linux kmod iproute2 jfsutils reiserfsprogs f2fs-tools mdadm lvm2"
+lab_packages="user-mode-linux kmod iproute2 jfsutils reiserfsprogs f2fs-tools nilfs-tools mdadm lvm2"
 # More packages for a guest of QEMU. They are large, and wanted only where User-Mode Linux does not boot.
 qemu_packages="qemu-system-x86 linux-image-amd64 cpio busybox-static nbdkit"
 say() { printf '==> %s\n' "$*"; }

@@ -113,6 +113,7 @@ const MKFS: Table = &[
     ("f2fs: -O encrypt", "\"encrypt\""),
     ("jfs: -j /dev/sda", "\"-j\""),
     ("jfs: -J device=/dev/sda", "\"-J\""),
+    ("nilfs2: -L x", "\"-L\""),
     ("reiserfs: -j /dev/sda", "\"-j\""),
     ("reiserfs: -B file", "\"-B\""),
     ("zfs: -f", "\"-f\""),
@@ -195,6 +196,9 @@ const MOUNT: Table = &[
     ("btrfs: fatal_errors=panic", "\"fatal_errors\""),
     ("f2fs: checkpoint=disable", "\"checkpoint\""),
     ("f2fs: fault_injection=1", "\"fault_injection\""),
+    ("nilfs2: cp=1", "\"cp\""),
+    ("nilfs2: errors=panic", "\"panic\""),
+    ("nilfs2: norecovery", "\"norecovery\""),
     ("reiserfs: jdev=/dev/sda", "\"jdev\""),
     ("zfs: zfsutil", "\"zfsutil\""),
 ];

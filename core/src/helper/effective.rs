@@ -146,7 +146,7 @@ fn number(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_shl(shift)
 }
 
-use Filesystem::{Btrfs, Ext2, Ext3, Ext4, F2fs, Jfs, Reiserfs, Xfs};
+use Filesystem::{Btrfs, Ext2, Ext3, Ext4, F2fs, Jfs, Nilfs2, Reiserfs, Xfs};
 
 /// Names in which "no" negates nothing that is shown without it.
 const STARTS_WITH_NO: [&str; 11] = [
@@ -167,7 +167,7 @@ const STARTS_WITH_NO: [&str; 11] = [
 type Of<T> = (&'static [Filesystem], &'static [T]);
 
 /// Options that are on by default.
-const ON_BY_DEFAULT: [Of<&'static str>; 7] = [
+const ON_BY_DEFAULT: [Of<&'static str>; 8] = [
     (&[Ext2], &["acl", "user_xattr", "reservation"]),
     (
         &[Ext3, Ext4],
@@ -191,10 +191,11 @@ const ON_BY_DEFAULT: [Of<&'static str>; 7] = [
     ),
     (&[F2fs], &["barrier", "acl", "extent_cache"]),
     (&[Jfs], &["integrity"]),
+    (&[Nilfs2], &["barrier"]),
 ];
 
 /// Values that are not shown because they are the usual ones.
-const DEFAULTS: [Of<(&'static str, &'static str)>; 5] = [
+const DEFAULTS: [Of<(&'static str, &'static str)>; 6] = [
     (&[Ext2, Ext3, Ext4], &[("errors", "continue")]),
     (
         &[Ext3, Ext4],
@@ -224,6 +225,7 @@ const DEFAULTS: [Of<(&'static str, &'static str)>; 5] = [
         &[("barrier", "flush"), ("commit", "30"), ("data", "ordered")],
     ),
     (&[Jfs], &[("errors", "remount-ro")]),
+    (&[Nilfs2], &[("errors", "remount-ro"), ("order", "relaxed")]),
 ];
 
 #[cfg(test)]
@@ -398,6 +400,18 @@ mod tests {
                 "nobarrier,noacl,fsync_mode=strict,background_gc=off,nodiscard,noextent_cache,noinline_data",
                 "rw,nosuid,nodev,relatime - rw,lazytime,background_gc=off,nodiscard,no_heap,user_xattr,inline_xattr,noacl,noinline_data,inline_dentry,flush_merge,nobarrier,noextent_cache,mode=adaptive,active_logs=6,alloc_mode=reuse,checkpoint_merge,fsync_mode=strict,discard_unit=block,memory=normal",
                 "",
+            ),
+            (
+                Nilfs2,
+                "barrier,order=relaxed,errors=remount-ro,nodiscard",
+                "rw,nosuid,nodev,relatime - rw",
+                "",
+            ),
+            (
+                Nilfs2,
+                "nobarrier,order=strict,discard",
+                "rw,nosuid,nodev,relatime - rw,order=strict",
+                "nobarrier,discard",
             ),
             (
                 F2fs,

@@ -18,13 +18,14 @@ pub enum Filesystem {
     Btrfs,
     F2fs,
     Jfs,
+    Nilfs2,
     Reiserfs,
     Zfs,
 }
 
 impl Filesystem {
     /// All of them.
-    pub const ALL: [Filesystem; 9] = [
+    pub const ALL: [Filesystem; 10] = [
         Self::Ext2,
         Self::Ext3,
         Self::Ext4,
@@ -32,6 +33,7 @@ impl Filesystem {
         Self::Btrfs,
         Self::F2fs,
         Self::Jfs,
+        Self::Nilfs2,
         Self::Reiserfs,
         Self::Zfs,
     ];
@@ -46,6 +48,7 @@ impl Filesystem {
             Self::Btrfs => "btrfs",
             Self::F2fs => "f2fs",
             Self::Jfs => "jfs",
+            Self::Nilfs2 => "nilfs2",
             Self::Reiserfs => "reiserfs",
             Self::Zfs => "zfs",
         }
@@ -72,6 +75,7 @@ impl Filesystem {
             Self::Btrfs => "mkfs.btrfs",
             Self::F2fs => "mkfs.f2fs",
             Self::Jfs => "mkfs.jfs",
+            Self::Nilfs2 => "mkfs.nilfs2",
             Self::Reiserfs => "mkfs.reiserfs",
             Self::Zfs => "zpool",
         }
@@ -85,6 +89,7 @@ impl Filesystem {
             Self::Btrfs => "btrfs-progs",
             Self::F2fs => "f2fs-tools",
             Self::Jfs => "jfsutils",
+            Self::Nilfs2 => "nilfs-tools",
             Self::Reiserfs => "reiserfsprogs",
             Self::Zfs => "zfsutils-linux",
         }
@@ -101,14 +106,14 @@ impl Filesystem {
     }
 
     /// Arguments that come before the user's: ask nothing, say what is made of it but not how far it is, and give it this UUID, by which the helper knows
-    /// later what it has made. mkfs.jfs, mkfs.f2fs and zpool choose their own.
+    /// later what it has made. mkfs.jfs, mkfs.f2fs, mkfs.nilfs2 and zpool choose their own.
     pub fn own_arguments(self, uuid: &str) -> Vec<String> {
         let uuid_of_xfs = format!("uuid={uuid}");
         let arguments: &[&str] = match self {
             Self::Ext2 | Self::Ext3 | Self::Ext4 => &["-q", "-F", "-U", uuid],
             Self::Xfs => &["-f", "-m", &uuid_of_xfs],
             Self::Btrfs => &["-f", "-U", uuid],
-            Self::F2fs => &["-q", "-f"],
+            Self::F2fs | Self::Nilfs2 => &["-q", "-f"],
             Self::Jfs => &["-q"],
             Self::Reiserfs => &["-q", "-f", "-f", "-u", uuid],
             // A pool is made in other words.
@@ -119,7 +124,7 @@ impl Filesystem {
 
     /// True if mkfs takes a UUID as argument.
     pub fn takes_uuid(self) -> bool {
-        !matches!(self, Self::F2fs | Self::Jfs | Self::Zfs)
+        !matches!(self, Self::F2fs | Self::Jfs | Self::Nilfs2 | Self::Zfs)
     }
 
     /// True if its journal or log can be on another device.
@@ -134,6 +139,7 @@ impl Filesystem {
             Self::Xfs => 300,
             Self::Btrfs => 128,
             Self::F2fs => 100,
+            Self::Nilfs2 => 129,
             Self::Reiserfs => 64,
             Self::Zfs => 256,
         };

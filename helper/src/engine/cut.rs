@@ -120,6 +120,7 @@ impl Engine {
         self.mount_of(&entry)?;
         let argv = [
             exec::require("mount", "mount")?.display().to_string(),
+            "-i".into(),
             "-o".into(),
             format!("remount,{NO_BARRIERS}"),
             entry.mount_point.display().to_string(),

@@ -49,7 +49,7 @@ pub fn spare(request: &Prepare, options: &mut Vec<String>) -> Result<(), Refusal
     }
     let asks_for_it = match request.filesystem {
         Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4 => spare_of_ext(options),
-        Filesystem::Xfs => add(options, &["-K"], &["-K"]),
+        Filesystem::Xfs | Filesystem::Nilfs2 => add(options, &["-K"], &["-K"]),
         Filesystem::Btrfs => add(options, &["-K", "--nodiscard"], &["-K"]),
         Filesystem::F2fs => {
             let given = options.iter().position(|o| o == "-t");

@@ -150,6 +150,7 @@ fn doctor_names_every_filesystem_with_its_package() {
         ("btrfs", "btrfs-progs"),
         ("f2fs", "f2fs-tools"),
         ("jfs", "jfsutils"),
+        ("nilfs2", "nilfs-tools"),
         ("reiserfs", "reiserfsprogs"),
         ("zfs", "zfsutils-linux"),
     ] {

@@ -30,7 +30,7 @@ fn dm_log_writes_shows_what_a_disk_loses_in_a_power_cut_in_a_guest() {
 fn arrays_and_other_filesystems_keep_commits_in_a_guest() {
     let test = "arrays_and_other_filesystems_keep_commits_in_a_guest";
     // The script makes filesystems of these, too.
-    if let Some(why) = missing("xfs reiserfs") {
+    if let Some(why) = missing("xfs nilfs2 reiserfs") {
         skip(test, &why);
         return;
     }
@@ -39,8 +39,9 @@ fn arrays_and_other_filesystems_keep_commits_in_a_guest() {
         "raid5: commits kept, pages kept, fsync_off failed",
         "f2fs: commits kept, pages kept, barriers_off failed, fsync_off failed",
         "f2fs-nobarrier: commits failed, pages failed, barriers_off failed, fsync_off failed",
+        "nilfs2: commits kept, pages kept, barriers_off failed, fsync_off failed",
         "reiserfs: commits kept, pages kept, fsync_off failed",
-        "something to lose: f2fs, f2fs-nobarrier, raid1, raid5, reiserfs",
+        "something to lose: f2fs, f2fs-nobarrier, nilfs2, raid1, raid5, reiserfs",
         "0 arrays, 0 devices, 0 files and 0 processes are left",
     ];
     let guest = GuestScript("f2fs+cuts", 5400, "tests/lab/power-cuts.sql");

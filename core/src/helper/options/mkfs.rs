@@ -12,6 +12,7 @@ pub(super) fn table(filesystem: Filesystem) -> Table {
         Filesystem::Btrfs => BTRFS,
         Filesystem::F2fs => F2FS,
         Filesystem::Jfs => JFS,
+        Filesystem::Nilfs2 => NILFS2,
         Filesystem::Reiserfs => REISERFS,
         // Properties instead.
         Filesystem::Zfs => &[],
@@ -226,6 +227,14 @@ const F2FS: Table = &[
 ];
 
 const JFS: Table = &[("-s", Number)];
+
+const NILFS2: Table = &[
+    ("-b", Decimal),
+    ("-B", Decimal),
+    ("-K", Flag),
+    ("-m", Decimal),
+    ("-O", Features(&["block_count", "none"])),
+];
 
 const REISERFS: Table = &[
     ("-b", Number),

@@ -16,6 +16,7 @@ pub(super) fn table(filesystem: Filesystem) -> Table {
         Filesystem::Btrfs => BTRFS,
         Filesystem::F2fs => F2FS,
         Filesystem::Jfs => JFS,
+        Filesystem::Nilfs2 => NILFS2,
         Filesystem::Reiserfs => REISERFS,
         // Properties instead.
         Filesystem::Zfs => &[],
@@ -220,6 +221,15 @@ const JFS: Table = &[
     ("errors", ERRORS),
     ("integrity", Flag),
     ("nointegrity", Flag),
+];
+
+const NILFS2: Table = &[
+    ("barrier", Flag),
+    ("nobarrier", Flag),
+    ("discard", Flag),
+    ("nodiscard", Flag),
+    ("errors", ERRORS),
+    ("order", OneOf(&["relaxed", "strict"])),
 ];
 
 const REISERFS: Table = &[

@@ -47,6 +47,7 @@ fn what_people_ask_for_is_accepted() {
         ),
         (F2fs, "-a 0 -o 5", "-a 0 -o 5"),
         (Jfs, "-s 128", "-s 128"),
+        (Nilfs2, "-B 1024 -O ^block_count", "-B 1024 -O ^block_count"),
         (Reiserfs, "--format 3.6 -h tea", "--format 3.6 -h tea"),
     ] {
         assert_eq!(mkfs(fs, text), arguments);
@@ -123,6 +124,7 @@ fn what_reaches_further_is_refused_by_name() {
         (Btrfs, "-d raid0", "\"raid0\""),
         (F2fs, "-c /dev/sda", "\"-c\""),
         (Jfs, "-j /dev/sda", "\"-j\""),
+        (Nilfs2, "-c", "\"-c\""),
         (Reiserfs, "-j /dev/sda", "\"-j\""),
         (Reiserfs, "-B file", "\"-B\""),
     ] {
@@ -307,6 +309,11 @@ fn options_that_are_given_twice_or_against_each_other_are_refused() {
             Btrfs,
             "nodiscard,discard=async",
             r#"mount options "nodiscard" and "discard" exclude each other"#,
+        ),
+        (
+            Nilfs2,
+            "nobarrier,barrier",
+            r#"mount options "nobarrier" and "barrier" exclude each other"#,
         ),
         (
             F2fs,

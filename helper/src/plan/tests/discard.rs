@@ -17,7 +17,7 @@ fn mkfs_line(fs: Filesystem, options: &str, ssd_state: Option<SsdState>, sparse:
     };
     let config = Config::parse(&CONFIG.replace(
         "\"jfs\"",
-        "\"jfs\", \"btrfs\", \"f2fs\", \"ext2\", \"ext3\"",
+        "\"jfs\", \"nilfs2\", \"btrfs\", \"f2fs\", \"ext2\", \"ext3\"",
     ))
     .unwrap();
     match prepare(&config, &place(), &request, &facts()) {
@@ -50,6 +50,7 @@ fn as_it_is_nothing_is_discarded() {
         (Xfs, "", "-K /dev"),
         (Btrfs, "", "-K /dev"),
         (Btrfs, "--nodiscard", "--nodiscard /dev"),
+        (Nilfs2, "-B 16", "-B 16 -K /dev"),
         (F2fs, "", "-t 0 /dev"),
         (F2fs, "-t 0", "-t 0 /dev"),
         (F2fs, "-t 1", "mkfs_options ask for discard"),
