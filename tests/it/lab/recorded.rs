@@ -4,15 +4,13 @@ use super::boot::{GuestScript, missing};
 use pgfsbench_tests::skip;
 
 #[test]
-#[ignore = "`make soak` has it"]
 fn dm_log_writes_shows_what_a_disk_loses_in_a_power_cut_in_a_guest() {
     let expected = [
         "recorder: writes to images can be recorded, and cut at any moment; dm-log-writes: also those to devices",
-        "commits passed, 8 cuts",
-        "pages passed, 8 cuts",
-        "fsync_off failed, 8 cuts",
-        "full_page_writes_off failed, 8 cuts",
-        "commits acknowledged before cuts: t; cuts with something to lose: t",
+        "commits kept, 3 cuts",
+        "pages kept, 3 cuts",
+        "fsync_off failed, 3 cuts",
+        "commits acknowledged before cuts: t",
         "1 of dm-log-writes removed",
         "0 devices, 0 files and 0 processes are left",
         "the disk is usable again: true",
