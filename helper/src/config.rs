@@ -258,7 +258,7 @@ mod tests {
                 && !config.drop_caches
                 && !config.power_cuts
         );
-        assert_eq!(config.filesystems.len(), 9);
+        assert_eq!(config.filesystems, Filesystem::ALL);
         let written = toml::to_string(&config).unwrap();
         assert_eq!(Config::parse(&written).unwrap(), config);
     }

@@ -62,7 +62,13 @@ fn word(filesystem: &str, disk: Disk) -> String {
 /// the runs of all others, and has 15 disks at most. The second one has what `make soak` alone looks at.
 const SHARED: [&[&str]; 2] = [
     &["reiserfs", "f2fs+lvm", "ext4+raid6+degraded"],
-    &["xfs+raid0", "ext4+raid1", "xfs+raid5", "xfs+raid10"],
+    &[
+        "xfs+raid0",
+        "ext4+raid1",
+        "xfs+raid5",
+        "xfs+raid10",
+        "nilfs2",
+    ],
 ];
 
 /// Output and exit code of the guest of a case, or the reason why there is none. It boots for the test that asks first.
@@ -216,6 +222,12 @@ fn a_run_on_raid_in_a_guest() {
     for (filesystem, level) in &RAIDS {
         smoke("a_run_on_raid_in_a_guest", filesystem, Disk::Raid(level));
     }
+}
+
+#[test]
+#[ignore = "`make soak` has it"]
+fn a_run_on_nilfs2_in_a_guest() {
+    smoke("a_run_on_nilfs2_in_a_guest", "nilfs2", Disk::Plain);
 }
 
 #[test]

@@ -113,7 +113,8 @@ impl Filesystem {
             Self::Ext2 | Self::Ext3 | Self::Ext4 => &["-q", "-F", "-U", uuid],
             Self::Xfs => &["-f", "-m", &uuid_of_xfs],
             Self::Btrfs => &["-f", "-U", uuid],
-            Self::F2fs | Self::Nilfs2 => &["-q", "-f"],
+            Self::F2fs => &["-q", "-f"],
+            Self::Nilfs2 => &["-f"],
             Self::Jfs => &["-q"],
             Self::Reiserfs => &["-q", "-f", "-f", "-u", uuid],
             // A pool is made in other words.

@@ -29,11 +29,12 @@ pub struct Geometry {
     pub features: Option<String>,
 }
 
-/// From what mkfs.xfs or mkfs.btrfs printed, or dumpe2fs -h of ext2, ext3 and ext4. None where nothing is known.
+/// From what mkfs.xfs, mkfs.btrfs or mkfs.nilfs2 printed, or dumpe2fs -h of ext2, ext3 and ext4. None where nothing is known.
 pub fn geometry(filesystem: Filesystem, text: &str) -> Option<Geometry> {
     let geometry = match filesystem {
         Filesystem::Xfs => of_xfs(text),
         Filesystem::Btrfs => of_btrfs(text),
+        Filesystem::Nilfs2 => of_nilfs2(text),
         Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4 => of_ext(text),
         _ => return None,
     };
@@ -99,6 +100,15 @@ fn of_btrfs(text: &str) -> Geometry {
         features: field(text, "Features")
             .or_else(|| field(text, "Incompat features"))
             .map(|features| features.replace(',', "")),
+        ..Geometry::default()
+    }
+}
+
+fn of_nilfs2(text: &str) -> Geometry {
+    let words = text.split_ascii_whitespace();
+    let mut sizes = words.filter_map(|word| word.strip_prefix("Blocksize:")?.parse().ok());
+    Geometry {
+        block_bytes: sizes.next(),
         ..Geometry::default()
     }
 }
@@ -205,6 +215,11 @@ Incompat features:  extref, skinny-metadata
                 ),
             }
         );
+        let nilfs2 = geometry(
+            Filesystem::Nilfs2,
+            "mkfs.nilfs2 (nilfs-utils 2.2.9)\nStart writing file system initial data to the device\n       Blocksize:2048  Device:/dev/loop3  Device Size:268435456\n",
+        );
+        assert_eq!(nilfs2.unwrap().block_bytes, Some(2048));
         let external = MKFS_XFS.replace("internal log ", "/dev/loop1   ");
         let external = geometry(Filesystem::Xfs, &external).unwrap();
         assert_eq!(external.log_is_external, Some(true));

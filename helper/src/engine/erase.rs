@@ -5,7 +5,7 @@
 use super::array::written_to;
 use super::facts;
 use super::steps::Work;
-use super::undo::{PATIENCE, PAUSE};
+use crate::exec::Outcome;
 use crate::journal::{
     Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
     claim_of_member,
@@ -20,11 +20,20 @@ use pgfsbench_core::helper::geometry::geometry;
 use pgfsbench_core::helper::{Filesystem, Marks};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// mkfs.btrfs asks each mounted loop device for its file, and gives up where one was detached since it read the list of mounts.
-/// It has written nothing by then.
-const A_MOUNT_HAS_GONE: &str = "cannot check mount status";
+/// The time for which mkfs is tried again, and the pause before each try.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// True if mkfs.btrfs gave up since a loop device of another filesystem was detached after it read the list of mounts: it asks each of
+/// them for its file. It has written nothing by then.
+fn misses_another_device(outcome: &Outcome) -> bool {
+    let says_so = |line: &str| {
+        line.contains("cannot check mount status") && line.ends_with(": No such device or address")
+    };
+    !outcome.succeeded() && outcome.output.lines().any(says_so)
+}
 
 /// A device as it was planned with.
 pub(super) struct PlannedDevice<'a> {
@@ -302,7 +311,7 @@ impl Work<'_> {
         let started = Instant::now();
         let outcome = loop {
             let outcome = self.run_argv(step, &argv, tell)?;
-            if !outcome.output.contains(A_MOUNT_HAS_GONE) || started.elapsed() > PATIENCE {
+            if !misses_another_device(&outcome) || started.elapsed() > PATIENCE {
                 break outcome;
             }
             thread::sleep(PAUSE);
@@ -358,6 +367,31 @@ fn hint_of_arguments(has_options: bool, without_options: Option<bool>, places: &
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mkfs_is_tried_again_only_where_another_device_is_missing() {
+        const GONE: &str = "ERROR: cannot check mount status of /dev/loop4: No such device or address\nbtrfs-progs v6.2\n";
+        for (exit_code, output, expected) in [
+            (Some(1), GONE, true),
+            // Other versions may only warn.
+            (Some(0), GONE, false),
+            (
+                Some(1),
+                "ERROR: cannot check mount status of /dev/loop4: Permission denied\n",
+                false,
+            ),
+            (Some(1), "ERROR: /dev/loop4 is mounted\n", false),
+        ] {
+            let outcome = Outcome {
+                argv: vec!["/usr/sbin/mkfs.btrfs".into()],
+                ms: 1.0,
+                exit_code,
+                output: output.into(),
+                killed: None,
+            };
+            assert_eq!(misses_another_device(&outcome), expected, "{output}");
+        }
+    }
 
     #[test]
     fn the_hint_of_a_failed_mkfs_names_what_may_be_at_fault() {

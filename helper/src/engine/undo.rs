@@ -17,11 +17,10 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The time for which a filesystem may be busy without a user to be seen, and mkfs may stumble over a mount that has gone. The kernel
-/// closes the files of a process that ends when they are in /proc no more.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// The time for which a filesystem may be busy without a user to be seen: the kernel closes the files of a process that ends when they are in /proc no more.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Each try is a step that is told.
-pub(super) const PAUSE: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_millis(200);
 
 impl Engine {
     pub(super) fn undo(

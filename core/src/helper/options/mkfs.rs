@@ -229,10 +229,10 @@ const F2FS: Table = &[
 const JFS: Table = &[("-s", Number)];
 
 const NILFS2: Table = &[
-    ("-b", Decimal),
-    ("-B", Decimal),
+    // mkfs.nilfs2 takes "2048k" for 2048.
+    ("-b", OneOf(&["1024", "2048", "4096"])),
+    ("-B", OneOf(&["256", "512", "1024", "2048", "4096", "8192"])),
     ("-K", Flag),
-    ("-m", Decimal),
     ("-O", Features(&["block_count", "none"])),
 ];
 

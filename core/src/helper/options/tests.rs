@@ -125,6 +125,7 @@ fn what_reaches_further_is_refused_by_name() {
         (F2fs, "-c /dev/sda", "\"-c\""),
         (Jfs, "-j /dev/sda", "\"-j\""),
         (Nilfs2, "-c", "\"-c\""),
+        (Nilfs2, "-B 2048k", "\"2048k\""),
         (Reiserfs, "-j /dev/sda", "\"-j\""),
         (Reiserfs, "-B file", "\"-B\""),
     ] {

@@ -50,7 +50,7 @@ fn as_it_is_nothing_is_discarded() {
         (Xfs, "", "-K /dev"),
         (Btrfs, "", "-K /dev"),
         (Btrfs, "--nodiscard", "--nodiscard /dev"),
-        (Nilfs2, "-B 16", "-B 16 -K /dev"),
+        (Nilfs2, "-B 1024", "-B 1024 -K /dev"),
         (F2fs, "", "-t 0 /dev"),
         (F2fs, "-t 0", "-t 0 /dev"),
         (F2fs, "-t 1", "mkfs_options ask for discard"),
