@@ -16,7 +16,7 @@ def verdict_words(row):
 
 
 def reference_of(model):
-    return 'ratio to ' + (model['baseline'] if model['baseline'] is not None else 'what each is compared with')
+    return 'ratio to ' + (model['baseline'] if model['baseline'] is not None else 'the reference')
 
 
 def verdict_text(model):
