@@ -271,6 +271,15 @@ fn walk_below(
             None => layers.push(unknown(what, depth)),
         }
     }
+    if let Some(name) = external_journal(tree, filesystem) {
+        match number_of(tree, &format!("/dev/{name}")) {
+            Some(number) => walk(tree, &number, depth, layers),
+            None => {
+                let what = format!("the journal of {}", filesystem.filesystem);
+                layers.push(unknown(&what, depth));
+            }
+        }
+    }
     if has_hidden_devices(tree, filesystem) {
         layers.push(unknown("another device of f2fs", depth));
     }
@@ -285,6 +294,25 @@ fn further_devices(filesystem: &FilesystemDevices) -> impl Iterator<Item = (&str
         ("rtdev", path) => Some((path, "the real-time section of xfs")),
         _ => None,
     })
+}
+
+/// The kernel's name of another device that holds the journal of ext3 or ext4. No mount option tells it, but the name of the kernel's
+/// thread for the journal. None also where that thread cannot be seen, as in a container.
+fn external_journal(tree: &dyn Tree, filesystem: &FilesystemDevices) -> Option<String> {
+    let [mounted] = &filesystem.devices[..] else {
+        return None;
+    };
+    if !["ext3", "ext4"].contains(&filesystem.filesystem.as_str()) {
+        return None;
+    }
+    let own = Block::of(tree, mounted)?.name(tree)?;
+    let thread = line(tree, &format!("/sys/fs/ext4/{own}/journal_task"))?;
+    let name = line(tree, &format!("/proc/{thread}/comm"))?;
+    let name = name.strip_prefix("jbd2/")?;
+    // A journal within the filesystem adds its inode: jbd2/sda1-8. Linux before 5.17 cuts the name off after 15 characters.
+    let is_within = |rest: &str| rest.is_empty() || rest.starts_with('-');
+    let is_own = own.starts_with(name) || name.strip_prefix(&own).is_some_and(is_within);
+    (!is_own).then(|| name.to_owned())
 }
 
 /// True if the kernel tells of a f2fs that it has an aliased device. The kernel does not tell which one.

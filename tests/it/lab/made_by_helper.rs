@@ -45,7 +45,7 @@ fn mirrored_logs_by_the_helper_in_a_guest() {
         run("striped done on xfs"),
         "below the log of alone: md uml uml".into(),
         "below the log of striped: md uml uml".into(),
-        "below alone: uml".into(),
+        "below alone: uml md uml uml".into(),
         "below striped: lvm uml uml md uml uml".into(),
         "finding raid_without_bitmap of alone, striped".into(),
         "remount 2 times".into(),

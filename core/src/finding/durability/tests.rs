@@ -39,6 +39,16 @@ const MACHINE: &str = "\
 /sys/dev/block/7:4/uevent\tDEVNAME=loop4
 /sys/dev/block/7:4/loop/backing_file\t/srv/on_md.img
 /sys/dev/block/8:32/uevent\tDEVNAME=sdc
+/sys/dev/block/8:48/uevent\tDEVNAME=sdd
+/sys/dev/block/259:12/uevent\tDEVNAME=nvme0n1p12
+/sys/fs/ext4/sda/journal_task\t70
+/proc/70/comm\tjbd2/sda-8
+/sys/fs/ext4/sdc/journal_task\t71
+/proc/71/comm\tjbd2/zram0
+/sys/fs/ext4/sdd/journal_task\t72
+/proc/72/comm\tjbd2/elsewhere
+/sys/fs/ext4/nvme0n1p12/journal_task\t73
+/proc/73/comm\tjbd2/nvme0n1p12
 /sys/fs/f2fs/sda/feature_list/device_alias\tunsupported
 /sys/fs/f2fs/sdc/feature_list/device_alias\tsupported
 /sys/class/block/sda/dev\t8:0
@@ -304,6 +314,14 @@ fn every_layer_is_looked_at() {
             "not known: the real-time section of xfs cannot be seen",
         ),
         ("ext4", "8:0", "rw,logdev=/dev/zram0", BY_SETTINGS),
+        ("ext3", "8:32", "rw", "not durable: zram0 is in memory"),
+        (
+            "ext4",
+            "8:48",
+            "rw",
+            "not known: the journal of ext4 cannot be seen",
+        ),
+        ("ext4", "259:12", "rw", BY_SETTINGS),
         ("f2fs", "8:0", "rw", BY_SETTINGS),
         (
             "f2fs",
