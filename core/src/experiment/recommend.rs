@@ -35,8 +35,8 @@ use crate::{
     workload::loss_below,
 };
 
-/// Filesystems that lose committed data when power is lost, or that are not maintained for this use; and nilfs2, which runs here without its
-/// cleaner, and so is faster than where it is used.
+/// Filesystems that lose committed data when power is lost, or that are not maintained for this use; and nilfs2, whose cleaner runs where it is
+/// used, and not here.
 const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", "minix", "nilfs2"];
 
 /// The part of a statement that goes on with an experiment.
