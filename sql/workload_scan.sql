@@ -47,7 +47,7 @@ FROM fsbench.scan WHERE run_id = :run_id AND used;
 -- Where the server compiles the scan's expressions, the compiler is loaded before each scan, by a query that is compiled, inlined and
 -- optimized as the scan is: it counts the rows of a catalog. Where they are not compiled, it stays out.
 SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, keep => true,
-    settings => '{"jit_above_cost": 0, "jit_inline_above_cost": 0, "jit_optimize_above_cost": 0}',
+    settings => '{"jit": true, "jit_above_cost": 0, "jit_inline_above_cost": 0, "jit_optimize_above_cost": 0}',
     options => '{"degrees": [1, 2], "repeats": 2, "readers": []}') \gset
 SELECT count(*) FILTER (WHERE used) AS used, bool_and(rows = 1000000) AS all_rows FROM fsbench.scan WHERE run_id = :run_id;
 SELECT work_database, (SELECT count(*) FROM fsbench.scan WHERE run_id = :run_id) AS made FROM fsbench.result WHERE run_id = :run_id \gset

@@ -48,7 +48,8 @@ fn rounds(client: &mut Client) -> Vec<Round> {
         client,
         "SELECT concat_ws('|', name, CASE vartype WHEN 'bool' THEN CASE setting WHEN 'on' THEN 'off' ELSE 'on' END \
            ELSE array_to_string(array_remove(enumvals, setting), ',') END) \
-         FROM pg_settings WHERE context IN ('user', 'superuser') AND vartype IN ('bool', 'enum') ORDER BY name",
+         FROM pg_settings WHERE context IN ('user', 'superuser') AND vartype IN ('bool', 'enum') \
+           AND (name <> 'standard_conforming_strings' OR current_setting('server_version_num')::int < 190000) ORDER BY name",
     );
     let is_left = |name: &str| LEFT.iter().any(|(left, _)| name.starts_with(left));
     let mut settings: Vec<(String, Vec<String>)> = other

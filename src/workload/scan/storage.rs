@@ -116,17 +116,20 @@ impl ReadCounters {
         }
     }
 
-    /// Nothing where there are none; None when they are others than before, or do not tell.
+    /// Nothing where there are none; None when one of them has ended since, or does not tell. One that was started since has counted from zero:
+    /// from PostgreSQL 19 on, the server starts them as they are needed.
     fn by_io_workers(&self, before: &Self) -> Option<Reads> {
         let (Some(now), Some(before)) = (&self.io_workers, &before.io_workers) else {
             return Some(Reads::default());
         };
-        if now.len() != before.len() {
+        let is_there = |pid: &i32| now.iter().any(|(now, _)| now == pid);
+        if !before.iter().all(|(pid, _)| is_there(pid)) {
             return None;
         }
-        let mut each = now.iter().zip(before).map(|((pid, now), (was, before))| {
-            (pid == was).then_some(())?;
-            Some((*now)?.since((*before)?))
+        let mut each = now.iter().map(|(pid, now)| {
+            let was = before.iter().find(|(was, _)| was == pid);
+            let was = was.map_or(Some(Reads::default()), |(_, reads)| *reads)?;
+            Some((*now)?.since(was))
         });
         each.try_fold(Reads::default(), |sum, reads| Some(sum.plus(reads?)))
     }
