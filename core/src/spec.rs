@@ -20,7 +20,7 @@ use crate::{units, verdict::rate::search};
 
 pub use act::{Act, Actor, HelperTask, Step};
 pub(crate) use arguments::any_float;
-pub use arguments::{Arguments, Facts, RunArguments};
+pub use arguments::{Arguments, Facts, OwnData, RunArguments};
 pub use definition::{
     Chosen, ClientsDo, Definition, DocumentTable, Estimate, Given, Lack, Limit, Names, OwnMetric,
     OwnOption, Parameters, Plan, Remark, ResultTable, Results, Workload,
@@ -464,11 +464,16 @@ impl Spec {
         self.within_ms.is_some()
     }
 
+    /// Whether the scale tells anything: scripts on data of a user's own have it as a variable only.
+    fn shows_scale(&self) -> bool {
+        self.scale != 1 || !self.is_on_own() || self.workload.loads_on_own(self)
+    }
+
     /// The run in one line, and the values that pgfsbench chose, for a NOTICE.
     pub fn plan_text(&self) -> String {
         let workload = self.workload;
         let mut parts = vec![self.workload.as_str().to_owned()];
-        if workload.takes("scale") && !self.is_chosen_remotely("scale") {
+        if self.shows_scale() && workload.takes("scale") && !self.is_chosen_remotely("scale") {
             parts.push(format!("scale {}", self.scale));
         }
         if workload.takes("clients") && !self.is_chosen_remotely("clients") {

@@ -82,8 +82,8 @@ fn facts(arguments: &RunArguments) -> Result<Facts, Fault> {
         },
         random_seed: random::seed(),
         by_connection,
-        own_data_bytes: match &arguments.data {
-            Some(name) => prepared_data::bytes_of_named(name)?,
+        own_data: match &arguments.data {
+            Some(name) => prepared_data::own_data(name)?,
             None => None,
         },
     })

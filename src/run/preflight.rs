@@ -155,6 +155,13 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
                     "Use a smaller scale, or a larger device.",
                 ),
             };
+            let hint = match (spec.is_on_own(), what) {
+                (false, _) => hint,
+                (true, "image") => {
+                    "Use a larger image_size (fsbench.alter_target() changes that of a target), or data of a smaller server."
+                }
+                (true, _) => "Use a larger device, or data of a smaller server.",
+            };
             // The smallest member counts, without copies and parity.
             let members = prepare
                 .layout

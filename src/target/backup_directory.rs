@@ -69,12 +69,13 @@ pub fn prepare(
     // Runs may use the place meanwhile.
     drop(place);
     let made = xact::catch(|| make(&backup, &server, &programs, owner, bytes));
-    let kept = made.and_then(|made| made).and_then(|facts| {
+    let kept = made.and_then(|made| made).and_then(|(facts, databases)| {
         let original = Original {
             name: name.to_owned(),
             libraries: Vec::new(),
             settings: facts.settings.clone(),
             system_identifier: Some(facts.system_identifier),
+            databases: Some(databases),
         };
         base_backup::keep(&server, lock, &programs, &facts, original)
     });
@@ -84,14 +85,14 @@ pub fn prepare(
     kept
 }
 
-/// Makes the copy, checks it, and has it recover.
+/// Makes the copy, checks it, and has it recover. Gives the databases that a run can work in, too.
 fn make(
     backup: &Backup,
     server: &TargetServer,
     programs: &Programs,
     owner: u32,
     bytes: u64,
-) -> Result<Facts, Fault> {
+) -> Result<(Facts, Vec<String>), Fault> {
     backup.copy_to(&server.data())?;
     let copy = Backup::at(server.data())?;
     let contents = copy.contents()?;
@@ -116,9 +117,9 @@ fn make(
     server.cut_off(&copy.not_of_postgres()?, &programs.user)?;
     // Recovery fails where it would make a link to a tablespace after all.
     server.close_tablespaces(true)?;
-    base_backup::recover(server, programs, &facts, owner).map_err(not_recovered)?;
+    let databases = base_backup::recover(server, programs, &facts, owner).map_err(not_recovered)?;
     server.close_tablespaces(false)?;
-    Ok(facts)
+    Ok((facts, databases))
 }
 
 fn not_recovered(fault: Fault) -> Fault {

@@ -57,6 +57,9 @@ const EVENT_TRIGGERS: &str =
     "SELECT coalesce(jsonb_agg(evtname), '[]') FROM pg_event_trigger WHERE evtenabled <> 'D'";
 /// Databases that can be connected to.
 const DATABASES: &str = "SELECT coalesce(jsonb_agg(datname), '[]') FROM pg_database WHERE datallowconn AND datconnlimit <> -2";
+/// Databases that a run can work in.
+const USABLE: &str = "SELECT coalesce(jsonb_agg(datname ORDER BY datname), '[]') FROM pg_database \
+    WHERE datallowconn AND NOT datistemplate AND datconnlimit <> -2 AND datname <> 'postgres'";
 /// Libraries that sessions of a database or a role of the original load. The backup may name any file.
 const SESSION_LIBRARIES: &str = "SELECT coalesce(jsonb_agg(format('ALTER %s RESET %I', CASE \
       WHEN s.setrole = 0 THEN format('DATABASE %I', d.datname) \
@@ -88,12 +91,13 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fa
     // Runs may use the place meanwhile.
     drop(place);
     let made = xact::catch(|| make(&server, &programs, &facts, owner, max_rate));
-    let kept = made.and_then(|made| made).and_then(|()| {
+    let kept = made.and_then(|made| made).and_then(|databases| {
         let original = Original {
             name: name.to_owned(),
             libraries: loaded,
             settings: facts.settings.clone(),
             system_identifier: Some(facts.system_identifier),
+            databases: Some(databases),
         };
         keep(&server, lock, &programs, &facts, original)
     });
@@ -167,14 +171,14 @@ fn facts(user: &str) -> Result<Facts, Fault> {
     read_json("facts of this server", &text.unwrap_or_default())
 }
 
-/// Makes the copy, and has it recover.
+/// Makes the copy, and has it recover. Gives the databases that a run can work in.
 fn make(
     server: &TargetServer,
     programs: &Programs,
     facts: &Facts,
     owner: u32,
     max_rate: Option<&str>,
-) -> Result<(), Fault> {
+) -> Result<Vec<String>, Fault> {
     let Programs { bindir, user } = programs;
     let argv = facts.base_backup(bindir, user, &server.directory, max_rate);
     server.back_up(&argv, user, &mut interrupts)?;
@@ -185,21 +189,24 @@ fn make(
     recover(server, programs, facts, owner)
 }
 
-/// Has a copy recover that was cut off, takes from it what would act by itself, and shuts it down.
+/// Has a copy recover that was cut off, takes from it what would act by itself, and shuts it down. Gives the databases that a run can work in.
 pub fn recover(
     server: &TargetServer,
     programs: &Programs,
     facts: &Facts,
     owner: u32,
-) -> Result<(), Fault> {
+) -> Result<Vec<String>, Fault> {
     let Programs { bindir, user } = programs;
     server.configure(&session::with_rights_of(owner, || of_recovery(facts))?)?;
     let mut connection = server.start_copy(bindir, user, &mut interrupts)?;
     tidy(server, user, &mut connection)?;
+    let databases = connection.query(USABLE, &[], &mut interrupts)?;
+    let databases = read_json("databases", &databases.unwrap_or_default())?;
     drop(connection);
     server.shut_down(bindir, &mut interrupts)?;
     check_tablespaces(&server.data())?;
-    server.sync(&mut interrupts)
+    server.sync(&mut interrupts)?;
+    Ok(databases)
 }
 
 /// In a transaction, with the owner's rights.
@@ -210,6 +217,7 @@ fn of_recovery(facts: &Facts) -> Result<Settings, Fault> {
         libraries: Vec::new(),
         settings: facts.settings.clone(),
         system_identifier: Some(facts.system_identifier),
+        databases: None,
     };
     let mut needed = original.needed("pgfsbench", pg_sys::PG_VERSION_NUM);
     copied.extend(original.settings);

@@ -17,7 +17,7 @@ pub use pgfsbench_core::target::{
     prepared_data::{DataKey, Note, bytes_to_load},
 };
 use pgfsbench_core::{
-    spec::Spec,
+    spec::{OwnData, Spec},
     target::prepared_data::{
         Copied, FreeSpace, MadeBy, is_ours, mark_of,
         places::{Directory, Identity, Role, each_once, still_remembered},
@@ -446,11 +446,14 @@ fn room_below(directory: &Path, all: &[(PathBuf, Note)]) -> FreeSpace {
     room(place.unwrap_or(directory), all)
 }
 
-/// Bytes of the data of this name; nothing is waited for or removed.
-pub fn bytes_of_named(name: &str) -> Result<Option<u64>, Fault> {
+/// The data of this name; nothing is waited for or removed.
+pub fn own_data(name: &str) -> Result<Option<OwnData>, Fault> {
     let mut all = list()?.into_iter();
     let found = all.find(|(_, note)| note.is_named(name));
-    Ok(found.map(|(_, note)| note.bytes))
+    Ok(found.map(|(_, note)| OwnData {
+        bytes: note.bytes,
+        databases: note.original.and_then(|original| original.databases),
+    }))
 }
 
 /// The error if they are in use.

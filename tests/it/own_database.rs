@@ -258,8 +258,11 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
     assert_refused(
         &mut client,
         &run(TAKE, "").replace("database => 'shop'", "database => 'gone'"),
-        "3D000",
-        &["database \"gone\" does not exist in the copied server"],
+        "22023",
+        &[
+            "database \"gone\" does not exist in the data \"shop\"",
+            "A run can work in \"shop\"",
+        ],
     );
     // No run of the experiment has copied the data yet.
     execute(

@@ -181,8 +181,16 @@ pub struct Facts {
     pub random_seed: i64,
     /// Whether the target is a server that is reached by a connection: another machine, with facts of its own.
     pub by_connection: bool,
-    /// Bytes of the prepared data that the argument `data` names; None if there are none of that name.
-    pub own_data_bytes: Option<u64>,
+    /// The prepared data that the argument `data` names; None if there are none of that name.
+    pub own_data: Option<OwnData>,
+}
+
+/// Prepared data that are a copy of a user's server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnData {
+    pub bytes: u64,
+    /// Databases that a run can work in; None where the data were made by a version that did not note them.
+    pub databases: Option<Vec<String>>,
 }
 
 #[cfg(test)]

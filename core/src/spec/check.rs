@@ -230,16 +230,36 @@ pub fn own_database(
         .detail("The copied server has the tables of pgfsbench in it.")
         .hint("Give another database of the data."));
     }
-    let bytes = facts.own_data_bytes.ok_or_else(|| {
+    let own = facts.own_data.as_ref().ok_or_else(|| {
         Refusal::argument(format!("data {} do not exist", quoted(data)))
             .detail("The view fsbench.prepared_data has the names in its column data.")
             .hint("Make the data with fsbench.prepare_data().")
     })?;
+    if let Some(known) = &own.databases
+        && !known.contains(database)
+    {
+        return Err(no_database(data, database, known));
+    }
     Ok(Some(OwnDatabase {
         data: data.clone(),
         database: database.clone(),
-        bytes,
+        bytes: own.bytes,
     }))
+}
+
+fn no_database(data: &str, database: &str, known: &[String]) -> Refusal {
+    let names: Vec<String> = known.iter().map(|name| quoted(name)).collect();
+    let has = match &names[..] {
+        [] => "The copied server had none that a run can work in.".to_owned(),
+        names => format!("A run can work in {}.", names.join(", ")),
+    };
+    Refusal::argument(format!(
+        "database {} does not exist in the data {}",
+        quoted(database),
+        quoted(data)
+    ))
+    .detail(has)
+    .hint("Give the name of another database, or copy the server again.")
 }
 
 /// A search for the highest rate takes a limit, and chooses rates and times by itself.

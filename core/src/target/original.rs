@@ -175,6 +175,9 @@ pub struct Original {
     pub settings: BTreeMap<String, String>,
     /// The identifier that initdb gave the server; notes of earlier versions have none.
     pub system_identifier: Option<u64>,
+    /// Databases that a run can work in; notes of earlier versions have none.
+    #[serde(default)]
+    pub databases: Option<Vec<String>>,
 }
 
 impl Facts {
@@ -523,6 +526,7 @@ mod tests {
             libraries: vec!["auto_explain".into(), "pg_stat_statements".into()],
             settings: [("max_prepared_transactions".to_owned(), "5".to_owned())].into(),
             system_identifier: Some(7),
+            databases: None,
         };
         let settings = |version| -> BTreeMap<&str, String> {
             let needed = original.needed("pg_stat_statements, pgfsbench", version);

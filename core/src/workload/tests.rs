@@ -30,7 +30,7 @@ pub fn facts() -> Facts {
         targets: vec!["nfs".into()],
         random_seed: 42,
         by_connection: false,
-        own_data_bytes: None,
+        own_data: None,
     }
 }
 

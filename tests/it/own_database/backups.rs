@@ -3,7 +3,9 @@
 use super::run;
 use crate::common::{assert_refused, execute, owned_directory, row};
 use crate::directory_target::Place;
-use pgfsbench_tests::{LONG, Leaves, TestServer, initialize, refusal, wait_until};
+use pgfsbench_tests::{
+    LONG, Leaves, TestServer, in_single_user_mode, initialize, refusal, wait_until,
+};
 use postgres::Client;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -49,6 +51,7 @@ fn name_programs(backup: &Path, trace: &Path) {
 fn roles_of_another_server_are_refused(place: &Place, backups: &Path) {
     let another = backups.join("another");
     initialize(&another);
+    in_single_user_mode(&another, "CREATE DATABASE shop");
     let mut client = place.server.connect("postgres");
     assert_eq!(row(&mut client, &prepare_from(&another)), "t");
     execute(

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     refusal::{Refusal, check},
     run::plan::{self, Place},
-    spec::{Act, OwnDatabase, ScriptArguments, Stage},
+    spec::{Act, OwnData, OwnDatabase, ScriptArguments, Stage},
 };
 
 const BYTES: u64 = 5 << 30;
@@ -26,7 +26,10 @@ fn arguments(workload: &str) -> RunArguments {
 
 fn with_data() -> Facts {
     Facts {
-        own_data_bytes: Some(BYTES),
+        own_data: Some(OwnData {
+            bytes: BYTES,
+            databases: Some(vec!["orders".into(), "sales".into()]),
+        }),
         ..facts()
     }
 }
@@ -54,6 +57,32 @@ fn a_run_in_a_copy_needs_the_room_of_the_copy() {
         spec.plan_text()
             .contains("database orders of the data shop")
     );
+    assert!(!spec.plan_text().contains("scale") && tpcb.plan_text().contains("scale 1"));
+}
+
+#[test]
+fn a_database_that_the_copy_lacks_is_refused_where_its_databases_are_known() {
+    let wrong = RunArguments {
+        database: Some("shop".into()),
+        ..arguments("script")
+    };
+    let refusal = refused(&wrong, &with_data());
+    assert_eq!(
+        refusal.message,
+        "database \"shop\" does not exist in the data \"shop\""
+    );
+    let detail = refusal.detail.as_deref();
+    assert_eq!(detail, Some("A run can work in \"orders\", \"sales\"."));
+    let of = |databases| Facts {
+        own_data: Some(OwnData {
+            bytes: BYTES,
+            databases,
+        }),
+        ..facts()
+    };
+    refused(&wrong, &of(Some(vec![])));
+    // Data of an earlier version: the run finds it out.
+    resolve(&wrong, &of(None)).unwrap();
 }
 
 fn scan(options: serde_json::Value) -> RunArguments {
