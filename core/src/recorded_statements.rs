@@ -1,5 +1,5 @@
 //! A script of statements that pg_stat_statements has recorded: a start, to be edited. Their constants are parameters there, and a parameter
-//! that is compared with an integer column of the only table gets values from the column's range.
+//! that is compared with an integer column gets values from the column's range.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub struct Recorded {
     pub blocks: u64,
 }
 
-/// A column that a parameter is compared with.
+/// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Column {
     /// None: found by the search_path.
@@ -80,7 +80,7 @@ fn is_of_clients(query: &str) -> bool {
 
 /// The columns of all statements that parameters are compared with.
 pub fn columns(statements: &[Recorded]) -> BTreeSet<Column> {
-    let all = statements.iter().map(|one| compared(&one.query));
+    let all = statements.iter().map(|one| compared(&tokens(&one.query)));
     all.flat_map(BTreeMap::into_values).collect()
 }
 
@@ -102,37 +102,39 @@ pub fn scripts(statements: &[Recorded], ranges: &[Range]) -> String {
 
 /// The text of a script: parameters with a known range are drawn, the others are listed.
 fn text(statement: &Recorded, ranges: &[Range]) -> String {
-    let compared = compared(&statement.query);
+    let tokens = tokens(&statement.query);
+    let (compared, stored) = (compared(&tokens), stored(&tokens));
     let mut text = format!(
         "-- A start, to be edited: {} calls, {} blocks changed.\n",
         statement.calls, statement.blocks
     );
     for number in parameters(&statement.query) {
-        let column = compared.get(&number);
-        let range = column.and_then(|column| ranges.iter().find(|range| range.column == *column));
-        match (range, column) {
-            (Some(range), Some(column)) => text.push_str(&format!(
-                "-- ${number}: range of {}.{}\n\\set p{number} random({}, {})\n",
-                in_comment(&column.table),
-                in_comment(&column.column),
+        let range = (compared.get(&number))
+            .and_then(|column| ranges.iter().find(|range| range.column == *column));
+        if let Some(range) = range {
+            text.push_str(&format!(
+                "-- ${number}: range of {}\n\\set p{number} random({}, {})\n",
+                in_comment(&range.column),
                 range.low,
                 range.high
-            )),
-            (_, Some(column)) => text.push_str(&format!(
-                "-- choose: ${number} is compared with {}.{}\n",
-                in_comment(&column.table),
-                in_comment(&column.column)
-            )),
-            _ => text.push_str(&format!("-- choose: ${number}\n")),
+            ));
+            continue;
         }
+        let of = match (compared.get(&number), stored.get(&number)) {
+            (Some(column), _) => format!(" is compared with {}", in_comment(column)),
+            (_, Some(column)) => format!(" is stored in {}", in_comment(column)),
+            _ => String::new(),
+        };
+        text.push_str(&format!("-- choose: ${number}{of}\n"));
     }
     text.push_str(&with_variables(&statement.query));
     text.push_str(";\n");
     text
 }
 
-/// A name in a comment, which ends with the line.
-fn in_comment(name: &str) -> String {
+/// A column in a comment, which ends with the line.
+fn in_comment(column: &Column) -> String {
+    let name = format!("{}.{}", column.table, column.column);
     name.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
@@ -158,6 +160,48 @@ struct Place {
     start: usize,
     end: usize,
     number: u32,
+    /// Where the type of a constant stands before it.
+    of_type: Option<std::ops::Range<usize>>,
+}
+
+/// Types that may stand before a constant, and cannot before a parameter.
+const TYPES: [&str; 20] = [
+    "bit",
+    "box",
+    "bytea",
+    "cidr",
+    "circle",
+    "date",
+    "inet",
+    "interval",
+    "json",
+    "jsonb",
+    "line",
+    "lseg",
+    "numeric",
+    "path",
+    "point",
+    "polygon",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "uuid",
+];
+
+/// Where a type stands at the end of these tokens, which begin at `starts`: `interval`, `timestamp with time zone`.
+fn type_at_end(tokens: &[Token], starts: &[usize], end: usize) -> Option<std::ops::Range<usize>> {
+    let word = |back: usize| match tokens.len().checked_sub(back).and_then(|at| tokens.get(at)) {
+        Some(Token::Word(word)) => word.as_str(),
+        _ => "",
+    };
+    let has_zone = word(1) == "zone" && word(2) == "time" && ["with", "without"].contains(&word(3));
+    let back = match has_zone {
+        true if ["time", "timestamp"].contains(&word(4)) => 4,
+        true => return None,
+        false if TYPES.contains(&word(1)) => 1,
+        false => return None,
+    };
+    Some(starts[tokens.len() - back]..end)
 }
 
 fn tokens(sql: &str) -> Vec<Token> {
@@ -168,6 +212,8 @@ fn tokens(sql: &str) -> Vec<Token> {
 fn scan(sql: &str) -> (Vec<Token>, Vec<Place>) {
     let bytes = sql.as_bytes();
     let (mut tokens, mut places) = (Vec::new(), Vec::new());
+    // Where each token begins, and where the last one ends.
+    let (mut starts, mut end): (Vec<usize>, usize) = (Vec::new(), 0);
     let mut at = 0;
     let is_word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80;
     while at < bytes.len() {
@@ -192,12 +238,13 @@ fn scan(sql: &str) -> (Vec<Token>, Vec<Place>) {
                 let digits = rest[1..].bytes().take_while(u8::is_ascii_digit).count();
                 match rest[1..=digits].parse() {
                     Ok(number) => {
-                        tokens.push(Token::Parameter(number));
                         places.push(Place {
                             start: at,
                             end: at + 1 + digits,
                             number,
+                            of_type: type_at_end(&tokens, &starts, end),
                         });
+                        tokens.push(Token::Parameter(number));
                         1 + digits
                     }
                     Err(_) => {
@@ -227,6 +274,10 @@ fn scan(sql: &str) -> (Vec<Token>, Vec<Place>) {
                 1
             }
         };
+        if tokens.len() > starts.len() {
+            starts.push(at);
+            end = at + length;
+        }
         at += length;
     }
     (tokens, places)
@@ -269,27 +320,34 @@ fn parameters(sql: &str) -> BTreeSet<u32> {
     scan(sql).1.iter().map(|place| place.number).collect()
 }
 
-/// The statement with variables of a script in place of its parameters.
+/// The statement with variables of a script in place of its parameters. A type before a parameter becomes a cast.
 fn with_variables(sql: &str) -> String {
     let mut text = String::new();
     let mut from = 0;
     for place in scan(sql).1 {
-        text.push_str(&sql[from..place.start]);
-        text.push_str(&format!(":p{}", place.number));
+        let number = place.number;
+        match place.of_type {
+            Some(of_type) => {
+                text.push_str(&sql[from..of_type.start]);
+                text.push_str(&format!(":p{number}::{}", &sql[of_type]));
+            }
+            None => {
+                text.push_str(&sql[from..place.start]);
+                text.push_str(&format!(":p{number}"));
+            }
+        }
         from = place.end;
     }
     text.push_str(&sql[from..]);
     text.trim_end().trim_end_matches(';').to_owned()
 }
 
-/// Parameters that a statement with one table compares with a column of it, for equality, in its only WHERE.
-fn compared(sql: &str) -> BTreeMap<u32, Column> {
-    let tokens = tokens(sql);
-    let Some((schema, table)) = only_table(&tokens) else {
-        return BTreeMap::new();
-    };
-    let is_where = |token: &Token| *token == Token::Word("where".into());
-    let Some(start) = tokens.iter().position(is_where) else {
+/// Parameters that a statement compares for equality with a column in its only WHERE, or in the condition of a join.
+fn compared(tokens: &[Token]) -> BTreeMap<u32, Column> {
+    let (only, named) = (only_table(tokens), named_tables(tokens));
+    let starts =
+        |token: &Token| matches!(token, Token::Word(w) if ["where", "on"].contains(&w.as_str()));
+    let Some(start) = tokens.iter().position(starts) else {
         return BTreeMap::new();
     };
     let mut found = BTreeMap::new();
@@ -300,22 +358,195 @@ fn compared(sql: &str) -> BTreeMap<u32, Column> {
         let (Some(column), "=") = (name_of(name), operator.as_str()) else {
             continue;
         };
+        let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
+        let qualifier = match before(1) {
+            Some(Token::Mark('.')) => before(2).and_then(name_of),
+            _ => None,
+        };
+        let first = if qualifier.is_some() { 3 } else { 1 };
         // An operator or a cast behind the parameter may change its value.
         let is_whole = !matches!(tokens.get(at + 3), Some(Token::Operator(_)));
-        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-        let is_plain = matches!(before, Some(Token::Mark('(' | '.')) | Some(Token::Word(_)));
-        if is_whole && is_plain {
-            found.insert(
-                *number,
-                Column {
-                    schema: schema.clone(),
-                    table: table.clone(),
-                    column,
-                },
-            );
+        let is_plain = matches!(before(first), Some(Token::Mark('(') | Token::Word(_)));
+        let table = match &qualifier {
+            Some(name) => named.get(name).cloned().flatten(),
+            None => only.clone(),
+        };
+        if let Some(table) = table.filter(|_| is_whole && is_plain) {
+            found.insert(*number, table.column(column));
         }
     }
     found
+}
+
+/// Parameters that a statement stores as they are: in a list of VALUES behind a list of columns, or by SET.
+fn stored(tokens: &[Token]) -> BTreeMap<u32, Column> {
+    let word = |at: usize| word_at(tokens, at);
+    match word(0) {
+        "insert" => inserted(tokens).unwrap_or_default(),
+        "update" => {
+            let Some((table, next)) = table_at(tokens, 1) else {
+                return BTreeMap::new();
+            };
+            let is_end = |at: &usize| ["where", "from"].contains(&word(*at));
+            let end = (next..tokens.len()).find(is_end).unwrap_or(tokens.len());
+            let assigned = |at: usize| {
+                let [before, name, operator, value] = tokens.get(at..at + 4)? else {
+                    return None;
+                };
+                let begins = *before == Token::Mark(',') || *before == Token::Word("set".into());
+                let ends = at + 4 == end || tokens.get(at + 4) == Some(&Token::Mark(','));
+                match (operator, value) {
+                    (Token::Operator(o), Token::Parameter(number))
+                        if o == "=" && begins && ends =>
+                    {
+                        Some((*number, table.column(name_of(name)?)))
+                    }
+                    _ => None,
+                }
+            };
+            (next..end).filter_map(assigned).collect()
+        }
+        _ => BTreeMap::new(),
+    }
+}
+
+/// INSERT INTO table (columns) VALUES (values), ...
+fn inserted(tokens: &[Token]) -> Option<BTreeMap<u32, Column>> {
+    let (table, next) = table_at(tokens, 2)?;
+    let end = next + tokens[next..].iter().position(|t| *t == Token::Mark(')'))?;
+    let columns: Vec<String> = tokens[next..end].iter().filter_map(name_of).collect();
+    // Names, commas between them, and the parenthesis before them.
+    let is_list = tokens[next] == Token::Mark('(') && end - next == 2 * columns.len();
+    if !is_list || word_at(tokens, end + 1) != "values" {
+        return None;
+    }
+    let mut found = BTreeMap::new();
+    let (mut depth, mut column) = (0, 0);
+    for (at, token) in tokens.iter().enumerate().skip(end + 2) {
+        match token {
+            Token::Mark('(') => depth += 1,
+            Token::Mark(')') => depth -= 1,
+            Token::Mark(',') if depth == 1 => column += 1,
+            Token::Mark(',') if depth == 0 => column = 0,
+            Token::Word(_) if depth == 0 => break,
+            Token::Parameter(number) if depth == 1 => {
+                let around = [tokens.get(at - 1), tokens.get(at + 1)];
+                let is_alone = around.iter().all(|t| matches!(t, Some(Token::Mark(_))));
+                if let Some(name) = columns.get(column).filter(|_| is_alone) {
+                    found.insert(*number, table.column(name.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(found)
+}
+
+/// A table as a statement names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Table {
+    schema: Option<String>,
+    name: String,
+}
+
+impl Table {
+    fn column(&self, column: String) -> Column {
+        Column {
+            schema: self.schema.clone(),
+            table: self.name.clone(),
+            column,
+        }
+    }
+}
+
+/// The table whose name begins at a token, with ONLY before it or not, and where the name ends.
+fn table_at(tokens: &[Token], at: usize) -> Option<(Table, usize)> {
+    let at = at + usize::from(word_at(tokens, at) == "only");
+    let first = name_of(tokens.get(at)?)?;
+    Some(match tokens.get(at + 1) {
+        Some(Token::Mark('.')) => {
+            let name = name_of(tokens.get(at + 2)?)?;
+            let schema = Some(first);
+            (Table { schema, name }, at + 3)
+        }
+        _ => {
+            let (schema, name) = (None, first);
+            (Table { schema, name }, at + 1)
+        }
+    })
+}
+
+/// Tables by the names that qualify columns: their aliases, or their own names. None for a name that means more than one.
+fn named_tables(tokens: &[Token]) -> BTreeMap<String, Option<Table>> {
+    let word = |at: usize| word_at(tokens, at);
+    let mut named: BTreeMap<String, Option<Table>> = BTreeMap::new();
+    let mut insert = |at: usize| -> Option<usize> {
+        let (table, next) = table_at(tokens, at)?;
+        if tokens.get(next) == Some(&Token::Mark('(')) {
+            return None;
+        }
+        let next = next + usize::from(word(next) == "as");
+        let alias =
+            (tokens.get(next).and_then(name_of)).filter(|_| !ENDS_TABLE.contains(&word(next)));
+        let next = next + usize::from(alias.is_some());
+        let table = Some(table);
+        let name = alias.or_else(|| Some(table.as_ref()?.name.clone()))?;
+        let known = named.entry(name).or_insert_with(|| table.clone());
+        if *known != table {
+            *known = None;
+        }
+        Some(next)
+    };
+    for at in 0..tokens.len() {
+        let is_intro = ["from", "join", "update", "into", "using"].contains(&word(at));
+        // FOR UPDATE OF, FOR NO KEY UPDATE OF, DO UPDATE SET.
+        let is_intro = is_intro && !["of", "set"].contains(&word(at + 1));
+        let mut next = is_intro.then(|| insert(at + 1)).flatten();
+        // A list of tables.
+        while let Some(at) = next.filter(|&at| tokens.get(at) == Some(&Token::Mark(','))) {
+            next = insert(at + 1);
+        }
+    }
+    named
+}
+
+/// Words that may stand behind a table, and are no alias.
+const ENDS_TABLE: [&str; 28] = [
+    "cross",
+    "default",
+    "except",
+    "fetch",
+    "for",
+    "full",
+    "group",
+    "having",
+    "inner",
+    "intersect",
+    "join",
+    "left",
+    "limit",
+    "natural",
+    "offset",
+    "on",
+    "order",
+    "overriding",
+    "returning",
+    "right",
+    "select",
+    "set",
+    "tablesample",
+    "union",
+    "using",
+    "values",
+    "where",
+    "window",
+];
+
+fn word_at(tokens: &[Token], at: usize) -> &str {
+    match tokens.get(at) {
+        Some(Token::Word(word)) => word.as_str(),
+        _ => "",
+    }
 }
 
 fn name_of(token: &Token) -> Option<String> {
@@ -325,12 +556,9 @@ fn name_of(token: &Token) -> Option<String> {
     }
 }
 
-/// Schema and name of the table of a statement that has only one.
-fn only_table(tokens: &[Token]) -> Option<(Option<String>, String)> {
-    let word = |at: usize| match tokens.get(at) {
-        Some(Token::Word(word)) => word.as_str(),
-        _ => "",
-    };
+/// The table of a statement that has only one.
+fn only_table(tokens: &[Token]) -> Option<Table> {
+    let word = |at: usize| word_at(tokens, at);
     let count = |wanted: &str| (0..tokens.len()).filter(|&at| word(at) == wanted).count();
     let is_more = [
         "with", "join", "union", "using", "lateral", "merge", "insert",
@@ -354,22 +582,13 @@ fn only_table(tokens: &[Token]) -> Option<(Option<String>, String)> {
         ("select" | "delete", [from]) => *from,
         _ => return None,
     };
-    let at = if word(at + 1) == "only" {
-        at + 2
-    } else {
-        at + 1
-    };
-    let first = name_of(tokens.get(at)?)?;
-    let (schema, table, next) = match tokens.get(at + 1) {
-        Some(Token::Mark('.')) => (Some(first), name_of(tokens.get(at + 2)?)?, at + 3),
-        _ => (None, first, at + 1),
-    };
+    let (table, next) = table_at(tokens, at + 1)?;
     // A list of tables, or a function.
     let up_to = (next..tokens.len()).find(|&at| ["where", "set"].contains(&word(at)))?;
     let is_list = tokens[next..up_to]
         .iter()
         .any(|token| matches!(token, Token::Mark(',' | '(')));
-    (!is_list).then_some((schema, table))
+    (!is_list).then_some(table)
 }
 
 #[cfg(test)]
@@ -398,7 +617,7 @@ mod tests {
     }
 
     fn found(sql: &str) -> Vec<(u32, String)> {
-        let all = compared(sql).into_iter();
+        let all = compared(&tokens(sql)).into_iter();
         all.map(|(number, column)| (number, column.column))
             .collect()
     }
@@ -425,6 +644,24 @@ mod tests {
                 "SELECT * FROM item WHERE kind IN ($1, $2) AND id = $3 LIMIT $4",
                 id(3),
             ),
+            (
+                "SELECT * FROM orders AS o JOIN item i ON i.id = o.item AND i.id = $1 WHERE o.n = $2 FOR UPDATE OF o",
+                vec![(1, "id".to_owned()), (2, "n".to_owned())],
+            ),
+            (
+                "SELECT * FROM item i, shop.orders WHERE orders.id = $1",
+                id(1),
+            ),
+            (
+                "UPDATE orders SET total = (SELECT sum(l.n) FROM lines l WHERE l.id = $1) WHERE n = $2",
+                id(1),
+            ),
+            // One name of two tables.
+            (
+                "SELECT * FROM item i WHERE i.id = $1 AND EXISTS (SELECT FROM orders i WHERE i.id = $2)",
+                vec![],
+            ),
+            ("SELECT * FROM item i WHERE n * i.id = $1", vec![]),
             // Not clear: two tables, an expression, a range, a subquery, an insert.
             ("SELECT * FROM item i, orders o WHERE id = $1", vec![]),
             (
@@ -444,6 +681,65 @@ mod tests {
             ("SELECT ' WHERE id = ', $1 -- WHERE id = $2", vec![]),
         ] {
             assert_eq!(found(sql), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_is_stored_as_it_is_has_a_column() {
+        let found = |sql: &str| -> Vec<(u32, String)> {
+            let all = stored(&tokens(sql)).into_iter();
+            all.map(|(number, column)| (number, in_comment(&column)))
+                .collect()
+        };
+        let of = |all: &[(u32, &str)]| -> Vec<(u32, String)> {
+            all.iter()
+                .map(|(number, name)| (*number, (*name).to_owned()))
+                .collect()
+        };
+        for (sql, expected) in [
+            (
+                "INSERT INTO shop.orders (customer, \"At\", total) VALUES ($1, now(), $2), ($3, $4, $5 * 2) ON CONFLICT DO NOTHING",
+                of(&[
+                    (1, "orders.customer"),
+                    (2, "orders.total"),
+                    (3, "orders.customer"),
+                    (4, "orders.At"),
+                ]),
+            ),
+            (
+                "INSERT INTO orders (a, b) VALUES (f($1, $2), $3) RETURNING $4",
+                of(&[(3, "orders.b")]),
+            ),
+            (
+                "UPDATE item SET n = n - $1, note = $2, kind = CASE WHEN n = $3 THEN $4 END WHERE id = $5",
+                of(&[(2, "item.note")]),
+            ),
+            ("UPDATE item i SET note = $1", of(&[(1, "item.note")])),
+            ("INSERT INTO orders VALUES ($1)", vec![]),
+            ("INSERT INTO orders (a) SELECT $1", vec![]),
+            ("SELECT * FROM item WHERE note = $1", vec![]),
+        ] {
+            assert_eq!(found(sql), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_type_before_a_constant_becomes_a_cast() {
+        for (sql, expected) in [
+            ("SELECT now() - interval $1", "SELECT now() - :p1::interval"),
+            (
+                "SELECT INTERVAL $1 day, DATE $2",
+                "SELECT :p1::INTERVAL day, :p2::DATE",
+            ),
+            (
+                "SELECT timestamp with time zone $1 AT TIME ZONE $2",
+                "SELECT :p1::timestamp with time zone AT TIME ZONE :p2",
+            ),
+            ("SELECT date /* of */ $1;", "SELECT :p1::date"),
+            ("SELECT interval, $1", "SELECT interval, :p1"),
+            ("SELECT \"date\" = $1", "SELECT \"date\" = :p1"),
+        ] {
+            assert_eq!(with_variables(sql), expected);
         }
     }
 
@@ -492,6 +788,8 @@ mod tests {
              -- choose: $2 is compared with item.note\nSELECT stock FROM item WHERE id = :p1 AND note = :p2;\n"
         );
         assert!(document.scripts[1].text.contains("-- choose: $1\n"));
+        let insert = one("INSERT INTO item (note) VALUES ($1)", 1, 1);
+        assert!(super::text(&insert, &ranges).contains("-- choose: $1 is stored in item.note\n"));
         assert!(
             document.scripts[1]
                 .text

@@ -96,8 +96,13 @@ impl Refusal {
 /// A text of the caller's in double quotes, fit for a message of one line: what cannot be seen is escaped, and what is longer
 /// than 80 characters is cut.
 pub fn quoted(text: &str) -> String {
-    let beginning: String = text.chars().take(LONGEST_QUOTE).collect();
-    let cut = text.chars().nth(LONGEST_QUOTE).is_some();
+    quoted_up_to(text, LONGEST_QUOTE)
+}
+
+/// [`quoted`], where what is longer than `most` characters is cut.
+pub fn quoted_up_to(text: &str, most: usize) -> String {
+    let beginning: String = text.chars().take(most).collect();
+    let cut = text.chars().nth(most).is_some();
     let shown = crate::escape::one_line(&beginning);
     format!("\"{shown}{}\"", if cut { "..." } else { "" })
 }

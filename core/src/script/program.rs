@@ -69,8 +69,14 @@ impl Program {
 
     /// Whether a variable exists in each run, is given, or is set by a command. `\\gset` and `\\aset` may set each name that begins with their prefix.
     pub fn may_set(&self, variable: Slot) -> bool {
+        let mut scripts = self.scripts.iter();
+        scripts.any(|script| self.may_set_in(script, variable))
+    }
+
+    /// [`Self::may_set`] without the commands of other scripts than this one.
+    pub fn may_set_in(&self, script: &Script, variable: Slot) -> bool {
         let name = self.names.name(variable);
-        let mut commands = self.scripts.iter().flat_map(|script| &script.commands);
+        let mut commands = script.commands.iter();
         Names::is_automatic(variable)
             || self.given.iter().any(|(slot, _)| *slot == variable)
             || commands.any(|command| match &command.action {

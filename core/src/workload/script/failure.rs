@@ -1,7 +1,13 @@
 //! Errors of scripts at run time: each says where it happened, in which command, and what to do.
 
 use super::located;
-use crate::{refusal::quoted, sqlstate};
+use crate::{
+    refusal::{quoted, quoted_up_to},
+    sqlstate,
+};
+
+/// Most characters of a command that are shown: an error may be far from its beginning.
+const LONGEST_COMMAND: usize = 500;
 
 /// Whose text has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +61,10 @@ impl Texts {
         line: u32,
         command: Option<&str>,
     ) -> Self {
-        let command = command.map(|text| format!("The command is {}.", quoted(text.trim_end())));
+        let command = command.map(|text| {
+            let text = quoted_up_to(text.trim_end(), LONGEST_COMMAND);
+            format!("The command is {text}.")
+        });
         Self {
             message: located(script, line, &self.message),
             detail: joined(command, self.detail),
@@ -164,7 +173,7 @@ mod tests {
         let texts = of("23505", Origin::Transaction, of_server.clone(), Some(&long));
         let detail = texts.detail.unwrap();
         assert!(detail.starts_with("The command is \"INSERT INTO t"));
-        assert!(detail.ends_with("...\". Key (a)=(1) already exists.") && detail.len() < 200);
+        assert!(detail.ends_with("...\". Key (a)=(1) already exists.") && detail.len() < 600);
         assert_eq!(texts.hint.as_deref(), Some("Try another one."));
         let at_end = of("25000", Origin::Transaction, of_server, None);
         assert_eq!(

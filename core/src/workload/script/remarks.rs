@@ -3,7 +3,7 @@
 use super::{Document, arguments, located};
 use crate::{
     refusal::{Refusal, quoted},
-    script::{Action, Program, Protocol},
+    script::{Action, Program, Protocol, Script, Slot},
     spec::{Remark, ScriptArguments},
 };
 
@@ -14,14 +14,68 @@ fn compiled(arguments: &ScriptArguments) -> Option<Program> {
     Program::compile(&document.texts(), &document.given(), protocol).ok()
 }
 
-/// The remarks about scripts: at most one of each kind, with its first place.
+/// A remark for each script whose statements use variables that nothing sets.
+fn unset(program: &Program) -> Vec<Remark> {
+    let is_unset = |_: &Script, slot| !program.may_set(slot);
+    let all = program.scripts.iter().filter_map(|script| {
+        let (line, names) = variables(program, script, is_unset)?;
+        Some(Remark {
+            message: located(&script.name, line, &format!("nothing sets {names}")),
+            hint: "The value is NULL, as in pgbench -M prepared. Set it by \\set or \\gset, or give it in variables.",
+        })
+    });
+    all.collect()
+}
+
+/// A remark for each script whose statements use variables that only other scripts set.
+fn set_elsewhere(program: &Program) -> Vec<Remark> {
+    let is_elsewhere =
+        |script: &Script, slot| program.may_set(slot) && !program.may_set_in(script, slot);
+    let all = program.scripts.iter().filter_map(|script| {
+        let (line, names) = variables(program, script, is_elsewhere)?;
+        Some(Remark {
+            message: located(&script.name, line, &format!("only other scripts set {names}")),
+            hint: "The value is the one that another script of the client left, as in pgbench. Set it in this script, too, or use another name.",
+        })
+    });
+    all.collect()
+}
+
+/// The variables of a script's statements for which this holds, in words, and the line of the first one.
+fn variables(
+    program: &Program,
+    script: &Script,
+    holds: impl Fn(&Script, Slot) -> bool,
+) -> Option<(u32, String)> {
+    let mut line = None;
+    let mut names: Vec<String> = Vec::new();
+    for command in &script.commands {
+        let Action::Statement(statement) = &command.action else {
+            continue;
+        };
+        for &slot in (statement.parameters.iter()).filter(|slot| holds(script, **slot)) {
+            let name = format!(":{}", program.names.name(slot));
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            line = line.or(Some(command.line));
+        }
+    }
+    let words = match &names[..] {
+        [one] => format!("the variable {one}"),
+        all => format!("the variables {}", all.join(", ")),
+    };
+    Some((line?, words))
+}
+
+/// The remarks about scripts: at most one of each kind, with its first place; of variables, one for each script.
 pub fn of(arguments: &ScriptArguments) -> Vec<Remark> {
     let Some(program) = compiled(arguments) else {
         return Vec::new();
     };
     let commands = || {
         let of_script = |script| {
-            let script: &crate::script::Script = script;
+            let script: &Script = script;
             (script.commands.iter()).map(move |command| (script.name.as_str(), command))
         };
         program.scripts.iter().flat_map(of_script)
@@ -47,18 +101,14 @@ pub fn of(arguments: &ScriptArguments) -> Vec<Remark> {
         ),
         hint: "Two minus signs in a row are a comment of SQL. Write a blank or a parenthesis between the sign and the variable.",
     });
-    let unset = commands().find_map(|(script, command)| match &command.action {
-        Action::Statement(statement) if !is_simple => {
-            let slot = (statement.parameters.iter()).find(|slot| !program.may_set(**slot))?;
-            Some((script, command.line, program.names.name(*slot)))
-        }
-        _ => None,
-    });
-    let unset = unset.map(|(script, line, name)| Remark {
-        message: located(script, line, &format!("nothing sets the variable :{name}")),
-        hint: "Its value is NULL, as in pgbench -M prepared. Set it by \\set or \\gset, or give it in variables.",
-    });
-    pipeline.into_iter().chain(minus).chain(unset).collect()
+    let of_variables = match is_simple {
+        // As text, a variable without a value is an error of the server's.
+        true => Vec::new(),
+        false => [unset(&program), set_elsewhere(&program)].concat(),
+    };
+    (pipeline.into_iter().chain(minus))
+        .chain(of_variables)
+        .collect()
 }
 
 /// Refuses to vary the clients of scripts whose rows depend on their number.
@@ -143,6 +193,29 @@ mod tests {
             ..scripts("SELECT :b;")
         };
         assert_eq!(of(&simple), []);
+    }
+
+    #[test]
+    fn each_script_names_all_variables_that_it_does_not_set() {
+        let several = json!([
+            {"name": "a", "text": "\\set p1 1\nSELECT :p1, :p2;\nSELECT :p3, :p2;"},
+            {"name": "b", "text": "SELECT 1;\nSELECT :p1, :given;"},
+            {"name": "c", "text": "SELECT :p4, :p1;"},
+        ]);
+        let arguments = ScriptArguments {
+            variables: Some(json!({"given": 1})),
+            ..scripts(&several.to_string())
+        };
+        let remarks: Vec<String> = of(&arguments).into_iter().map(|r| r.message).collect();
+        assert_eq!(
+            remarks,
+            [
+                "script \"a\", line 2: nothing sets the variables :p2, :p3",
+                "script \"c\", line 1: nothing sets the variable :p4",
+                "script \"b\", line 2: only other scripts set the variable :p1",
+                "script \"c\", line 1: only other scripts set the variable :p1",
+            ]
+        );
     }
 
     #[test]
