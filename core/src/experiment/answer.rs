@@ -159,8 +159,11 @@ fn withheld_from_all(state: &State, metric: Metric, blocks: u32) -> Option<Cause
             _ => Cause::NotDeclared,
         });
     }
-    // A look needs three.
+    // A look needs three. Without a reference, more blocks are no way on.
     let is_ended = e.ended_by.is_some() && e.ended_by != Some(Reason::Running);
+    if blocks < 3 && e.ended_by == Some(Reason::NoReference) {
+        return Some(Cause::Arithmetic(Reason::NoReference));
+    }
     if blocks < 3 && is_ended {
         return Some(Cause::TooFewBlocks {
             ended_by: e.ended_by,

@@ -3,6 +3,7 @@
 use pgfsbench_core::{
     experiment::{steps, variants},
     refusal::quoted,
+    units::format_count,
     verdict::{Reason, looks::LOOKS},
 };
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
@@ -212,7 +213,8 @@ impl Change {
                 return Err(self.refused(
                     "extended",
                     "Give more blocks than it was planned for, or than it has made before it was ended.",
-                ));
+                )
+                .detail(format!("It was planned for {}, and has made {blocks}.", format_count(state.experiment.max_blocks.into(), "block"))));
             }
             let looks = state.experiment.looks().extended(blocks, wanted);
             store::update(

@@ -8,7 +8,7 @@ use crate::{
         neighbours::{self, Busy},
         plan::MOST_BLOCKS,
         state::{OthersSeen, State},
-        steps,
+        steps::{self, End, Next},
     },
     texts::answer::open as text,
     verdict::{
@@ -53,8 +53,11 @@ pub enum OpenReason {
     Differs { target: String, what: String },
     /// Two names of one target differ as much.
     NoiseFloor,
-    /// The baseline was not run any more.
-    NoReference,
+    /// The baseline was not run any more, or fewer than two targets were.
+    NoReference {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+    },
 }
 
 impl OpenReason {
@@ -95,7 +98,7 @@ impl OpenReason {
             Self::GivenUp { target } => text::given_up(target),
             Self::Differs { target, what } => format!("{target}: {what}"),
             Self::NoiseFloor => text::noise_floor(),
-            Self::NoReference => text::no_reference(),
+            Self::NoReference { why } => text::no_reference(why.as_deref()),
         }
     }
 }
@@ -111,17 +114,18 @@ pub struct Open {
 impl Open {
     /// The statement that extends the experiment of this name; or, where more blocks would not decide it, a comment on what would.
     pub fn advice(&self, experiment: &str) -> Option<String> {
-        let needs_longer = |why: &OpenReason| {
-            matches!(
-                why,
-                OpenReason::TooManyBlocks { .. } | OpenReason::GivenUp { .. }
-            )
+        if let Some(blocks) = self.next_blocks {
+            return Some(text::extend(experiment, blocks));
+        }
+        let comment = |why: &OpenReason| match why {
+            OpenReason::WindowsTooShort { .. } => Some(text::WINDOWS_OF_TWO_CYCLES),
+            OpenReason::NoReference { .. } => Some(text::MEND_TARGETS),
+            OpenReason::TooManyBlocks { .. } | OpenReason::GivenUp { .. } => {
+                Some(text::LONGER_WINDOWS)
+            }
+            _ => None,
         };
-        let longer = self.reasons.iter().any(needs_longer);
-        let longer = longer.then(|| text::LONGER_WINDOWS.to_owned());
-        let next = self.next_blocks;
-        let extension = next.map(|blocks| text::extend(experiment, blocks));
-        extension.or(longer)
+        self.reasons.iter().find_map(comment).map(str::to_owned)
     }
 
     /// The reasons but that of a busy machine, which an answer begins with.
@@ -176,7 +180,11 @@ pub fn reason(state: &State, row: &Row) -> Option<OpenReason> {
             cycle_seconds: e.cycle_seconds,
         })
     } else if is(Reason::NoReference) {
-        Some(OpenReason::NoReference)
+        let why = match steps::next(state, "", "").next {
+            Next::End(End::NoReference(why)) => Some(why),
+            _ => None,
+        };
+        Some(OpenReason::NoReference { why })
     } else if is(Reason::NoiseFloor) {
         Some(OpenReason::NoiseFloor)
     } else if is(Reason::TooNoisy) {

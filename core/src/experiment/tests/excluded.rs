@@ -90,6 +90,23 @@ fn a_run_that_went_well_before_the_blocks_is_one_too() {
         .push(with(failed(place(1, 3), "53100"), Outcome::Failed));
     assert_eq!(steps::excluded(&state).len(), 1);
     // The others have nothing to be compared with: it says which one is gone, and who had no run.
+    // More blocks would have the same error.
+    state.experiment.status = "done".into();
+    state.experiment.ended_by = Some(Reason::NoReference);
+    let rows = answer::rows(&state, metric::ALL[0], &[]);
+    assert_eq!(rows[0].reason, Some("no_reference".into()));
+    let open = answer::open::of(&state, &rows);
+    assert_eq!(open.next_blocks, None);
+    assert!(
+        open.advice("e")
+            .unwrap()
+            .starts_with("-- a new experiment, once")
+    );
+    let says = open.reasons[0].says();
+    assert!(
+        says.starts_with("nothing to compare with: fewer than two targets are left: t1 was set"),
+        "{says}"
+    );
     let Next::End(End::NoReference(why)) = steps::next(&state, "boot", "v").next else {
         panic!("it goes on");
     };

@@ -9,6 +9,12 @@ use crate::{
 /// The way on where an experiment can have no more blocks.
 pub const LONGER_WINDOWS: &str = "-- a new experiment with a longer cycle, or a longer duration: runs with longer windows differ less";
 
+/// The way on where windows have fewer than two checkpoint cycles.
+pub const WINDOWS_OF_TWO_CYCLES: &str = "-- a new experiment with a shorter cycle, such as cycle => '30 s', or without duration and transactions: windows of two cycles";
+
+/// The way on where targets were set aside.
+pub const MEND_TARGETS: &str = "-- a new experiment, once what made the runs fail is mended; fsbench.experiment_run has the errors";
+
 /// The statement that extends an experiment to more blocks.
 pub fn extend(experiment: &str, blocks: u32) -> String {
     let name = sql_literal(experiment);
@@ -74,8 +80,12 @@ pub fn noise_floor() -> String {
     "noise: two names of one target differ as much".into()
 }
 
-pub fn no_reference() -> String {
-    "what the others are compared with was not run any more".into()
+/// `why` says which targets were not run any more.
+pub fn no_reference(why: Option<&str>) -> String {
+    match why {
+        Some(why) => format!("nothing to compare with: {why}"),
+        None => "what the others are compared with was not run any more".into(),
+    }
 }
 
 fn more(blocks: u32) -> String {
