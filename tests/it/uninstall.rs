@@ -332,14 +332,17 @@ fn the_package_says_before_which_servers_will_not_start_without_it() {
     assert!(!prerm(&cluster, "remove").contains("prepared"));
     as_owner("mkdir", &[Path::new("-p"), &prepared]);
     assert!(!prerm(&cluster, "remove").contains("prepared"));
-    as_owner("touch", &[prepared.join("1.loaded")]);
+    // A run that has looked for data left that.
+    as_owner("touch", &[prepared.join("lock")]);
+    assert!(!prerm(&cluster, "remove").contains("prepared"));
+    as_owner("mkdir", &[prepared.join("1.loaded")]);
     let told = prerm(&cluster, "remove");
     assert!(
         told.contains(&format!("  15/bench: {} (", prepared.display())) && told.contains("by hand"),
         "{told}"
     );
     assert_eq!(prerm(&cluster, "upgrade"), "");
-    as_owner("rm", &[prepared.join("1.loaded")]);
+    as_owner("rmdir", &[prepared.join("1.loaded")]);
     // Text that would hold up or mislead root's terminal does not.
     let hostile = "\u{1b}[2Jshared_preload_libraries = 'pgfsbench'\nshared_preload_libraries = 'pgfsbench\u{1b}[2J'\n";
     write_as_owner(&fragment, hostile);
