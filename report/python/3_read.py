@@ -52,11 +52,17 @@ def typical(runs):
     return known[(len(known) - 1) // 2]['run_id'] if known else runs[-1]['run_id']
 
 
+# Verdicts of experiments; any other leaves its target open.
+DECIDED = {'equivalent', 'more', 'less', 'best', 'equivalent to the best', 'out', 'cannot keep the rate'}
+
+
 def answer_of_experiment(e, verdicts, advice):
     said = {part: [row['says'] for row in advice if row['part'] == part] for part in ('choice', 'open', 'next')}
     untested = [row['topic'] for row in advice if row['topic']]
     blocks = max([row['blocks'] or 0 for row in verdicts] or [0])
     sure = 'It rests on %s, by rules that err in at most 5 %% of experiments' % count(blocks, 'block')
+    if not any(row['verdict'] in DECIDED for row in verdicts):
+        sure = 'It has %s, and decides nothing' % count(blocks, 'block')
     if not blocks:
         sure = 'No look has been taken yet'
     elif e['status'] not in ('done', 'cancelled'):

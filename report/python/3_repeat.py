@@ -40,10 +40,18 @@ def call(function, first, arguments, redact=False):
             continue
         if name.endswith('_us') and isinstance(value, (int, float)):
             name, value = name[:-3], '%g s' % (value / 1e6)
+        elif name.endswith('_size_bytes') and isinstance(value, int):
+            name, value = name[:-6], size(value)
         if name not in known:
             continue
         said.append('%s => %s' % (name, argument(told_argument(name, value) if redact else value)))
     return 'fsbench.%s(%s);' % (function, ', '.join(said))
+
+
+def size(value):
+    """Bytes in the largest unit that has no fraction of them."""
+    units = [('TB', 1 << 40), ('GB', 1 << 30), ('MB', 1 << 20), ('kB', 1 << 10)]
+    return next(('%d%s' % (value // each, unit) for unit, each in units if value and value % each == 0), '%d B' % value)
 
 
 def argument(value):
@@ -65,12 +73,6 @@ def calls(model, redact):
     imported = query('SELECT DISTINCT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = ANY ($1) ORDER BY 1', ['bigint[]'], [ids])
     if imported:
         return [remark('Imported from a file of host %s: whoever wrote it is not to say what is pasted here. Repeat it where it was made.' % row['host']) for row in imported]
-    targets = query('SELECT DISTINCT ON (target) target, target_definition FROM fsbench.run_log WHERE run_id = ANY ($1) ORDER BY target', ['bigint[]'], [ids])
-    known = arguments_of('create_target') - {'target'}
-    for row in targets:
-        definition = stored(row['target_definition'])
-        if known.intersection(definition):
-            lines.append('SELECT ' + call('create_target', row['target'], {name: value for name, value in definition.items() if name != 'target'}, redact))
     if model['kind'] == 'study':
         # Its targets are made with it.
         return calls_of_study(model, redact)
@@ -78,10 +80,28 @@ def calls(model, redact):
         asked = dict(model['experiment']['asked'])
         run = {name: value for name, value in (asked.get('run') or {}).items() if name not in ('target', 'label', 'keep')}
         asked.update(arguments_of_scripts(run, None))
+        # Others are made with it.
+        named = asked.get('targets') if isinstance(asked.get('targets'), list) else []
+        lines += calls_of_targets(query('SELECT DISTINCT ON (target) target, definition AS target_definition FROM ('
+                                        'SELECT target, target_definition AS definition, 1 AS place FROM fsbench.run_log WHERE run_id = ANY ($1) '
+                                        'UNION ALL SELECT target, to_jsonb(t), 2 FROM fsbench.target t) AS known '
+                                        'WHERE target = ANY ($2) ORDER BY target, place', ['bigint[]', 'text[]'], [ids, named]), redact)
+        lines += [remark('Before: fsbench.prepare_data() makes the data of that name.')] if asked.get('data') else []
         lines.append('SELECT ' + call('experiment', model['title'], asked, redact))
     else:
+        lines += calls_of_targets(query('SELECT DISTINCT ON (target) target, target_definition FROM fsbench.run_log WHERE run_id = ANY ($1) ORDER BY target', ['bigint[]'], [ids]), redact)
         for row in query('SELECT run_id, asked FROM fsbench.run_log WHERE run_id = ANY ($1) ORDER BY array_position($1, run_id)', ['bigint[]'], [ids]):
             lines.append('SELECT * FROM ' + call('run', None, arguments_of_scripts(stored(row['asked']), row['run_id']), redact))
+    return lines
+
+
+def calls_of_targets(rows, redact):
+    known = arguments_of('create_target') - {'target'}
+    lines = []
+    for row in rows:
+        definition = {name: value for name, value in stored(row['target_definition']).items() if name != 'target'}
+        if known.intersection(definition):
+            lines.append('SELECT ' + call('create_target', row['target'], definition, redact))
     return lines
 
 

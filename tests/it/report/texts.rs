@@ -79,6 +79,48 @@ pub(super) fn lose_no_second(client: &mut Client) {
     execute(client, "ROLLBACK");
 }
 
+/// What is pasted makes the same again: the targets that an experiment was given, and not those that it makes by itself. Sizes are those of
+/// the arguments.
+pub(super) fn repeat_what_was_asked(client: &mut Client) {
+    let repeat = |client: &mut Client, asked: &str| {
+        execute(
+            client,
+            &format!(
+                "BEGIN; \
+                 INSERT INTO fsbench.target (target, kind, filesystem, image_size_bytes) VALUES ('four', 'image', 'xfs', 3221225473); \
+                 UPDATE fsbench.run_log SET target_definition = '{{\"kind\": \"image\", \"filesystem\": \"ext4\", \"image_size_bytes\": 3221225472}}' WHERE target = 'ext4'; \
+                 UPDATE fsbench.experiment SET asked = '{asked}' WHERE experiment = '{NAME}'"
+            ),
+        );
+        let page = row(client, &format!("SELECT fsbench.report('{NAME}')"));
+        execute(client, "ROLLBACK");
+        let (_, repeat) = page.split_once("<section id=\"repeat\">").expect("calls");
+        let (repeat, _) = repeat.split_once("</section>").expect("an end");
+        repeat.replace("&#x27;", "'").replace("&gt;", ">")
+    };
+    let of_targets = repeat(
+        client,
+        r#"{"targets": ["ext4", "four"], "run": {"data": "shop", "database": "orders"}}"#,
+    );
+    for line in [
+        "SELECT fsbench.create_target('ext4', filesystem => 'ext4', image_size => '3GB');",
+        "SELECT fsbench.create_target('four', filesystem => 'xfs', image_size => '3221225473 B');",
+        "-- Before: fsbench.prepare_data() makes the data of that name.",
+    ] {
+        assert!(of_targets.contains(line), "{line}: {of_targets}");
+    }
+    assert!(!of_targets.contains("create_target('xfs'"), "{of_targets}");
+    let of_filesystems = repeat(
+        client,
+        r#"{"filesystems": ["ext4", "xfs"], "image_size": "3GB"}"#,
+    );
+    assert!(
+        of_filesystems.contains("image_size => '3GB', filesystems => '{ext4,xfs}'")
+            && !of_filesystems.contains("create_target"),
+        "{of_filesystems}"
+    );
+}
+
 /// A long list says how long it is; and forged arguments are not to be pasted.
 pub(super) fn cut_nothing_silently_and_repeat_nothing_forged(client: &mut Client) {
     execute(
