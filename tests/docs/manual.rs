@@ -409,7 +409,6 @@ pub const READERS: &[Reader] = &[
         instead: &[
             ("/mnt/xfs", "{directory}"),
             ("scale => 10, clients => 8, duration => '10 s'", SMALL),
-            ("scale => 32, clients => 16, duration => '1 min'", SMALL),
         ],
         ..NOTHING
     },
