@@ -464,16 +464,17 @@ impl Spec {
         self.within_ms.is_some()
     }
 
-    /// Whether the scale tells anything: scripts on data of a user's own have it as a variable only.
-    fn shows_scale(&self) -> bool {
-        self.scale != 1 || !self.is_on_own() || self.workload.loads_on_own(self)
+    /// Whether a parameter is told: scripts on data of a user's own have the scale as a variable only.
+    fn is_told(&self, parameter: &str) -> bool {
+        let has_scale = self.scale != 1 || !self.is_on_own() || self.workload.loads_on_own(self);
+        !self.is_chosen_remotely(parameter) && (parameter != "scale" || has_scale)
     }
 
     /// The run in one line, and the values that pgfsbench chose, for a NOTICE.
     pub fn plan_text(&self) -> String {
         let workload = self.workload;
         let mut parts = vec![self.workload.as_str().to_owned()];
-        if self.shows_scale() && workload.takes("scale") && !self.is_chosen_remotely("scale") {
+        if workload.takes("scale") && self.is_told("scale") {
             parts.push(format!("scale {}", self.scale));
         }
         if workload.takes("clients") && !self.is_chosen_remotely("clients") {
@@ -522,11 +523,10 @@ impl Spec {
                 }),
         );
         parts.push(format!("seed {}", self.seed));
-        let chosen_here = |name: &&String| !self.is_chosen_remotely(name);
         let chosen: Vec<&str> = self
             .chosen
             .iter()
-            .filter(chosen_here)
+            .filter(|name| self.is_told(name))
             .map(String::as_str)
             .collect();
         let mut remarks = Vec::new();

@@ -84,8 +84,8 @@ def calls(model, redact):
         named = asked.get('targets') if isinstance(asked.get('targets'), list) else []
         lines += calls_of_targets(query('SELECT DISTINCT ON (target) target, definition AS target_definition FROM ('
                                         'SELECT target, target_definition AS definition, 1 AS place FROM fsbench.run_log WHERE run_id = ANY ($1) '
-                                        'UNION ALL SELECT target, to_jsonb(t), 2 FROM fsbench.target t) AS known '
-                                        'WHERE target = ANY ($2) ORDER BY target, place', ['bigint[]', 'text[]'], [ids, named]), redact)
+                                        'UNION ALL SELECT target, jsonb_strip_nulls(to_jsonb(t)), 2 FROM fsbench.target t WHERE NOT $3) AS known '
+                                        'WHERE target = ANY ($2) ORDER BY target, place', ['bigint[]', 'text[]', 'boolean'], [ids, named, redact]), redact)
         lines += [remark('Before: fsbench.prepare_data() makes the data of that name.')] if asked.get('data') else []
         lines.append('SELECT ' + call('experiment', model['title'], asked, redact))
     else:

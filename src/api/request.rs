@@ -102,8 +102,8 @@ fn checkpoint_timeout_ms() -> Result<u64, Fault> {
 pub fn specify(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
     // Before anything that depends on the server: a wrong argument is wrong everywhere.
     let facts = session::with_rights_of(ready.owner, || facts(arguments))?;
+    check_own_data(arguments)?;
     let spec = workload::resolve(arguments, &facts)?;
-    check_own_database(&spec)?;
     check_keep(&spec, ready.owner)?;
     check_session(&spec, arguments)?;
     check_scripts_by_connection(arguments, facts.by_connection, ready.owner)?;
@@ -176,8 +176,8 @@ pub fn with_hash(mut arguments: RunArguments) -> Result<RunArguments, Fault> {
 pub fn planned(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
     let mut facts = session::with_rights_of(ready.owner, || facts(arguments))?;
     facts.free_worker_slots = u32::from(u16::MAX);
+    check_own_data(arguments)?;
     let spec = workload::resolve(arguments, &facts)?;
-    check_own_database(&spec)?;
     check_keep(&spec, ready.owner)?;
     check_scripts_by_connection(arguments, facts.by_connection, ready.owner)?;
     let of_session = spec.is_here() || facts.by_connection;
@@ -185,9 +185,9 @@ pub fn planned(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
     Ok(spec)
 }
 
-/// A copy of a server has all data of that server. A role that may make such copies may use them.
-fn check_own_database(spec: &Spec) -> Result<(), Fault> {
-    let Some(own) = &spec.own_database else {
+/// A copy of a server has all data of that server. A role that may make such copies may use them. Comes before the refusals that name databases.
+fn check_own_data(arguments: &RunArguments) -> Result<(), Fault> {
+    let Some(data) = &arguments.data else {
         return Ok(());
     };
     let may = sql::read(
@@ -200,7 +200,7 @@ fn check_own_database(spec: &Spec) -> Result<(), Fault> {
     }
     Err(Fault::new(
         sqlstate::NOT_ALLOWED,
-        format!("permission denied to use the data {}", quoted(&own.data)),
+        format!("permission denied to use the data {}", quoted(data)),
     )
     .detail("They are a copy of a whole server.")
     .hint("Have a superuser make the run, or grant EXECUTE on the function fsbench.prepare_data."))

@@ -248,10 +248,11 @@ pub fn own_database(
 }
 
 fn no_database(data: &str, database: &str, known: &[String]) -> Refusal {
-    let names: Vec<String> = known.iter().map(|name| quoted(name)).collect();
-    let has = match &names[..] {
-        [] => "The copied server had none that a run can work in.".to_owned(),
-        names => format!("A run can work in {}.", names.join(", ")),
+    let names: Vec<String> = known.iter().take(10).map(|name| quoted(name)).collect();
+    let has = match known.len() - names.len() {
+        _ if known.is_empty() => "The copied server had none that a run can work in.".to_owned(),
+        0 => format!("A run can work in {}.", names.join(", ")),
+        more => format!("A run can work in {} and {more} more.", names.join(", ")),
     };
     Refusal::argument(format!(
         "database {} does not exist in the data {}",

@@ -117,7 +117,7 @@ impl ReadCounters {
     }
 
     /// Nothing where there are none; None when one of them has ended since, or does not tell. One that was started since has counted from zero:
-    /// from PostgreSQL 19 on, the server starts them as they are needed.
+    /// from PostgreSQL 19 on, the server starts them as they are needed. One that has ended again is not seen.
     fn by_io_workers(&self, before: &Self) -> Option<Reads> {
         let (Some(now), Some(before)) = (&self.io_workers, &before.io_workers) else {
             return Some(Reads::default());

@@ -53,7 +53,7 @@ pub enum OpenReason {
     Differs { target: String, what: String },
     /// Two names of one target differ as much.
     NoiseFloor,
-    /// The baseline was not run any more, or fewer than two targets were.
+    /// Targets were set aside, so that nothing is left to compare with; without `why`, the baseline cannot keep the rate.
     NoReference {
         #[serde(skip_serializing_if = "Option::is_none")]
         why: Option<String>,
@@ -119,7 +119,8 @@ impl Open {
         }
         let comment = |why: &OpenReason| match why {
             OpenReason::WindowsTooShort { .. } => Some(text::WINDOWS_OF_TWO_CYCLES),
-            OpenReason::NoReference { .. } => Some(text::MEND_TARGETS),
+            OpenReason::NoReference { why: Some(_) } => Some(text::MEND_TARGETS),
+            OpenReason::NoReference { why: None } => Some(text::LOWER_RATE),
             OpenReason::TooManyBlocks { .. } | OpenReason::GivenUp { .. } => {
                 Some(text::LONGER_WINDOWS)
             }

@@ -10,10 +10,13 @@ use crate::{
 pub const LONGER_WINDOWS: &str = "-- a new experiment with a longer cycle, or a longer duration: runs with longer windows differ less";
 
 /// The way on where windows have fewer than two checkpoint cycles.
-pub const WINDOWS_OF_TWO_CYCLES: &str = "-- a new experiment with a shorter cycle, such as cycle => '30 s', or without duration and transactions: windows of two cycles";
+pub const WINDOWS_OF_TWO_CYCLES: &str = "-- a new experiment with a duration of at least two checkpoint cycles, or without duration and transactions";
 
 /// The way on where targets were set aside.
 pub const MEND_TARGETS: &str = "-- a new experiment, once what made the runs fail is mended; fsbench.experiment_run has the errors";
+
+/// The way on where the baseline cannot keep the rate.
+pub const LOWER_RATE: &str = "-- a new experiment with a lower rate, or with another baseline";
 
 /// The statement that extends an experiment to more blocks.
 pub fn extend(experiment: &str, blocks: u32) -> String {
@@ -84,7 +87,7 @@ pub fn noise_floor() -> String {
 pub fn no_reference(why: Option<&str>) -> String {
     match why {
         Some(why) => format!("nothing to compare with: {why}"),
-        None => "what the others are compared with was not run any more".into(),
+        None => "nothing to compare with: the baseline cannot keep the rate".into(),
     }
 }
 

@@ -14,6 +14,19 @@ fn compiled(arguments: &ScriptArguments) -> Option<Program> {
     Program::compile(&document.texts(), &document.given(), protocol).ok()
 }
 
+/// Most remarks of a kind about variables.
+const MOST: usize = 5;
+
+/// The first ones. The last of them tells how many are left out.
+fn first(mut remarks: Vec<Remark>) -> Vec<Remark> {
+    let left_out = remarks.len().saturating_sub(MOST);
+    remarks.truncate(MOST);
+    if let Some(last) = remarks.last_mut().filter(|_| left_out > 0) {
+        last.message += &format!("; and so in {left_out} more of the scripts");
+    }
+    remarks
+}
+
 /// A remark for each script whose statements use variables that nothing sets.
 fn unset(program: &Program) -> Vec<Remark> {
     let is_unset = |_: &Script, slot| !program.may_set(slot);
@@ -24,7 +37,7 @@ fn unset(program: &Program) -> Vec<Remark> {
             hint: "The value is NULL, as in pgbench -M prepared. Set it by \\set or \\gset, or give it in variables.",
         })
     });
-    all.collect()
+    first(all.collect())
 }
 
 /// A remark for each script whose statements use variables that only other scripts set.
@@ -35,10 +48,10 @@ fn set_elsewhere(program: &Program) -> Vec<Remark> {
         let (line, names) = variables(program, script, is_elsewhere)?;
         Some(Remark {
             message: located(&script.name, line, &format!("only other scripts set {names}")),
-            hint: "The value is the one that another script of the client left, as in pgbench. Set it in this script, too, or use another name.",
+            hint: "The value is NULL until another script of the client has set it, and stays from then on, as in pgbench. Set it in this script, too, or use another name.",
         })
     });
-    all.collect()
+    first(all.collect())
 }
 
 /// The variables of a script's statements for which this holds, in words, and the line of the first one.
@@ -216,6 +229,17 @@ mod tests {
                 "script \"c\", line 1: only other scripts set the variable :p1",
             ]
         );
+    }
+
+    #[test]
+    fn of_many_scripts_the_first_are_named() {
+        let script = |n: u32| json!({"name": format!("s{n}"), "text": "SELECT :b;"});
+        let several: Vec<_> = (1..=7).map(script).collect();
+        let remarks = of(&scripts(&json!(several).to_string()));
+        assert_eq!(remarks.len(), 5);
+        let expected =
+            "script \"s5\", line 1: nothing sets the variable :b; and so in 2 more of the scripts";
+        assert_eq!(remarks[4].message, expected);
     }
 
     #[test]
