@@ -20,7 +20,7 @@ trap cleanup EXIT
 chmod 755 "$work"
 server() { runuser -u nobody -- env "LD_LIBRARY_PATH=$work/$release/lib" "$work/$release/bin/$1" "${@:2}"; }
 ask() { server psql -XAtq -h "$data" -U nobody -d postgres -c "$1"; }
-# What the view shows of a statement that was run, and whether that can be prepared.
+# The text that the view shows of a statement that was run, and whether that can be prepared.
 again() { # again STATEMENT
     local shown said
     ask 'SELECT FROM pg_stat_statements_reset()'

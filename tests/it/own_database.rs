@@ -604,7 +604,7 @@ fn work(server: &TestServer) {
         &mut shop,
         "ROLLBACK; CREATE TABLE IF NOT EXISTS item (id int PRIMARY KEY, stock int NOT NULL, note text); INSERT INTO item SELECT n, 1000 FROM generate_series(1, 500) n; ANALYZE item",
     );
-    // What a function calls is recorded, and comes with the function.
+    // Statements within a function are recorded, and come with the function.
     execute(
         &mut shop,
         "SET pg_stat_statements.track = 'all'; DO $$BEGIN FOR n IN 1..99 LOOP PERFORM stock FROM item WHERE note = 'nested'; END LOOP; END$$",

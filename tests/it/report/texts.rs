@@ -79,7 +79,7 @@ pub(super) fn lose_no_second(client: &mut Client) {
     execute(client, "ROLLBACK");
 }
 
-/// What is pasted makes the same again: the targets that an experiment was given, and not those that it makes by itself. Sizes are those of
+/// The pasted calls make the same again: the targets that an experiment was given, and not those that it makes by itself. Sizes are those of
 /// the arguments.
 pub(super) fn repeat_what_was_asked(client: &mut Client) {
     let repeat = |client: &mut Client, asked: &str| {

@@ -29,27 +29,30 @@ fn first(mut remarks: Vec<Remark>) -> Vec<Remark> {
 
 /// A remark for each script whose statements use variables that nothing sets.
 fn unset(program: &Program) -> Vec<Remark> {
+    let hint = "The value is NULL, as in pgbench -M prepared. Set it by \\set or \\gset, or give it in variables.";
     let is_unset = |_: &Script, slot| !program.may_set(slot);
-    let all = program.scripts.iter().filter_map(|script| {
-        let (line, names) = variables(program, script, is_unset)?;
-        Some(Remark {
-            message: located(&script.name, line, &format!("nothing sets {names}")),
-            hint: "The value is NULL, as in pgbench -M prepared. Set it by \\set or \\gset, or give it in variables.",
-        })
-    });
-    first(all.collect())
+    of_variables(program, "nothing sets", hint, is_unset)
 }
 
 /// A remark for each script whose statements use variables that only other scripts set.
 fn set_elsewhere(program: &Program) -> Vec<Remark> {
+    let hint = "The value is NULL until another script of the client has set it, and stays from then on, as in pgbench. Set it in this script, too, or use another name.";
     let is_elsewhere =
         |script: &Script, slot| program.may_set(slot) && !program.may_set_in(script, slot);
+    of_variables(program, "only other scripts set", hint, is_elsewhere)
+}
+
+/// Remarks about the variables for which this holds, with `verb` before their names.
+fn of_variables(
+    program: &Program,
+    verb: &str,
+    hint: &'static str,
+    holds: impl Fn(&Script, Slot) -> bool,
+) -> Vec<Remark> {
     let all = program.scripts.iter().filter_map(|script| {
-        let (line, names) = variables(program, script, is_elsewhere)?;
-        Some(Remark {
-            message: located(&script.name, line, &format!("only other scripts set {names}")),
-            hint: "The value is NULL until another script of the client has set it, and stays from then on, as in pgbench. Set it in this script, too, or use another name.",
-        })
+        let (line, names) = variables(program, script, &holds)?;
+        let message = located(&script.name, line, &format!("{verb} {names}"));
+        Some(Remark { message, hint })
     });
     first(all.collect())
 }
