@@ -122,12 +122,14 @@ pub fn left_database(name: &str) -> Result<Option<(u32, String)>, Fault> {
         }))
 }
 
+/// The condition on pg_database for a database that a run on a user's own data can work in, but that of the extension.
+pub const USABLE_DATABASE: &str = "datallowconn AND NOT datistemplate AND datconnlimit <> -2";
+
 /// OID of a database of a user's own that sessions can use, if it is there.
 pub fn own_database(name: &str) -> Result<Option<u32>, Fault> {
-    let text = sql::read(
-        "SELECT oid FROM pg_catalog.pg_database WHERE datname = $1 AND datallowconn AND NOT datistemplate AND datconnlimit <> -2",
-        &[Some(name)],
-    )?;
+    let query =
+        format!("SELECT oid FROM pg_catalog.pg_database WHERE datname = $1 AND {USABLE_DATABASE}");
+    let text = sql::read(&query, &[Some(name)])?;
     Ok(text.and_then(|oid| oid.parse().ok()))
 }
 

@@ -28,6 +28,7 @@ use crate::{
     errors::{Fault, of_file, read_json, sqlstate},
     pg::{libpq::Connection, process, report, session, sql, xact},
     random,
+    store::USABLE_DATABASE,
 };
 
 /// Settings of the server that recovers the copy, which is shut down and synced before anything uses its files.
@@ -57,9 +58,6 @@ const EVENT_TRIGGERS: &str =
     "SELECT coalesce(jsonb_agg(evtname), '[]') FROM pg_event_trigger WHERE evtenabled <> 'D'";
 /// Databases that can be connected to.
 const DATABASES: &str = "SELECT coalesce(jsonb_agg(datname), '[]') FROM pg_database WHERE datallowconn AND datconnlimit <> -2";
-/// Databases that a run can work in.
-const USABLE: &str = "SELECT coalesce(jsonb_agg(datname ORDER BY datname), '[]') FROM pg_database \
-    WHERE datallowconn AND NOT datistemplate AND datconnlimit <> -2 AND datname <> 'postgres'";
 /// Libraries that sessions of a database or a role of the original load. The backup may name any file.
 const SESSION_LIBRARIES: &str = "SELECT coalesce(jsonb_agg(format('ALTER %s RESET %I', CASE \
       WHEN s.setrole = 0 THEN format('DATABASE %I', d.datname) \
@@ -200,7 +198,10 @@ pub fn recover(
     server.configure(&session::with_rights_of(owner, || of_recovery(facts))?)?;
     let mut connection = server.start_copy(bindir, user, &mut interrupts)?;
     tidy(server, user, &mut connection)?;
-    let databases = connection.query(USABLE, &[], &mut interrupts)?;
+    let usable = format!(
+        "SELECT coalesce(jsonb_agg(datname ORDER BY datname), '[]') FROM pg_database WHERE {USABLE_DATABASE} AND datname <> 'postgres'"
+    );
+    let databases = connection.query(&usable, &[], &mut interrupts)?;
     let databases = read_json("databases", &databases.unwrap_or_default())?;
     drop(connection);
     server.shut_down(bindir, &mut interrupts)?;

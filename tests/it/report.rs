@@ -96,6 +96,7 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     texts::lose_no_second(&mut client);
     texts::cut_nothing_silently_and_repeat_nothing_forged(&mut client);
     texts::repeat_what_was_asked(&mut client);
+    texts::say_that_nothing_is_decided(&mut client);
     redacted::tell_neither_who_nor_where(&mut client);
     scripts::have_figures_and_texts(&mut client);
     results::of_jobs_and_of_new_orders(&mut client);

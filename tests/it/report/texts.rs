@@ -88,7 +88,7 @@ pub(super) fn repeat_what_was_asked(client: &mut Client) {
             &format!(
                 "BEGIN; \
                  INSERT INTO fsbench.target (target, kind, filesystem, image_size_bytes) VALUES ('four', 'image', 'xfs', 3221225473); \
-                 UPDATE fsbench.run_log SET target_definition = '{{\"kind\": \"image\", \"filesystem\": \"ext4\", \"image_size_bytes\": 3221225472}}' WHERE target = 'ext4'; \
+                 UPDATE fsbench.run_log SET target_definition = '{{\"kind\": \"image\", \"filesystem\": \"ext4\", \"image_size_bytes\": 3221225472, \"log_size_bytes\": 67108864}}' WHERE target = 'ext4'; \
                  UPDATE fsbench.experiment SET asked = '{asked}' WHERE experiment = '{NAME}'"
             ),
         );
@@ -103,7 +103,7 @@ pub(super) fn repeat_what_was_asked(client: &mut Client) {
         r#"{"targets": ["ext4", "four"], "run": {"data": "shop", "database": "orders"}}"#,
     );
     for line in [
-        "SELECT fsbench.create_target('ext4', filesystem => 'ext4', image_size => '3GB');",
+        "SELECT fsbench.create_target('ext4', filesystem => 'ext4', log_size => '64MB', image_size => '3GB');",
         "SELECT fsbench.create_target('four', filesystem => 'xfs', image_size => '3221225473 B');",
         "-- Before: fsbench.prepare_data() makes the data of that name.",
     ] {
@@ -118,6 +118,21 @@ pub(super) fn repeat_what_was_asked(client: &mut Client) {
         of_filesystems.contains("image_size => '3GB', filesystems => '{ext4,xfs}'")
             && !of_filesystems.contains("create_target"),
         "{of_filesystems}"
+    );
+}
+
+/// A page of an experiment that decides nothing names no rules.
+pub(super) fn say_that_nothing_is_decided(client: &mut Client) {
+    execute(
+        client,
+        "BEGIN; UPDATE fsbench.run_log SET tps = 100 + 100 * (run_id * 7919 % 10)",
+    );
+    let page = row(client, &format!("SELECT fsbench.report('{NAME}')"));
+    execute(client, "ROLLBACK");
+    assert!(
+        page.contains("It has 4 blocks, and decides nothing.")
+            && !page.contains("by rules that err"),
+        "{page}"
     );
 }
 

@@ -64,10 +64,23 @@ fn a_search_that_finds_no_rate_is_a_result() {
 
 #[test]
 fn where_the_baseline_finds_no_rate_the_others_have_nothing_to_be_compared_with() {
-    let (state, end, started) = searching(2, Goal::Baseline, &[0]);
+    let (mut state, end, started) = searching(2, Goal::Baseline, &[0]);
     assert_eq!((end, started.len()), (End::Decided, 6));
+    state.experiment.status = "done".into();
     let rows = answer::rows(&state, search(), &[]);
     assert_eq!(rows[0].reason, Some("no_reference".into()));
+    // No run has failed: nothing is to be mended.
+    let open = answer::open::of(&state, &rows);
+    let says = open.reasons[0].says();
+    assert_eq!(
+        says,
+        "nothing to compare with: the baseline cannot keep the rate"
+    );
+    let advice = open.advice("e").unwrap();
+    assert!(
+        advice.starts_with("-- a new experiment with a lower rate"),
+        "{advice}"
+    );
 }
 
 #[test]

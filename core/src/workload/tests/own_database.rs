@@ -81,6 +81,9 @@ fn a_database_that_the_copy_lacks_is_refused_where_its_databases_are_known() {
         ..facts()
     };
     refused(&wrong, &of(Some(vec![])));
+    let many = (0..12).map(|n| format!("d{n}")).collect();
+    let detail = refused(&wrong, &of(Some(many))).detail.unwrap();
+    assert!(detail.ends_with("\"d9\" and 2 more."), "{detail}");
     // Data of an earlier version: the run finds it out.
     resolve(&wrong, &of(None)).unwrap();
 }
