@@ -20,7 +20,7 @@ machine_command() { # machine_command SHARE HOME DISK...
     for disk; do disks+=("$(basename "$disk")=$disk"); done
     # Its memory is a file in a tmpfs that allows programs to be mapped.
     ! findmnt -n -o FSTYPE,OPTIONS /dev/shm | grep -q '^tmpfs' || findmnt -n -o OPTIONS /dev/shm | grep -q noexec || memory=/dev/shm
-    gcc -O2 -shared -fPIC -o "$home/uml.so" "$root"/tools/lab.d/uml-{xstate,timer}.c
+    gcc -O2 -shared -fPIC -o "$home/uml.so" "$root"/tools/lab.d/uml-{xstate,timer,cpu}.c
     machine=(env -i PATH=/usr/bin:/bin HOME="$home/home" TMPDIR="$memory" LD_PRELOAD="$home/uml.so" "$uml" umid=guest mem=2G
         root=none rootfstype=hostfs rootflags=/ ro quiet loglevel=1 init="$share/init"
         con=null con0="$console,fd:1" con1=null "${disks[@]}")
