@@ -71,11 +71,9 @@ fn type_at_end(tokens: &[Token], starts: &[usize], end: usize) -> Option<std::op
         false if TYPES.contains(&word(1)) => 1,
         false => return None,
     };
-    // A schema before it would stay.
-    if tokens.len() > back && tokens[tokens.len() - back - 1] == Token::Mark('.') {
-        return None;
-    }
-    Some(starts[tokens.len() - back]..end)
+    let first = tokens.len() - back;
+    let has_schema = first > 1 && tokens[first - 1] == Token::Mark('.');
+    Some(starts[first - 2 * usize::from(has_schema)]..end)
 }
 
 pub(super) fn tokens(sql: &str) -> Vec<Token> {
@@ -134,6 +132,7 @@ fn scan(sql: &str) -> (Vec<Token>, Vec<Place>) {
             }
             _ if is_word(first) => {
                 let length = rest.bytes().take_while(|b| is_word(*b)).count();
+                let length = without_parameter(&rest[..length]);
                 tokens.push(Token::Word(rest[..length].to_lowercase()));
                 length
             }
@@ -155,6 +154,17 @@ fn scan(sql: &str) -> (Vec<Token>, Vec<Place>) {
         at += length;
     }
     (tokens, places)
+}
+
+/// The length of a word without the parameter at its end: `interval'1 day'` is recorded as `interval$1`, which is a name elsewhere.
+fn without_parameter(word: &str) -> usize {
+    let is_number = |digits: &str| digits.parse::<u32>().is_ok();
+    match word.split_once('$') {
+        Some((name, end)) if is_number(end) && TYPES.contains(&name.to_lowercase().as_str()) => {
+            name.len()
+        }
+        _ => word.len(),
+    }
 }
 
 fn end_of_comment(text: &str) -> usize {
@@ -249,8 +259,12 @@ mod tests {
             ("SELECT date /* of */ $1;", "SELECT :p1::date"),
             ("SELECT interval, $1", "SELECT interval, :p1"),
             (
-                "SELECT pg_catalog.date $1, bit $2",
-                "SELECT pg_catalog.date :p1, bit :p2",
+                "SELECT pg_catalog.date $1, \"pg_catalog\" . date $2, bit $3",
+                "SELECT :p1::pg_catalog.date, :p2::\"pg_catalog\" . date, bit :p3",
+            ),
+            (
+                "SELECT now() + interval$1, day$1, date$x",
+                "SELECT now() + :p1::interval, day$1, date$x",
             ),
             ("SELECT \"date\" = $1", "SELECT \"date\" = :p1"),
         ] {
