@@ -30,8 +30,9 @@ SELECT 'fact: ' || count(*) || ' waits for a sync' FROM fsbench.helper_job, json
 WHERE action = 'prepare' AND step ->> 'step' = 'await_sync' AND step ->> 'output' = 'in sync';
 SELECT 'fact: checked: ' || string_agg(target, ', ' ORDER BY job_id) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
 WHERE action = 'prepare' AND step ->> 'step' = 'await_sync' AND step ->> 'output' = 'checked';
-SELECT format('fact: %s superblocks removed', count(*)) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
-WHERE action = 'release' AND step ->> 'step' = 'zero_superblock' AND (step ->> 'exit_code')::int = 0;
+-- Of each, the superblock goes last, in a step of its own.
+SELECT format('fact: %s members of arrays and %s of volumes emptied', count(*) FILTER (WHERE target NOT LIKE 'lvm%') / 2, count(*) FILTER (WHERE target LIKE 'lvm%') / 2)
+FROM fsbench.helper_job, jsonb_array_elements(steps) AS step WHERE action = 'release' AND step ->> 'step' = 'make_blank' AND step ->> 'output' = '';
 SELECT format('fact: %s volumes removed', count(*)) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
 WHERE action = 'release' AND step ->> 'step' = 'remove_volume' AND (step ->> 'exit_code')::int = 0;
 SELECT 'fact: ' || count(*) FILTER (WHERE usable) || ' of ' || count(*) || ' disks are usable again' FROM fsbench.describe_devices()

@@ -1,5 +1,5 @@
-# In a guest of four disks: the helper is killed at each step of a target whose filesystem and log are arrays of two disks each, and clears up. Sourced by
-# tools/lab.d/guest. Lines begin with "fact:".
+# In a guest of four disks: the helper is killed at each step of a target whose filesystem and log are arrays of two disks each, then of one with a volume
+# of LVM in place of the first, and clears up. Sourced by tools/lab.d/guest. Lines begin with "fact:".
 : > /run/lab/server.log
 : > /run/lab/helper.log
 modprobe md_mod
@@ -14,12 +14,16 @@ done
 } > /etc/pgfsbench/helper.toml
 chmod 600 /etc/pgfsbench/helper.toml
 helper() { /mnt/pgfsbench-helper --config /etc/pgfsbench/helper.toml "$@" >> /run/lab/helper.log 2>&1; }
-prepare=(prepare --target t --filesystem ext4 --layout raid1 --skip-initial-sync --device "${members[0]}" --device "${members[1]}"
-    --log-device "${members[2]}" --log-device "${members[3]}")
+# Sets the command that prepares a target of this layout.
+use() { # use LAYOUT
+    prepare=(prepare --target t --filesystem ext4 --layout "$1" --skip-initial-sync --device "${members[0]}" --device "${members[1]}"
+        --log-device "${members[2]}" --log-device "${members[3]}")
+}
 
-# All disks are empty, no array is there, and nothing is mounted.
+# All disks are empty, no array and no volume is there, and nothing is mounted.
 check_empty() { # check_empty WHEN
     local disk
+    ! ls -d /sys/block/dm-* 2> /dev/null || { echo "$1: this volume is left"; exit 1; }
     ! grep '^md' /proc/mdstat || { echo "$1: this array is left"; exit 1; }
     ! grep ' /run/pgfsbench/mnt/' /proc/mounts || { echo "$1: this is mounted"; exit 1; }
     for disk in "${members[@]}"; do
@@ -34,19 +38,50 @@ killed() { # killed WHEN STEP COMMAND...
     check_empty "$*"
     : $((times++))
 }
-times=0
-for step in check_device wipe create_array wipe_array await_sync make_journal mkfs mount verify; do
-    for when in --stop-before --stop-after; do killed $when $step "${prepare[@]}"; done
-done
-echo "fact: killed while it prepared: $times times"
-times=0
-for step in unmount stop_array make_blank zero_superblock; do
-    for when in --stop-before --stop-after; do
-        helper "${prepare[@]}"
-        killed $when $step release --target t
+killed_while_it_prepared() { # killed_while_it_prepared STEP...
+    local step when
+    times=0
+    for step; do
+        for when in --stop-before --stop-after; do killed $when "$step" "${prepare[@]}"; done
     done
-done
+}
+killed_while_it_released() { # killed_while_it_released STEP...
+    local step when
+    times=0
+    for step; do
+        for when in --stop-before --stop-after; do
+            helper "${prepare[@]}"
+            killed $when "$step" release --target t
+        done
+    done
+}
+use raid1
+killed_while_it_prepared check_device wipe create_array wipe_array await_sync make_journal mkfs mount verify
+echo "fact: killed while it prepared: $times times"
+killed_while_it_released unmount stop_array make_blank
 echo "fact: killed while it released: $times times"
+use lvm-raid1
+killed_while_it_prepared make_part make_group create_volume wipe_array await_sync mkfs
+echo "fact: killed while it prepared a volume: $times times"
+killed_while_it_released unmount remove_volume make_blank
+echo "fact: killed while it released a volume: $times times"
+
+# What another program has written beside the superblock of a member, while the array was stopped, is left alone.
+use raid1
+mke2fs -q /run/lab/other 1M
+helper "${prepare[@]}"
+status=0
+helper --stop-after stop_array release --target t || status=$?
+[ $status = 137 ] || { echo "the release ended with $status"; exit 1; }
+dd if=/run/lab/other of="${members[1]}" bs=1024 skip=1 seek=1 count=1 conv=notrunc,fsync status=none
+before=$(wipefs -n "${members[1]}")
+grep -q ext2 <<< "$before" && grep -q linux_raid_member <<< "$before" || { echo "it holds $before"; exit 1; }
+helper cleanup || { echo "cleanup failed"; exit 1; }
+[ "$(wipefs -n "${members[1]}")" = "$before" ] || { echo "the signature on a member is lost"; exit 1; }
+wipefs -q -a "${members[1]}"
+check_empty "after a foreign signature on a member"
+echo "fact: a foreign signature that comes on a member stays"
+
 mkswap -q "${members[3]}"
 before=$(wipefs -n "${members[3]}")
 if helper "${prepare[@]}"; then echo "a device with a foreign signature was used"; exit 1; fi

@@ -122,7 +122,7 @@ const TARGET: &[Rule] = &[
     rule(
         Much,
         Why::OtherMaking,
-        "kind filesystem mkfs_options mount_options pool_properties dataset_properties log_device log_devices log_size_bytes image_count layout layout_options initial_sync",
+        "kind filesystem mkfs_options mount_options pool_properties dataset_properties log_device log_devices log_size_bytes image_count layout layout_options layout_options.* initial_sync",
     ),
     rule(
         Much,

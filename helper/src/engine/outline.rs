@@ -140,15 +140,9 @@ fn remove_array(
 ) -> Vec<Value> {
     let (program, node) = (program.display(), layer::node_of_array(uuid));
     let stop = line("stop_array", format!("{program} --stop {}", node.display()));
-    let empty = devices_of(plan, devices, role).flat_map(|device| {
-        let device = device.display();
-        let zero = format!("{program} --zero-superblock {device}");
-        [
-            line("make_blank", format!("empty {device}")),
-            line("zero_superblock", zero),
-        ]
-    });
-    iter::once(stop).chain(empty).collect()
+    iter::once(stop)
+        .chain(empty_devices(plan, devices, role))
+        .collect()
 }
 
 /// Removes the volume, and empties each member that is a device.
@@ -156,11 +150,18 @@ fn remove_volume(uuid: &str, plan: &Plan, devices: &Devices) -> Result<Vec<Value
     let dmsetup = exec::require("dmsetup", "dmsetup")?;
     let name = layer::name_of_volume(uuid);
     let remove = layer::remove_volume(&dmsetup, &name, layer::has_udev()).join(" ");
-    let members = devices_of(plan, devices, Role::Filesystem);
-    let empty = members.map(|device| line("make_blank", format!("empty {}", device.display())));
     Ok(iter::once(line("remove_volume", remove))
-        .chain(empty)
+        .chain(empty_devices(plan, devices, Role::Filesystem))
         .collect())
+}
+
+fn empty_devices<'a>(
+    plan: &'a Plan,
+    devices: &'a Devices,
+    role: Role,
+) -> impl Iterator<Item = Value> + 'a {
+    devices_of(plan, devices, role)
+        .map(|device| line("make_blank", format!("empty {}", device.display())))
 }
 
 /// The leaves of a role that are devices.

@@ -156,7 +156,6 @@ impl UndoContext<'_> {
                     kind: PART_OF_LVM,
                     uuid: &uuid_of_part(uuid, number),
                     superblock: LABEL,
-                    mdadm: None,
                 };
                 self.empty_member(member, &part)?;
             }

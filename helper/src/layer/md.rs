@@ -5,7 +5,7 @@ use crate::exec;
 use crate::journal::{Entry, JournalLeaf, Layer, PART_OF_MD, Role};
 use crate::layer::{ArrayFacts, Facts};
 use crate::probe::arrays::{self, Array};
-use crate::probe::contents::{self, Contents};
+use crate::probe::contents::{self, Contents, Signature};
 use crate::probe::device::{self, Access, DeviceFacts, Identity, Opened};
 use crate::probe::kernel::{self, Support};
 use pgfsbench_core::helper::{Filesystem, InitialSync, Layout, LayoutOptions, Prepare};
@@ -103,12 +103,16 @@ pub fn add_geometry(
         Some(copies @ 1..) => members / copies,
         _ => layout.data_members(members),
     };
-    let value = |option: &str| -> Option<&str> {
-        let at = given.iter().position(|o| o == option)?;
-        given.get(at + 1).map(String::as_str)
+    // mkfs.xfs adds up what it is given of an option, and mke2fs takes the last.
+    let values = |option: &str| {
+        let pairs = given.windows(2).filter(|pair| pair[0] == option);
+        let values: Vec<&str> = pairs.map(|pair| pair[1].as_str()).collect();
+        values
     };
     let names = |option: &str, names: &[&str]| {
-        let pairs = value(option).unwrap_or_default().split(',');
+        let pairs = values(option)
+            .into_iter()
+            .flat_map(|value| value.split(','));
         let mut keys = pairs.map(|pair| pair.split('=').next().unwrap_or_default());
         keys.any(|key| names.contains(&key))
     };
@@ -124,7 +128,7 @@ pub fn add_geometry(
             }
         }
         Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4 => {
-            let requested: Option<u64> = value("-b").and_then(|block| block.parse().ok());
+            let requested: Option<u64> = values("-b").last().and_then(|block| block.parse().ok());
             let is_large = bytes.saturating_mul(data as u64) >= BLOCKS_OF_EXT_FROM;
             let block = requested
                 .or(is_large.then_some(4096))
@@ -205,17 +209,25 @@ pub struct Part<'a> {
     pub uuid: &'a str,
     /// Bytes of the device that hold the signature.
     pub superblock: Range<u64>,
-    /// The program that removes it; None where zeros do.
-    pub mdadm: Option<&'a str>,
+}
+
+impl Part<'_> {
+    /// True if it is on a device, and nothing else: another signature beside it is of another owner.
+    fn is_all_of(&self, contents: &Contents) -> bool {
+        let is_it = |signature: &Signature| {
+            signature.kind == self.kind && signature.uuid.as_deref() == Some(self.uuid)
+        };
+        let signatures = contents.signatures();
+        !signatures.is_empty() && signatures.iter().all(is_it)
+    }
 }
 
 impl UndoContext<'_> {
     /// Stops the array, and empties the members. Images need not be: their files go.
     pub fn stop_array(&mut self, entry: &Entry, role: Role, uuid: &str) -> Result<(), Refusal> {
-        let mdadm = exec::require("mdadm", "mdadm")?.display().to_string();
         if let Some(array) = array(entry, role)? {
             let argv = [
-                mdadm.clone(),
+                exec::require("mdadm", "mdadm")?.display().to_string(),
                 "--stop".into(),
                 array.node.display().to_string(),
             ];
@@ -232,7 +244,6 @@ impl UndoContext<'_> {
                     kind: PART_OF_MD,
                     uuid,
                     superblock: SUPERBLOCK,
-                    mdadm: Some(&mdadm),
                 };
                 self.empty_member(member, &part)?;
             }
@@ -249,44 +260,14 @@ impl UndoContext<'_> {
         let Some((claimed, facts)) = claim_member(path, identity)? else {
             return Ok(());
         };
-        let is_ours = facts.contents.signatures().iter().any(|signature| {
-            signature.kind == part.kind && signature.uuid.as_deref() == Some(part.uuid)
-        });
         match facts.contents {
             Contents::Empty => return self.end_member(identity),
             // All members were wiped before the array was made.
-            _ if !is_ours => return self.journal.forget_held(identity),
+            _ if !part.is_all_of(&facts.contents) => return self.journal.forget_held(identity),
             _ => check_unused(path, facts.in_use)?,
         }
         self.make_blank(&claimed, identity, &part.superblock)?;
-        let Some(mdadm) = part.mdadm else {
-            self.make_blank(&claimed, identity, &(0..0))?;
-            return self.end_member(identity);
-        };
-        // mdadm claims the device itself.
-        let held = claimed.without_claim()?;
-        if !held.is_still(&facts.identity)? {
-            return Err(Refusal::new(
-                Kind::NotInThisState,
-                format!("device {path} has just been exchanged"),
-            )
-            .hint("Run pgfsbench-helper cleanup."));
-        }
-        let node = held.node.display().to_string();
-        self.run(
-            "zero_superblock",
-            &[mdadm.to_owned(), "--zero-superblock".into(), node],
-        )?;
-        let number = held.number;
-        let claimed = claim_member(path, identity)?;
-        let Some((claimed, facts)) = claimed.filter(|(claimed, _)| claimed.number == number) else {
-            return self.journal.end_erasing(identity);
-        };
-        // mdadm leaves some bytes of the superblock.
-        if let Contents::Unknown(_) = facts.contents {
-            check_unused(path, facts.in_use)?;
-            self.make_blank(&claimed, identity, &(0..0))?;
-        }
+        self.make_blank(&claimed, identity, &(0..0))?;
         self.end_member(identity)
     }
 
@@ -355,6 +336,31 @@ mod tests {
     }
 
     #[test]
+    fn a_member_with_a_signature_beside_the_superblock_is_left_alone() {
+        let part = Part {
+            kind: PART_OF_MD,
+            uuid: "1",
+            superblock: SUPERBLOCK,
+        };
+        let signature = |kind: &str, uuid: &str| Signature {
+            kind: kind.into(),
+            label: None,
+            uuid: Some(uuid.into()),
+        };
+        let own = || signature(PART_OF_MD, "1");
+        assert!(part.is_all_of(&Contents::Signature(own())));
+        for other in [
+            Contents::Signature(signature(PART_OF_MD, "2")),
+            Contents::Several(vec![own(), signature("ext4", "3")]),
+            Contents::Several(vec![signature("swap", "4"), own()]),
+            Contents::Table("gpt".into()),
+            Contents::Unknown("some bytes".into()),
+        ] {
+            assert!(!part.is_all_of(&other), "{other}");
+        }
+    }
+
+    #[test]
     fn the_stripes_of_the_array_are_handed_to_mkfs() {
         let options = |filesystem, layout, of_layout: &str, mkfs: &str| {
             let request = request(filesystem, layout, of_layout, mkfs);
@@ -364,6 +370,14 @@ mod tests {
             options.join(" ")
         };
         let xfs = |layout, of_layout, mkfs| options(Filesystem::Xfs, layout, of_layout, mkfs);
+        assert_eq!(
+            xfs(
+                Layout::Raid5,
+                r#"{"chunk": "64k"}"#,
+                "-d agcount=8 -d su=64k,sw=3"
+            ),
+            "-d agcount=8 -d su=64k,sw=3"
+        );
         assert_eq!(
             xfs(Layout::Raid5, r#"{"chunk": "64k"}"#, ""),
             "-d su=65536,sw=3"

@@ -23,7 +23,7 @@ fn arrays_by_the_helper_in_a_guest() {
         "finding raid_write_hole of lvm-raid5, lvm-raid6, raid5, raid6",
         "8 waits for a sync",
         "checked: lvm-raid1, raid5",
-        "24 superblocks removed",
+        "24 members of arrays and 23 of volumes emptied",
         "36 volumes removed",
         "5 of 5 disks are usable again",
         "0 arrays are left",
@@ -50,7 +50,7 @@ fn mirrored_logs_by_the_helper_in_a_guest() {
         "finding raid_without_bitmap of alone, striped".into(),
         "remount 2 times".into(),
         "2 waits for a sync".into(),
-        "4 superblocks removed".into(),
+        "6 members emptied".into(),
         "known devices of logs: 2".into(),
         "4 of 4 disks are usable again".into(),
         "0 arrays are left".into(),
@@ -66,7 +66,10 @@ fn mirrored_logs_by_the_helper_in_a_guest() {
 fn killed_at_any_step_no_array_of_a_log_is_left_in_a_guest() {
     let expected = [
         "killed while it prepared: 18 times",
-        "killed while it released: 8 times",
+        "killed while it released: 6 times",
+        "killed while it prepared a volume: 12 times",
+        "killed while it released a volume: 6 times",
+        "a foreign signature that comes on a member stays",
         "a foreign signature on a device of the log is refused, and stays",
     ];
     let guest = GuestScript("ext4+disks4", 1800, "tests/lab/killed_log.sh");
