@@ -19,7 +19,7 @@ mod undo;
 mod zfs;
 
 use crate::config::Config;
-use crate::journal::{Entry, Journal, Layer, State};
+use crate::journal::{Entry, Journal, Layer, State, Turn};
 use crate::layer::{Part, PlannedLeaf, Role, Step};
 use crate::place::{DIRECTORY, Place};
 use crate::plan::Plan;
@@ -65,6 +65,11 @@ impl Engine {
 
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// One thing is changed at a time.
+    pub fn turn(&self) -> &Turn {
+        &self.journal.turn
     }
 
     /// Does what a job of this database asks for, which may be for a run.

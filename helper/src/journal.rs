@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 mod entry;
 mod made;
+mod turn;
 
 use entry::believe;
 pub use entry::{Entry, JournalLeaf, KeptPool, Layer, Part, Role, State};
@@ -25,6 +26,7 @@ pub use made::{
     Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
     claim_of_member,
 };
+pub use turn::Turn;
 
 const LONGEST: u64 = 64 << 10;
 /// The time for which another helper may hold the lock.
@@ -44,6 +46,8 @@ pub struct Journal {
     entries: OwnedFd,
     made: OwnedFd,
     erasing: OwnedFd,
+    /// Taken by the jobs of `serve`.
+    pub turn: Turn,
 }
 
 impl Journal {
@@ -54,6 +58,7 @@ impl Journal {
             entries: secure::make_directory(&path.join("journal"), 0o700)?,
             made: secure::make_directory(&path.join("made"), 0o700)?,
             erasing: secure::make_directory(&path.join("erasing"), 0o700)?,
+            turn: Turn::default(),
             path,
         })
     }
@@ -97,8 +102,8 @@ impl Journal {
         }
     }
 
-    /// Lets others have the lock while `act` goes on, and takes it again, however long another one then holds it. Until that no one undoes the entry of
-    /// this place: see [`Self::is_lent`].
+    /// Lets others have the lock and the turn while `act` goes on, and takes them again, however long another one then holds them. Until that no one undoes
+    /// the entry of this place: see [`Self::is_lent`].
     pub fn lend_lock<T>(
         &self,
         lock: &File,
@@ -112,7 +117,7 @@ impl Journal {
         let failed_lock = |e| failed("lock", &path, e);
         flock(&busy, FlockOperation::NonBlockingLockExclusive).map_err(failed_lock)?;
         flock(lock, FlockOperation::Unlock).map_err(failed_lock)?;
-        let outcome = act();
+        let outcome = self.turn.lend(act);
         while let Err(e) = flock(lock, FlockOperation::NonBlockingLockExclusive) {
             if !matches!(e, Errno::WOULDBLOCK | Errno::INTR) {
                 return Err(failed_lock(e));
@@ -257,29 +262,34 @@ impl Journal {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use pgfsbench_core::helper::Filesystem;
-
-    fn journal(root: &Path) -> Journal {
+impl Journal {
+    /// A journal in a directory of the test.
+    fn of_test(root: &Path) -> Self {
         let directory = |name: &str| -> OwnedFd {
             let path = root.join(name);
             std::fs::create_dir_all(&path).unwrap();
             File::open(path).unwrap().into()
         };
-        Journal {
+        Self {
             state: directory("state"),
             entries: directory("journal"),
             made: directory("made"),
             erasing: directory("erasing"),
+            turn: Turn::default(),
             path: root.to_owned(),
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgfsbench_core::helper::Filesystem;
 
     #[test]
     fn others_have_the_lock_while_it_is_lent_and_leave_the_place_alone() {
         let root = tempfile::tempdir().unwrap();
-        let (own, other) = (journal(root.path()), journal(root.path()));
+        let (own, other) = (Journal::of_test(root.path()), Journal::of_test(root.path()));
         let place = Place::of_key("bench@t").unwrap();
         let lock = own.try_lock().unwrap().unwrap();
         assert!(other.try_lock().unwrap().is_none());
@@ -302,7 +312,7 @@ mod tests {
     #[test]
     fn a_file_that_a_killed_helper_has_left_lends_nothing_and_goes_with_the_entry() {
         let root = tempfile::tempdir().unwrap();
-        let journal = journal(root.path());
+        let journal = Journal::of_test(root.path());
         let place = Place::of_key("bench@t").unwrap();
         let left = root.path().join("journal").join(lent(&place.key()));
         std::fs::write(&left, "").unwrap();

@@ -52,8 +52,6 @@ pub struct Options {
 
 struct Shared {
     engine: Engine,
-    /// One thing is changed at a time.
-    work: Mutex<()>,
     /// Jobs that are being done.
     doing: AtomicUsize,
     /// Jobs that are over, and whose databases are being told.
@@ -100,7 +98,6 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
     undo_interrupted(&engine)?;
     let shared = Arc::new(Shared {
         engine,
-        work: Mutex::new(()),
         doing: AtomicUsize::new(0),
         telling: AtomicUsize::new(0),
         stopping: AtomicBool::new(false),

@@ -14,7 +14,7 @@ COMMENT ON COLUMN fsbench.progress.target IS 'Target';
 COMMENT ON COLUMN fsbench.progress.workload IS 'Workload';
 COMMENT ON COLUMN fsbench.progress.phase IS 'queued, provision, load, vacuum, checkpoint, warmup, measure, verify, maintenance, recovery, collect or cleanup';
 COMMENT ON COLUMN fsbench.progress.percent IS 'How much of the phase is done, in percent; NULL where unknown';
-COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: rows in load, statements in vacuum, milliseconds or transactions in warmup and measure, cycles of a search for the sustainable rate (of how many it can take at most); of the workload fsync, bytes of its file in provision and tests in measure; steps in maintenance';
+COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: rows in load, statements in vacuum, milliseconds or transactions in warmup and measure, cycles of a search for the sustainable rate (of how many it can take at most); in provision, percent of the sync of an array that the helper makes; of the workload fsync, bytes of its file in provision and tests in measure; steps in maintenance';
 COMMENT ON COLUMN fsbench.progress.total IS 'Steps of the phase in all; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.seconds_left IS 'Seconds left in the phase, from its speed so far; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.phase_seconds IS 'Seconds in the phase so far';

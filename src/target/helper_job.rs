@@ -193,11 +193,33 @@ pub fn wait_for_release(id: i64) -> Result<(), Fault> {
             _ if there => seen = Instant::now(),
             _ => {}
         }
-        if seen.elapsed() > AWAY || began.elapsed() > RELEASE {
+        if seen.elapsed() > AWAY {
             return Err(not_running(true).hint("It is released when pgfsbench-helper runs again."));
+        }
+        if began.elapsed() > RELEASE {
+            return Err(at_other_work(id));
         }
         process::wait(POLL);
     }
+}
+
+/// The error if the helper has had other jobs for so long.
+fn at_other_work(id: i64) -> Fault {
+    Fault::new(sqlstate::NOT_IN_THIS_STATE, "pgfsbench-helper has other jobs before it")
+        .detail("It does one at a time, and in one it may wait until an array is in sync.")
+        .hint(format!(
+            "It comes to this one by itself. To see how far it is: SELECT job_id, target, action, status FROM fsbench.helper_job WHERE job_id <= {id} ORDER BY job_id DESC LIMIT 5."
+        ))
+}
+
+/// How far the array is in sync that the helper waits for in a job of this run, in percent; None while it waits for none. In a transaction.
+pub fn sync_percent(run_id: i64) -> Result<Option<u64>, Fault> {
+    let percent = sql::read_latest(
+        "SELECT substring(steps -> -1 ->> 'output' FROM '^([0-9]+) % ') FROM fsbench.helper_job \
+         WHERE run_id = $1::bigint AND status = 'running' AND steps -> -1 ->> 'step' = 'await_sync'",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(percent.and_then(|percent| percent.parse().ok()))
 }
 
 /// Steps of the helper in the last job of this kind for a run, each with its milliseconds. In a transaction.

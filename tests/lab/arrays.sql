@@ -11,7 +11,20 @@ FROM (VALUES ('raid0', NULL, NULL, 4), ('linear', NULL, NULL, 4), ('raid1', '{"b
              ('lvm-raid10', '{"chunk": "128k"}', 'skip', 4)) AS t (layout, options, sync, members) \g /dev/null
 -- A run begins when what the one before has made is removed.
 SELECT format('SELECT run_id FROM fsbench.run(target => %L, scale => 1, clients => 2, transactions => 50, seed => 1, options => ''{"wait_turn": true}'')', layout)
-FROM unnest('{lvm-linear,lvm-stripe,lvm-raid1,lvm-raid5,lvm-raid6,lvm-raid10,raid0,linear,raid1,raid5,raid6,raid10}'::text[]) AS layout \gexec
+FROM unnest('{lvm-linear,lvm-stripe,lvm-raid1,lvm-raid5,lvm-raid6,lvm-raid10,raid0,linear,raid1,raid5,raid10}'::text[]) AS layout \gexec
+DO $$ BEGIN WHILE EXISTS (SELECT FROM fsbench.progress) LOOP PERFORM pg_sleep(0.1); END LOOP; END $$;
+SELECT fsbench.start(target => 'raid6', scale => 1, clients => 2, transactions => 50, seed => 1) \g /dev/null
+DO $$
+DECLARE
+    seen boolean := false;
+BEGIN
+    WHILE EXISTS (SELECT FROM fsbench.progress) LOOP
+        seen := seen OR EXISTS (SELECT FROM fsbench.progress WHERE phase = 'provision' AND percent BETWEEN 1 AND 99);
+        PERFORM pg_sleep(0.05);
+    END LOOP;
+    PERFORM set_config('lab.seen', seen::text, false);
+END $$;
+SELECT 'fact: a sync under way is seen: ' || current_setting('lab.seen');
 -- In a slow guest, what was made is still being removed when the run has returned.
 DO $$ BEGIN WHILE EXISTS (SELECT FROM fsbench.progress) LOOP PERFORM pg_sleep(0.1); END LOOP; END $$;
 SELECT format('fact: %s %s, %s of %s disks, chunk %s, bitmap %s, degraded %s, stripes %s and %s', r.target, r.status, a ->> 'level', a ->> 'raid_disks',

@@ -277,7 +277,6 @@ fn made_name(uuid: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn members_of_one_filesystem_are_remembered_apart() {
@@ -362,26 +361,10 @@ mod tests {
         }
     }
 
-    /// A journal in a directory of the test.
-    fn journal(root: &Path) -> Journal {
-        let directory = |name: &str| -> OwnedFd {
-            let path = root.join(name);
-            std::fs::create_dir(&path).unwrap();
-            std::fs::File::open(path).unwrap().into()
-        };
-        Journal {
-            state: directory("state"),
-            entries: directory("journal"),
-            made: directory("made"),
-            erasing: directory("erasing"),
-            path: root.to_owned(),
-        }
-    }
-
     #[test]
     fn what_is_on_a_device_after_its_release_is_not_ours() {
         let root = tempfile::tempdir().unwrap();
-        let journal = journal(root.path());
+        let journal = Journal::of_test(root.path());
         let marked = identity(Some("S1"));
         let erasing = erasing(Some("S1"));
         journal.begin_erasing("b@t", &erasing).unwrap();

@@ -2,7 +2,7 @@
 //! other database waits for it.
 
 use super::answers::AnswerSender;
-use super::{CountGuard, PATIENCE, Shared, lock};
+use super::{CountGuard, PATIENCE, Shared};
 use crate::config::Database;
 use crate::engine::Engine;
 use crate::output::log;
@@ -51,7 +51,7 @@ pub fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io
         let is_recorded =
             matches!(heard, Ok(Some(Message::Told { job: of, recorded: true })) if of == job);
         if let (Request::Prepare { target, .. }, true) = (&order.request, is_made) {
-            settle(&shared.engine, shared, &database.name, target, is_recorded);
+            settle(&shared.engine, &database.name, target, is_recorded);
         }
         match heard? {
             Some(Message::Told { job: of, .. }) if of == job => {}
@@ -69,9 +69,9 @@ fn offence(what: &str) -> io::Error {
 fn carry_out(database: &Name, shared: &Shared, order: &Order, sender: &AnswerSender) -> Reply {
     let Order { job, run, request } = order;
     // A request that changes nothing need not wait for the others.
-    let _work = match request {
+    let _turn = match request {
         Request::Describe | Request::Plan { .. } => None,
-        _ => Some(lock(&shared.work)),
+        _ => Some(shared.engine.turn().take()),
     };
     // The work goes on even if the process does not listen.
     let mut tell = |report| {
@@ -89,8 +89,8 @@ fn carry_out(database: &Name, shared: &Shared, order: &Order, sender: &AnswerSen
 }
 
 /// Keeps a prepared target only if its caller can know of it: no other program would ever release it.
-fn settle(engine: &Engine, shared: &Shared, database: &Name, target: &Name, is_recorded: bool) {
-    let _work = lock(&shared.work);
+fn settle(engine: &Engine, database: &Name, target: &Name, is_recorded: bool) {
+    let _turn = engine.turn().take();
     let outcome = match is_recorded {
         true => engine.keep(database, target),
         false => {

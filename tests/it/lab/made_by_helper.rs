@@ -7,19 +7,20 @@ use super::boot::GuestScript;
 #[ignore = "`make soak` has it"]
 fn arrays_by_the_helper_in_a_guest() {
     let expected = [
+        "a sync under way is seen: true",
         "raid0 done, raid0 of 4 disks, chunk 524288, bitmap none, degraded -, stripes 524288 and 2097152",
         "linear done, linear of 4 disks, chunk 0, bitmap none, degraded -, stripes 0 and 0",
         "raid1 done, raid1 of 4 disks, chunk 0, bitmap +8, degraded 0, stripes 0 and 0",
         "raid5 done, raid5 of 4 disks, chunk 65536, bitmap none, degraded 0, stripes 65536 and 196608",
-        "raid6 done, raid6 of 4 disks, chunk 524288, bitmap none, degraded 0, stripes 524288 and 1048576",
         "raid10 done, raid10 of 4 disks, chunk 262144, bitmap none, degraded 0, stripes 262144 and 524288",
+        "raid6 done, raid6 of 4 disks, chunk 524288, bitmap none, degraded 0, stripes 524288 and 1048576",
         "lvm-linear done, linear 4, stripes 0 and 0, durable by settings (not tried)",
         "lvm-stripe done, striped 4, stripes 65536 and 262144, durable by settings (not tried)",
         "lvm-raid1 done, raid raid1, stripes 0 and 0, durable by settings (not tried)",
         "lvm-raid5 done, raid raid5_ls, stripes 65536 and 196608, durable by settings (not tried); lvm-raid5 has a write hole",
         "lvm-raid6 done, raid raid6_zr, stripes 65536 and 196608, durable by settings (not tried); lvm-raid6 has a write hole",
         "lvm-raid10 done, raid raid10, stripes 131072 and 262144, durable by settings (not tried)",
-        "finding raid_without_bitmap of raid5, raid6, raid10",
+        "finding raid_without_bitmap of raid5, raid10, raid6",
         "finding raid_write_hole of lvm-raid5, lvm-raid6, raid5, raid6",
         "8 waits for a sync",
         "checked: lvm-raid1, raid5",

@@ -2,7 +2,8 @@
 
 use std::{
     path::{Path, PathBuf},
-    time::Duration,
+    sync::atomic::Ordering::Relaxed,
+    time::{Duration, Instant},
 };
 
 use pgfsbench_core::spec::{Actor, Cache, HelperTask};
@@ -22,6 +23,9 @@ use crate::{
     store::{self, definition},
     target::{self, ServerPlace, Target, helper_job},
 };
+
+/// The pause between two looks at how far an array is in sync.
+const LOOK: Duration = Duration::from_millis(250);
 
 impl Run {
     /// Has the helper make the filesystem; gives the directory for the server.
@@ -131,7 +135,16 @@ impl Run {
         let run_id = Some(self.run_id);
         let patience = self.patience();
         let began_ns = clock::now_ns();
-        let mut check_interrupts = || self.check_interrupts();
+        let (progress, mut looked) = (&self.board.run, Instant::now());
+        let mut check_interrupts = || {
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                let percent = xact::transaction(|| helper_job::sync_percent(self.run_id))?;
+                progress.total.store(percent.map_or(0, |_| 100), Relaxed);
+                progress.done.store(percent.unwrap_or(0), Relaxed);
+            }
+            self.check_interrupts()
+        };
         let result = helper_job::ask(
             run_id,
             target,

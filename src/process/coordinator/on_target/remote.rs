@@ -283,6 +283,8 @@ impl Run {
         self.create_extension(connection, script)?;
         let has_statements = self.ask(connection, statements::LOADED, &[])?;
         if has_statements == "t" {
+            // A copy of a server may have no such schema.
+            self.ask(connection, "CREATE SCHEMA IF NOT EXISTS public", &[])?;
             let create = format!(
                 "CREATE EXTENSION IF NOT EXISTS {} SCHEMA public",
                 statements::EXTENSION
