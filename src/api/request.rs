@@ -102,7 +102,7 @@ fn checkpoint_timeout_ms() -> Result<u64, Fault> {
 pub fn specify(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
     // Before anything that depends on the server: a wrong argument is wrong everywhere.
     let facts = session::with_rights_of(ready.owner, || facts(arguments))?;
-    check_own_data(arguments)?;
+    check_own_data(arguments.data.as_deref())?;
     let spec = workload::resolve(arguments, &facts)?;
     check_keep(&spec, ready.owner)?;
     check_session(&spec, arguments)?;
@@ -176,7 +176,7 @@ pub fn with_hash(mut arguments: RunArguments) -> Result<RunArguments, Fault> {
 pub fn planned(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
     let mut facts = session::with_rights_of(ready.owner, || facts(arguments))?;
     facts.free_worker_slots = u32::from(u16::MAX);
-    check_own_data(arguments)?;
+    check_own_data(arguments.data.as_deref())?;
     let spec = workload::resolve(arguments, &facts)?;
     check_keep(&spec, ready.owner)?;
     check_scripts_by_connection(arguments, facts.by_connection, ready.owner)?;
@@ -186,8 +186,8 @@ pub fn planned(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
 }
 
 /// A copy of a server has all data of that server. A role that may make such copies may use them. Comes before the refusals that name databases.
-fn check_own_data(arguments: &RunArguments) -> Result<(), Fault> {
-    let Some(data) = &arguments.data else {
+pub fn check_own_data(data: Option<&str>) -> Result<(), Fault> {
+    let Some(data) = data else {
         return Ok(());
     };
     let may = sql::read(

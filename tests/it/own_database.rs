@@ -271,7 +271,7 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
     execute(
         &mut client,
         "SELECT fsbench.experiment('planned', targets => '{here}', factors => '{\"clients\": [1, 2]}', workload => 'script', scripts => 'SELECT 1;', \
-         data => 'shop', database => 'shop', duration => '1 s', start => false)",
+         data => 'shop', database => 'shop', duration => '1 s', max_blocks => 3, start => false)",
     );
     assert_refused(
         &mut client,
@@ -282,7 +282,12 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
             "Experiment \"planned\" is not over",
         ],
     );
-    execute(&mut client, "SELECT fsbench.cancel_experiment('planned')");
+    execute(&mut client, "SELECT fsbench.resume_experiment('planned')");
+    execute(&mut client, "CALL fsbench.wait_experiment('planned')");
+    let ended = "SELECT status, (SELECT count(*) >= 6 FROM fsbench.experiment_run r WHERE r.experiment_id = e.experiment_id AND outcome = 'measured') \
+                 FROM fsbench.experiment e WHERE experiment = 'planned'";
+    assert_eq!(row(&mut client, ended), "done|t");
+    assert_eq!(others_in_wal(&place.server, &lsn), Vec::<String>::new());
     another_database_needs_the_data(&place);
     // Data that a run has loaded go, and a copy with a name stays.
     execute(&mut client, "SELECT fsbench.drop_prepared_data()");
@@ -298,7 +303,6 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
         &["do not exist"],
     );
     assert_eq!(state(&place.server), before);
-    assert_eq!(others_in_wal(&place.server, &lsn), Vec::<String>::new());
     place.nothing_is_left("runs on a copy");
     let prepared = place
         .server
@@ -345,6 +349,26 @@ fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
     let id = row(&mut operator, &run(read, who));
     let status = format!("SELECT status FROM fsbench.result WHERE run_id = {id}");
     assert_eq!(row(&mut client, &status), "done");
+    // The right may be revoked while an experiment waits to be started.
+    execute(
+        &mut operator,
+        "SELECT fsbench.experiment('waiting', targets => '{here}', factors => '{\"clients\": [1, 2]}', workload => 'script', scripts => 'SELECT 1;', \
+         data => 'shop', database => 'shop', duration => '1 s', start => false)",
+    );
+    execute(
+        &mut client,
+        "REVOKE EXECUTE ON FUNCTION fsbench.prepare_data FROM op",
+    );
+    assert_refused(
+        &mut operator,
+        "SELECT fsbench.resume_experiment('waiting')",
+        "42501",
+        &["permission denied to use the data"],
+    );
+    execute(
+        &mut client,
+        "GRANT EXECUTE ON FUNCTION fsbench.prepare_data TO op; SELECT fsbench.cancel_experiment('waiting')",
+    );
     for forbidden in [
         "SELECT card FROM secret;",
         "UPDATE item SET stock = 0;",

@@ -32,7 +32,12 @@ use serde_json::{Map, Value};
 
 use super::{tell_conductor, too_many_databases, unknown};
 use crate::{
-    api::{guard, guard::Ready, request, run},
+    api::{
+        guard,
+        guard::Ready,
+        request::{self, check_own_data},
+        run,
+    },
     errors::{Fault, read_stored, sqlstate, wrong_arguments},
     pg::{arguments, report, session, sql, text::ReturnedText, xact},
     random,
@@ -303,14 +308,20 @@ fn check_has_place(ready: &Ready) -> Result<(), Fault> {
 /// Has an experiment that is recorded go on.
 pub fn start(ready: &Ready, id: i64) -> Result<(), Fault> {
     check_has_place(ready)?;
+    let (mark, role, data): (String, u32, Option<String>) = session::with_rights_of(
+        ready.owner,
+        || {
+            let text = sql::write(
+                "SELECT jsonb_build_array(e.mark, coalesce(r.oid::bigint, 0), e.asked -> 'run' ->> 'data') FROM fsbench.experiment e \
+                   LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by WHERE e.experiment_id = $1::bigint",
+                &[Some(&id.to_string())],
+            )?;
+            read_stored("experiment", &text.unwrap_or_default())
+        },
+    )?;
+    // The right to use the data may have been revoked since.
+    check_own_data(data.as_deref())?;
     session::with_rights_of(ready.owner, || {
-        let text = sql::write(
-            "SELECT jsonb_build_array(e.mark, coalesce(r.oid::bigint, 0), e.asked -> 'run' ->> 'data') FROM fsbench.experiment e \
-               LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by WHERE e.experiment_id = $1::bigint",
-            &[Some(&id.to_string())],
-        )?;
-        let (mark, role, data): (String, u32, Option<String>) =
-            read_stored("experiment", &text.unwrap_or_default())?;
         marker::write(id, &mark, ready.extension, role, data)?;
         store::set_status(id, "queued", None)
     })?;
