@@ -21,7 +21,7 @@ use pgfsbench_core::{
     refusal::quoted,
     target::{
         backup::{self, Contents, Guarded},
-        original::{self, Facts, Original, TABLESPACES},
+        original::{self, Facts, Original, TABLESPACES, TEMPORARY},
     },
     units::format_bytes,
 };
@@ -40,8 +40,6 @@ use crate::{
 
 /// Directories within each other; a data directory has fewer.
 const DEEPEST: u32 = 16;
-/// Files that a backup does not need: what sorts have left, and data of pgfsbench.
-const TEMPORARY: &[u8] = b"pgsql_tmp";
 /// Bytes that are copied before the next check for interrupts.
 const PART: u64 = 64 << 20;
 
@@ -60,12 +58,13 @@ pub fn prepare(
     let bytes = backup.bytes()?;
     let place = Place::open(&mut interrupts)?;
     base_backup::check_free(&place, name)?;
-    base_backup::make_room(&place, original::needed_bytes(bytes, 0))?;
+    let needed = original::needed_bytes(bytes, 0);
+    base_backup::make_room(&place, needed)?;
     report::notice(
         format!("a backup of {} is copied", format_bytes(bytes)),
         Some("Copies load no libraries of the server that the backup is of.".into()),
     );
-    let (server, lock) = place.receive(&random::mark())?;
+    let (server, lock) = place.receive(&random::mark(), needed)?;
     // Runs may use the place meanwhile.
     drop(place);
     let made = xact::catch(|| make(&backup, &server, &programs, owner, bytes));

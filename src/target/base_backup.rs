@@ -1,14 +1,18 @@
 //! A base backup of this server becomes prepared data with a name. The copy recovers once, so that each run copies a server that was
 //! shut down.
 
-use std::fs::{self, File};
+use std::{
+    fs::{self, File},
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use pgfsbench_core::{
     quoting,
     refusal::quoted,
     target::{
         cluster::Cluster,
-        original::{self, FILES, Facts, Original, SETTINGS},
+        original::{self, ENCRYPTED, FILES, Facts, Original, OtherFiles, SETTINGS},
         prepared_data::DataKey,
     },
     units::format_bytes,
@@ -44,6 +48,9 @@ const FOR_RECOVERY: [(&str, &str); 8] = [
     ("wal_level", "minimal"),
 ];
 
+/// Time between two checks of the room that is left while a server is copied.
+const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
+
 /// The major version of this server.
 pub const MAJOR: u32 = pg_sys::PG_VERSION_NUM / 10_000;
 
@@ -58,8 +65,9 @@ const EVENT_TRIGGERS: &str =
     "SELECT coalesce(jsonb_agg(evtname), '[]') FROM pg_event_trigger WHERE evtenabled <> 'D'";
 /// Databases that can be connected to.
 const DATABASES: &str = "SELECT coalesce(jsonb_agg(datname), '[]') FROM pg_database WHERE datallowconn AND datconnlimit <> -2";
-/// Libraries that sessions of a database or a role of the original load. The backup may name any file.
+/// Libraries that sessions of a database, a role or all roles of the original load. The backup may name any file.
 const SESSION_LIBRARIES: &str = "SELECT coalesce(jsonb_agg(format('ALTER %s RESET %I', CASE \
+      WHEN s.setrole = 0 AND s.setdatabase = 0 THEN 'ROLE ALL' \
       WHEN s.setrole = 0 THEN format('DATABASE %I', d.datname) \
       WHEN s.setdatabase = 0 THEN format('ROLE %I', r.rolname) \
       ELSE format('ROLE %I IN DATABASE %I', r.rolname, d.datname) END, split_part(c, '=', 1))), '[]') \
@@ -81,11 +89,11 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fa
     facts.check(&programs.user)?;
     let place = Place::open(&mut interrupts)?;
     check_free(&place, name)?;
-    let needed = facts.needed_bytes();
+    let needed = facts.needed_bytes(other_files());
     make_room(&place, needed)?;
     let (loaded, left_out) = facts.libraries();
     tell(needed, &loaded, &left_out);
-    let (server, lock) = place.receive(&random::mark())?;
+    let (server, lock) = place.receive(&random::mark(), needed)?;
     // Runs may use the place meanwhile.
     drop(place);
     let made = xact::catch(|| make(&server, &programs, &facts, owner, max_rate));
@@ -139,6 +147,29 @@ pub fn interrupts() -> Result<(), Fault> {
     xact::catch(process::check_interrupts)
 }
 
+/// Checks for interrupts while pg_basebackup makes a copy in this directory, and that others keep their reserve: WAL grows without a limit as long as
+/// the copy is made.
+fn while_copying(copy: &Path) -> impl FnMut() -> Result<(), Fault> {
+    let mut checked_at = Instant::now();
+    move || {
+        interrupts()?;
+        if checked_at.elapsed() < BETWEEN_CHECKS {
+            return Ok(());
+        }
+        checked_at = Instant::now();
+        prepared_data::check_reserve(copy)
+    }
+}
+
+/// Files of this server that belong to no database, as far as they can be read.
+fn other_files() -> OtherFiles {
+    let data = session::data_directory();
+    OtherFiles {
+        copied: prepared_data::bytes_now(&data, &original::is_in_no_database),
+        wal: prepared_data::bytes_now(&data.join("pg_wal"), &|_| true),
+    }
+}
+
 fn tell(needed: u64, loaded: &[String], left_out: &[String]) {
     let mut left_out = left_out.to_vec();
     left_out.retain(|library| library != "pgfsbench");
@@ -154,7 +185,7 @@ fn tell(needed: u64, loaded: &[String], left_out: &[String]) {
     report::notice(
         format!("this server is copied: up to {}", format_bytes(needed)),
         Some(format!(
-            "The view pg_stat_progress_basebackup shows how far it is.{loaded}{not_loaded}"
+            "The view pg_stat_progress_basebackup shows how far it is. Unlogged tables are empty in the copy.{loaded}{not_loaded}"
         )),
     );
 }
@@ -166,7 +197,15 @@ fn facts(user: &str) -> Result<Facts, Fault> {
     let files = FILES.join(",");
     // The lock may have waited for a tablespace.
     let text = sql::read_latest(query, &[Some(user), Some(&names), Some(&files)])?;
-    read_json("facts of this server", &text.unwrap_or_default())
+    let facts: Facts = read_json("facts of this server", &text.unwrap_or_default())?;
+    let data = session::data_directory();
+    let encrypted = ENCRYPTED
+        .into_iter()
+        .filter(|name| data.join(name).exists());
+    Ok(Facts {
+        encrypted: encrypted.map(str::to_owned).collect(),
+        ..facts
+    })
 }
 
 /// Makes the copy, and has it recover. Gives the databases that a run can work in.
@@ -179,7 +218,7 @@ fn make(
 ) -> Result<Vec<String>, Fault> {
     let Programs { bindir, user } = programs;
     let argv = facts.base_backup(bindir, user, &server.directory, max_rate);
-    server.back_up(&argv, user, &mut interrupts)?;
+    server.back_up(&argv, user, &mut while_copying(&server.directory))?;
     server.take_in(&facts.tablespaces)?;
     let data = session::data_directory();
     let resolved = fs::canonicalize(&data).map_err(|e| of_file("look at", &data, &e))?;

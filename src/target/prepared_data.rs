@@ -19,7 +19,7 @@ pub use pgfsbench_core::target::{
 use pgfsbench_core::{
     spec::{OwnData, Spec},
     target::prepared_data::{
-        Copied, FreeSpace, MadeBy, is_ours, mark_of,
+        self, Copied, FreeSpace, MadeBy, UnderWay, is_ours, mark_of,
         places::{Directory, Identity, Role, each_once, still_remembered},
     },
 };
@@ -288,13 +288,15 @@ impl Place {
         Ok(Some((path.join("data"), note)))
     }
 
-    /// Makes the directories of a server that is to become data with a name. They are its maker's as long as the file is open.
-    pub fn receive(&self, mark: &str) -> Result<(TargetServer, File), Fault> {
+    /// Makes the directories of a server that is to become data with a name. They are its maker's as long as the file is open. The file announces to
+    /// others how many bytes the data will take.
+    pub fn receive(&self, mark: &str, bytes: u64) -> Result<(TargetServer, File), Fault> {
         let server = TargetServer::at(&self.directory, mark)?.ending_with(INCOMING);
         server.make_directories()?;
         let path = server.directory.join(LOCK);
-        let locked = File::create_new(&path).and_then(|file| {
+        let locked = File::create_new(&path).and_then(|mut file| {
             flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            file.write_all(bytes.to_string().as_bytes())?;
             Ok(file)
         });
         let file = locked.map_err(|e| of_file("lock", &path, &e))?;
@@ -309,7 +311,7 @@ impl Place {
         check_interrupts: CheckInterrupts,
     ) -> Result<Result<(), String>, Fault> {
         let mut all = self.all()?;
-        let mut room = room(&self.directory, &all);
+        let mut room = room(&self.directory, &all)?;
         // Nothing is removed if all of it would not be enough.
         if let Some(why) = room.why_not(bytes, &self.directory) {
             return Ok(Err(why));
@@ -411,22 +413,40 @@ fn free(directory: &Path) -> u64 {
     location::space(directory).map_or(u64::MAX, |(free, _)| free)
 }
 
-fn room(directory: &Path, all: &[(PathBuf, Note)]) -> FreeSpace {
+/// Refuses to go on with the copy of a server in this directory when it would take what is reserved for others.
+pub fn check_reserve(copy: &Path) -> Result<(), Fault> {
+    let place = copy.parent().unwrap_or(copy);
+    let reserved = settings::reserved_space_bytes();
+    Ok(prepared_data::check_reserve(free(copy), reserved, place)?)
+}
+
+fn room(directory: &Path, all: &[(PathBuf, Note)]) -> Result<FreeSpace, Fault> {
     let notes = || all.iter().map(|(_, note)| note);
-    FreeSpace {
+    Ok(FreeSpace {
         limit: settings::prepared_data_limit_bytes(),
         reserved: settings::reserved_space_bytes(),
         free: free(directory),
         taken: notes().map(|note| note.bytes).sum(),
         needed: notes().filter(|n| n.is_needed()).map(|n| n.bytes).sum(),
-    }
+        under_way: under_way(directory)?,
+    })
+}
+
+/// Copies that other sessions are making in this directory. Without the lock of the place, a copy counts too whose maker has ended.
+fn under_way(directory: &Path) -> Result<UnderWay, Fault> {
+    let copies = named(directory, INCOMING)?.into_iter().map(|path| {
+        let announced = fs::read_to_string(path.join(LOCK)).ok();
+        let announced = announced.and_then(|text| text.parse::<u64>().ok());
+        (announced, bytes_now(&path, &|_| true))
+    });
+    Ok(UnderWay::of(copies))
 }
 
 /// Whether data are there, and whether they could be loaded now; nothing is waited for or removed.
 pub fn look_for(data_key: &DataKey, bytes: u64) -> Result<(bool, bool), Fault> {
     let directory = directory()?;
     let all = list_in(&directory)?;
-    let why_not = room_below(&directory, &all).why_not(bytes, &directory);
+    let why_not = room_below(&directory, &all)?.why_not(bytes, &directory);
     let is_there = all.iter().any(|(_, note)| note.data_key == *data_key);
     Ok((is_there, why_not.is_none()))
 }
@@ -436,12 +456,12 @@ pub fn look_for_all(data_keys: Vec<(DataKey, u64)>) -> Result<Option<Copied>, Fa
     let directory = directory()?;
     let all = list_in(&directory)?;
     let there: Vec<&DataKey> = all.iter().map(|(_, note)| &note.data_key).collect();
-    let room = room_below(&directory, &all);
+    let room = room_below(&directory, &all)?;
     Ok(Copied::of(data_keys, &there, &room, &directory))
 }
 
 /// The room at a place that the first run may have to make.
-fn room_below(directory: &Path, all: &[(PathBuf, Note)]) -> FreeSpace {
+fn room_below(directory: &Path, all: &[(PathBuf, Note)]) -> Result<FreeSpace, Fault> {
     let place = directory.ancestors().find(|path| path.exists());
     room(place.unwrap_or(directory), all)
 }
@@ -525,6 +545,31 @@ fn bytes_of(directory: &Path) -> io::Result<u64> {
         };
     }
     Ok(bytes)
+}
+
+/// Bytes of the files below a directory as they can be read now: files may come and go meanwhile. Links within it are not followed. `counts` decides
+/// about each path relative to the directory; a directory that does not count is not entered.
+pub fn bytes_now(directory: &Path, counts: &dyn Fn(&Path) -> bool) -> u64 {
+    bytes_below(directory, Path::new(""), counts)
+}
+
+fn bytes_below(directory: &Path, relative: &Path, counts: &dyn Fn(&Path) -> bool) -> u64 {
+    let Ok(entries) = fs::read_dir(directory.join(relative)) else {
+        return 0;
+    };
+    let mut bytes = 0;
+    for entry in entries.flatten() {
+        let path = relative.join(entry.file_name());
+        if !counts(&path) {
+            continue;
+        }
+        bytes += match entry.file_type() {
+            Ok(kind) if kind.is_dir() => bytes_below(directory, &path, counts),
+            Ok(kind) if kind.is_file() => entry.metadata().map_or(0, |found| found.len()),
+            _ => 0,
+        };
+    }
+    bytes
 }
 
 /// Under another name first: should this be interrupted, what is left is gone on with.

@@ -2,6 +2,7 @@
 
 mod backups;
 mod recorded;
+mod room;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows};
 use crate::directory_target::Place;

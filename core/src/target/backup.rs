@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::original::{Facts, TABLESPACES};
+use super::original::{ENCRYPTED, Facts, TABLESPACES};
 use crate::refusal::{Kind, Refusal, quoted};
 
 /// Lines of pg_controldata in which the backup has to be as this server: the programs of this server read no other files.
@@ -27,9 +27,6 @@ const FOR_RECOVERY: [(&str, &str); 2] = [
     ("max_locks_per_xact setting", "max_locks_per_transaction"),
     ("max_prepared_xacts setting", "max_prepared_transactions"),
 ];
-
-/// Entries of data directories that are encrypted.
-const ENCRYPTED: [&str; 2] = ["pg_encryption", "pg_tde"];
 
 const RESTORE: &str =
     "Restore the backup on a test server, and copy that with from_server => true.";
@@ -297,10 +294,12 @@ pub fn check_control(
         bytes,
         data_checksums: checksums != 0,
         wal_segment_bytes,
+        max_wal_bytes: 0,
         tablespaces: Vec::new(),
         has_postgres: true,
         has_superuser: true,
         libraries: String::new(),
+        encrypted: Vec::new(),
         sockets: String::new(),
         port: String::new(),
         files: Vec::new(),

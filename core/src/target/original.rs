@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::commands::text;
 use crate::refusal::{Kind, Refusal, quoted};
 
-/// Bytes of a copy in addition to its databases: catalogs of the cluster, the log, and WAL that is written while it is made.
-const CLUSTER_AND_WAL_BYTES: u64 = 512 << 20;
+/// Fewest bytes of a copy in addition to its files: WAL that is written while it is made.
+const WAL_BYTES: u64 = 512 << 20;
 const LONGEST_NAME: usize = 63;
 
 /// Libraries that a copy does not load: they start jobs, or reach other servers.
@@ -40,6 +40,11 @@ const NOT_LOADED: [&str; 21] = [
     "timescaledb",
     "worker_spi",
 ];
+
+/// Entries of data directories that are encrypted.
+pub const ENCRYPTED: [&str; 2] = ["pg_encryption", "pg_tde"];
+/// End of the names of libraries that encrypt files, such as pg_tde.
+const ENCRYPTS: &str = "_tde";
 
 /// Settings that a copy has as the original, in addition to those of each target's server: recovery and queries depend on them.
 pub const SETTINGS: [&str; 14] = [
@@ -122,6 +127,40 @@ pub fn is_of_postgres(name: &OsStr) -> bool {
 /// The directory whose entries a copy does not have: each is a replication slot.
 pub const SLOTS: &str = "pg_replslot";
 
+/// Directories that hold databases or WAL, or whose files a base backup leaves out.
+const WITHOUT_OTHER_FILES: [&str; 10] = [
+    "base",
+    "pg_dynshmem",
+    "pg_notify",
+    "pg_replslot",
+    "pg_serial",
+    "pg_snapshots",
+    "pg_stat_tmp",
+    "pg_subtrans",
+    "pg_tblspc",
+    "pg_wal",
+];
+/// Beginning of the names that a copy does not need: files that sorts have left, and data of pgfsbench. Base backups leave them out.
+pub const TEMPORARY: &[u8] = b"pgsql_tmp";
+
+/// Whether a file or a directory belongs to no database, and a base backup has it. The path is relative to the data directory.
+pub fn is_in_no_database(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_known = WITHOUT_OTHER_FILES
+        .iter()
+        .any(|known| path == Path::new(known));
+    !is_known && !name.starts_with(TEMPORARY)
+}
+
+/// Bytes of files that belong to no database, as they are now.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OtherFiles {
+    /// Files that a base backup copies, such as logs.
+    pub copied: u64,
+    /// Files in pg_wal. A base backup does not copy them: it gets the WAL that is written meanwhile.
+    pub wal: u64,
+}
+
 /// Facts about the server that is to be copied.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
@@ -131,6 +170,8 @@ pub struct Facts {
     pub bytes: u64,
     pub data_checksums: bool,
     pub wal_segment_bytes: u64,
+    /// The setting max_wal_size.
+    pub max_wal_bytes: u64,
     /// Tablespaces of the user's own that are outside of the data directory.
     pub tablespaces: Vec<Tablespace>,
     /// Whether sessions can be opened in the database `postgres`.
@@ -139,6 +180,9 @@ pub struct Facts {
     pub has_superuser: bool,
     /// The setting shared_preload_libraries.
     pub libraries: String,
+    /// Entries of the data directory that [`ENCRYPTED`] names.
+    #[serde(default)]
+    pub encrypted: Vec<String>,
     /// The setting unix_socket_directories.
     pub sockets: String,
     pub port: String,
@@ -209,12 +253,33 @@ impl Facts {
                 "Set unix_socket_directories, and restart the server.",
             );
         }
+        if let Some(name) = self.encryption() {
+            return refuse(
+                "this server is encrypted".into(),
+                format!(
+                    "It has the library or the directory {}. A copy without the keys cannot be read.",
+                    quoted(&name)
+                ),
+                "Copy the data by pg_dump to a test server without encryption, and copy that server.",
+            );
+        }
         Ok(())
     }
 
-    /// Bytes that a copy takes while it is made.
-    pub fn needed_bytes(&self) -> u64 {
-        needed_bytes(self.bytes, self.wal_segment_bytes)
+    /// The library or the directory by which the server encrypts its files.
+    fn encryption(&self) -> Option<String> {
+        let libraries = list(&self.libraries).into_iter();
+        let mut libraries = libraries.map(|library| base_name(&library).to_owned());
+        let library = libraries.find(|name| name.ends_with(ENCRYPTS));
+        library.or_else(|| self.encrypted.first().cloned())
+    }
+
+    /// Bytes that a copy takes while it is made. The WAL that is there tells how much a busy server writes meanwhile; what slots and standbys hold back
+    /// beyond max_wal_size does not count.
+    pub fn needed_bytes(&self, others: OtherFiles) -> u64 {
+        let wal = others.wal.min(self.max_wal_bytes);
+        let wal = wal.max(4 * self.wal_segment_bytes);
+        needed_bytes(self.bytes, wal).saturating_add(others.copied)
     }
 
     /// The first directory of local sockets.
@@ -231,14 +296,16 @@ impl Facts {
 
     /// Libraries that a copy loads, and those that it does not.
     pub fn libraries(&self) -> (Vec<String>, Vec<String>) {
-        let base = |library: &str| {
-            let file = library.rsplit('/').next().unwrap_or(library);
-            file.trim_end_matches(".so").to_owned()
-        };
         list(&self.libraries)
             .into_iter()
-            .partition(|library| !NOT_LOADED.contains(&base(library).as_str()))
+            .partition(|library| !NOT_LOADED.contains(&base_name(library)))
     }
+}
+
+/// The name of a library without its directory and its end.
+fn base_name(library: &str) -> &str {
+    let file = library.rsplit('/').next().unwrap_or(library);
+    file.trim_end_matches(".so")
 }
 
 /// A path relative to the data directory, if it is in there and is none of PostgreSQL itself.
@@ -339,9 +406,9 @@ impl Facts {
     }
 }
 
-/// Bytes that a copy takes while it is made, from the bytes of its databases.
-pub fn needed_bytes(bytes: u64, wal_segment_bytes: u64) -> u64 {
-    let wal = CLUSTER_AND_WAL_BYTES.max(4 * wal_segment_bytes);
+/// Bytes that a copy takes while it is made, from the bytes of its databases and those of the WAL that is expected meanwhile.
+pub fn needed_bytes(bytes: u64, wal: u64) -> u64 {
+    let wal = wal.max(WAL_BYTES);
     bytes.saturating_add(bytes / 10).saturating_add(wal)
 }
 
@@ -421,6 +488,7 @@ mod tests {
             bytes: 10 << 30,
             data_checksums: true,
             wal_segment_bytes: 16 << 20,
+            max_wal_bytes: 4 << 30,
             tablespaces: vec![Tablespace {
                 oid: 16_400,
                 location: "/fast/a=b".into(),
@@ -428,6 +496,7 @@ mod tests {
             has_postgres: true,
             has_superuser: true,
             libraries: "pg_stat_statements, pg_cron,\"pgfsbench\", auto_explain".into(),
+            encrypted: Vec::new(),
             sockets: "/run/postgresql, /tmp".into(),
             port: "5432".into(),
             files: Vec::new(),
@@ -489,6 +558,28 @@ mod tests {
         ];
         for other in others {
             check::style(&other.check("postgres").expect_err("refused"));
+        }
+    }
+
+    #[test]
+    fn an_encrypted_server_is_refused_before_it_is_copied() {
+        let of_libraries = |libraries: &str| Facts {
+            libraries: libraries.into(),
+            ..facts()
+        };
+        let of_directory = Facts {
+            encrypted: vec![ENCRYPTED[0].into()],
+            ..facts()
+        };
+        for (facts, name) in [
+            (of_libraries("auto_explain, pg_tde"), "\"pg_tde\""),
+            (of_libraries("$libdir/pgpro_tde.so"), "\"pgpro_tde\""),
+            (of_directory, "\"pg_encryption\""),
+        ] {
+            let refusal = facts.check("postgres").expect_err(name);
+            check::style(&refusal);
+            assert_eq!(refusal.message, "this server is encrypted");
+            assert!(refusal.detail.unwrap_or_default().contains(name), "{name}");
         }
     }
 
@@ -597,6 +688,28 @@ mod tests {
 
     #[test]
     fn a_copy_needs_more_than_the_databases() {
-        assert_eq!(facts().needed_bytes(), (10 << 30) + (1 << 30) + (512 << 20));
+        let needed = |copied: u64, wal: u64| facts().needed_bytes(OtherFiles { copied, wal });
+        let databases: u64 = (10 << 30) + (1 << 30);
+        assert_eq!(needed(0, 0), databases + (512 << 20));
+        assert_eq!(needed(3 << 30, 1 << 30), databases + (4 << 30));
+        // A slot holds back WAL.
+        assert_eq!(needed(0, 900 << 30), databases + (4 << 30));
+        let large_segments = Facts {
+            wal_segment_bytes: 1 << 30,
+            ..facts()
+        };
+        let others = OtherFiles::default();
+        assert_eq!(large_segments.needed_bytes(others), databases + (4 << 30));
+    }
+
+    #[test]
+    fn files_of_databases_and_temporary_ones_are_no_other_files() {
+        for path in ["log", "log/monday.log", "global", "pg_xact", "mine/base"] {
+            assert!(is_in_no_database(Path::new(path)), "{path}");
+        }
+        for path in ["base", "pg_wal", "pg_tblspc", "mine/pgsql_tmp1"] {
+            assert!(!is_in_no_database(Path::new(path)), "{path}");
+        }
+        assert!(WITHOUT_OTHER_FILES.is_sorted());
     }
 }

@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{cluster::Cluster, original::Original};
-use crate::{spec::Spec, units::format_bytes};
+use crate::{
+    refusal::{Kind, Refusal},
+    spec::Spec,
+    units::format_bytes,
+};
 
 /// Beside the data: catalogs, and the WAL of an idle server with segments of the usual size.
 const CLUSTER_AND_WAL_BYTES: u64 = 256 << 20;
@@ -159,6 +163,43 @@ pub fn mark_of(path: &Path) -> Option<&str> {
     (mark.len() == 32 && mark.bytes().all(|b| b.is_ascii_hexdigit())).then_some(mark)
 }
 
+/// Copies of servers that other sessions are making in a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnderWay {
+    /// Bytes that these copies take in the end.
+    pub whole: u64,
+    /// Bytes of these that are not written yet.
+    pub to_come: u64,
+}
+
+impl UnderWay {
+    /// Adds up copies: each has announced its bytes, if that can be read, and holds some of them now.
+    pub fn of(copies: impl Iterator<Item = (Option<u64>, u64)>) -> Self {
+        copies.fold(Self::default(), |sum, (announced, held)| {
+            let whole = announced.unwrap_or(0).max(held);
+            Self {
+                whole: sum.whole.saturating_add(whole),
+                to_come: sum.to_come.saturating_add(whole - held),
+            }
+        })
+    }
+}
+
+/// Refuses to go on with a copy in this place whose filesystem has less free than is reserved for others: the setting pgfsbench.reserved_space.
+pub fn check_reserve(free: u64, reserved: u64, place: &Path) -> Result<(), Refusal> {
+    if free >= reserved {
+        return Ok(());
+    }
+    Err(Refusal::new(Kind::DiskFull, "the copy takes too much room")
+        .detail(format!(
+            "The filesystem of \"{}\" has {} free, and pgfsbench.reserved_space is {}.",
+            place.display(),
+            format_bytes(free),
+            format_bytes(reserved)
+        ))
+        .hint("Make room, or set pgfsbench.prepared_data_directory to a directory with more room. A higher max_rate, or none, leaves less time for WAL to grow."))
+}
+
 /// The room for prepared data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeSpace {
@@ -172,36 +213,54 @@ pub struct FreeSpace {
     pub taken: u64,
     /// Bytes of these that experiments need.
     pub needed: u64,
+    /// Copies that are not among these bytes yet.
+    pub under_way: UnderWay,
 }
 
 impl FreeSpace {
     /// Whether so many bytes more are within the limit and have room, beyond the reserve, as it is.
     pub fn has(&self, bytes: u64) -> bool {
-        self.taken.saturating_add(bytes) <= self.limit
-            && bytes.saturating_add(self.reserved) <= self.free
+        let kept = self.taken.saturating_add(self.under_way.whole);
+        let total = bytes.saturating_add(self.reserved);
+        kept.saturating_add(bytes) <= self.limit
+            && total.saturating_add(self.under_way.to_come) <= self.free
     }
 
     /// Why they are or have not, even without all that no experiment needs; None if they would. `directory` is the place.
     pub fn why_not(&self, bytes: u64, directory: &Path) -> Option<String> {
-        if bytes.saturating_add(self.needed) > self.limit {
-            let beside = match self.needed {
-                0 => String::new(),
-                needed => format!(
-                    " in addition to {} of experiments and of named data",
-                    format_bytes(needed)
-                ),
+        let kept = self.needed.saturating_add(self.under_way.whole);
+        if bytes.saturating_add(kept) > self.limit {
+            let others = [
+                (self.needed, "of experiments and of named data"),
+                (self.under_way.whole, "of copies that are being made"),
+            ];
+            let others = others.into_iter().filter(|(bytes, _)| *bytes > 0);
+            let others: Vec<String> = others
+                .map(|(bytes, whose)| format!("{} {whose}", format_bytes(bytes)))
+                .collect();
+            let others = match others.is_empty() {
+                true => String::new(),
+                false => format!(" in addition to {}", others.join(" and ")),
             };
             return Some(format!(
-                "The data need {}{beside}, and pgfsbench.prepared_data_limit is {}.",
+                "The data need {}{others}, and pgfsbench.prepared_data_limit is {}.",
                 format_bytes(bytes),
                 format_bytes(self.limit)
             ));
         }
         let total = bytes.saturating_add(self.reserved);
         let could_be_removed = self.taken.saturating_sub(self.needed);
-        (total > self.free.saturating_add(could_be_removed)).then(|| {
+        let wanted = total.saturating_add(self.under_way.to_come);
+        (wanted > self.free.saturating_add(could_be_removed)).then(|| {
+            let others = match self.under_way.to_come {
+                0 => String::new(),
+                bytes => format!(
+                    " copies that are being made need {} more,",
+                    format_bytes(bytes)
+                ),
+            };
             format!(
-                "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
+                "The data need {} with the reserve,{others} and the filesystem of \"{}\" has {} free.",
                 format_bytes(total),
                 directory.display(),
                 format_bytes(self.free)
@@ -259,7 +318,7 @@ impl Copied {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{spec::RunArguments, workload::tests::resolved};
+    use crate::{refusal::check, spec::RunArguments, workload::tests::resolved};
     use proptest::prelude::*;
 
     fn by() -> MadeBy {
@@ -344,6 +403,7 @@ mod tests {
             free: 100 << 30,
             taken: 0,
             needed: 0,
+            under_way: UnderWay::default(),
         };
         let copied = |keys: &[(DataKey, u64)], there: &[&DataKey]| {
             Copied::of(keys.to_vec(), there, &room, Path::new("/x"))
@@ -392,6 +452,7 @@ mod tests {
             free: 2 << 30,
             taken: 8 << 30,
             needed: 0,
+            under_way: UnderWay::default(),
         };
         let place = Path::new("/data");
         assert_eq!(room.why_not(9 << 30, place), None);
@@ -412,11 +473,68 @@ mod tests {
         );
     }
 
+    #[test]
+    fn copies_that_are_being_made_take_what_they_have_announced() {
+        let gigabytes = |gb: u64| gb << 30;
+        let copies = [
+            (Some(gigabytes(5)), gigabytes(2)),
+            // WAL has made it larger.
+            (Some(gigabytes(1)), gigabytes(3)),
+            (None, gigabytes(1)),
+        ];
+        let under_way = UnderWay::of(copies.into_iter());
+        let expected = UnderWay {
+            whole: gigabytes(9),
+            to_come: gigabytes(3),
+        };
+        assert_eq!(under_way, expected);
+        let room = FreeSpace {
+            limit: gigabytes(12),
+            reserved: gigabytes(1),
+            free: gigabytes(6),
+            taken: gigabytes(1),
+            needed: gigabytes(1),
+            under_way,
+        };
+        let place = Path::new("/data");
+        assert!(room.has(gigabytes(2)) && !room.has(gigabytes(3)));
+        assert_eq!(room.why_not(gigabytes(2), place), None);
+        assert_eq!(
+            room.why_not(gigabytes(3), place).unwrap(),
+            "The data need 3072 MB in addition to 1024 MB of experiments and of named data and 9216 MB of copies that are being made, \
+             and pgfsbench.prepared_data_limit is 12 GB."
+        );
+        let full = FreeSpace {
+            free: gigabytes(5),
+            ..room
+        };
+        assert!(!full.has(gigabytes(2)));
+        assert_eq!(
+            full.why_not(gigabytes(2), place).unwrap(),
+            "The data need 3072 MB with the reserve, copies that are being made need 3072 MB more, and the filesystem of \"/data\" has 5120 MB free."
+        );
+    }
+
+    #[test]
+    fn a_copy_does_not_go_on_into_the_reserve() {
+        let place = Path::new("/data");
+        check_reserve(512, 512, place).expect("the reserve is there");
+        let refusal = check_reserve(511 << 20, 512 << 20, place).expect_err("it is not");
+        check::style(&refusal);
+        assert_eq!(refusal.kind, Kind::DiskFull);
+        assert_eq!(
+            refusal.detail.unwrap(),
+            "The filesystem of \"/data\" has 511 MB free, and pgfsbench.reserved_space is 512 MB."
+        );
+    }
+
     proptest! {
         #[test]
-        fn what_has_room_is_never_refused(limit in any::<u64>(), reserved in any::<u64>(), free in any::<u64>(), taken in any::<u64>(), share in 0.0..=1.0, bytes in any::<u64>()) {
+        fn what_has_room_is_never_refused(limit in any::<u64>(), reserved in any::<u64>(), free in any::<u64>(), taken in any::<u64>(), share in 0.0..=1.0, bytes in any::<u64>(),
+            whole in any::<u64>(), to_come in any::<u64>()) {
             let needed = (taken as f64 * share) as u64;
-            let room = FreeSpace { limit, reserved, free, taken, needed: needed.min(taken) };
+            let under_way = UnderWay { whole, to_come };
+            let room = FreeSpace { limit, reserved, free, taken, needed: needed.min(taken), under_way };
             if room.has(bytes) {
                 prop_assert_eq!(room.why_not(bytes, Path::new("/x")), None);
             }

@@ -5,6 +5,7 @@ SELECT jsonb_build_object(
     'bytes', (SELECT coalesce(sum(pg_database_size(oid)), 0) FROM pg_database WHERE datconnlimit <> -2),
     'data_checksums', current_setting('data_checksums')::boolean,
     'wal_segment_bytes', pg_size_bytes(current_setting('wal_segment_size')),
+    'max_wal_bytes', pg_size_bytes(current_setting('max_wal_size')),
     'tablespaces', (SELECT coalesce(jsonb_agg(jsonb_build_object('oid', oid::bigint, 'location', pg_tablespace_location(oid)) ORDER BY oid), '[]')
                     FROM pg_tablespace WHERE pg_tablespace_location(oid) LIKE '/%'),
     'has_postgres', EXISTS (SELECT FROM pg_database WHERE datname = 'postgres' AND datallowconn),

@@ -43,7 +43,7 @@ impl TargetServer {
                 message: "could not copy this server".into(),
                 ..fault
             }
-            .hint("The program pg_basebackup connects by the local socket: pg_hba.conf has to let the operating system user in for replication, and max_wal_senders has to leave room for two."),
+            .hint("The program pg_basebackup connects by the local socket: pg_hba.conf has to let the operating system user in for replication, max_wal_senders has to leave room for two, and max_replication_slots for one."),
             false => fault,
         })
     }

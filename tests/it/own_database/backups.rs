@@ -28,10 +28,12 @@ fn acting_by_itself() -> TestServer {
         "CREATE FUNCTION act() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'it acts'; END$$; \
          CREATE EVENT TRIGGER act ON ddl_command_start EXECUTE FUNCTION act(); ALTER EVENT TRIGGER act ENABLE ALWAYS",
     );
+    // No session can begin after that: it comes last.
     execute(
         &mut client,
         "CREATE ROLE clerk; ALTER ROLE clerk IN DATABASE shop SET local_preload_libraries = 'evil'; \
-         ALTER DATABASE shop SET session_preload_libraries = '/nonexistent/evil'",
+         ALTER DATABASE shop SET session_preload_libraries = '/nonexistent/evil'; \
+         ALTER ROLE ALL SET session_preload_libraries = '/nonexistent/evil'",
     );
     server
 }
