@@ -4,6 +4,7 @@
 //! cannot be read makes None, and never an error: a container, another kernel or another machine shows less.
 
 mod array;
+mod array_work;
 mod block;
 pub mod cgroup;
 mod container;
@@ -14,16 +15,14 @@ mod journal;
 mod layers;
 mod machine;
 
-pub use array::{Array, has_parity, is_redundant};
+pub use array::{Array, failures_of_profile, has_parity, is_redundant};
+pub use array_work::{ArrayWatch, all_work, array_watches, array_work};
 pub use block::{Block, Queue, mark};
 pub use container::container;
 pub use huge_pages::{HugePool, huge_pool};
 pub use identity::{identity, physical_disks};
 pub use journal::journal_mode;
-pub use layers::{
-    FilesystemDevices, Layer, LayerKind, action_files, all_work, array_work, layers, layers_below,
-    queue, rotates,
-};
+pub use layers::{FilesystemDevices, Layer, LayerKind, layers, layers_below, queue, rotates};
 pub use machine::{Machine, command_line, machine};
 
 /// Files by their paths, and what a file of a filesystem lies on.

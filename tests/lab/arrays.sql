@@ -39,6 +39,8 @@ FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id), LATERAL (SELEC
 WHERE r.target LIKE 'lvm%' ORDER BY r.run_id;
 SELECT 'fact: finding ' || code || ' of ' || string_agg(r.target, ', ' ORDER BY run_id) FROM fsbench.finding JOIN fsbench.run_log r USING (run_id)
 WHERE code ~ '^(raid|stripe|misaligned)' GROUP BY code ORDER BY code;
+SELECT format('fact: %s windows without work of arrays, %s of volumes', count(*) FILTER (WHERE target NOT LIKE 'lvm%'), count(*) FILTER (WHERE target LIKE 'lvm%'))
+FROM fsbench.run_log WHERE facts #> '{storage,array_work}' = '[]';
 SELECT 'fact: ' || count(*) || ' waits for a sync' FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
 WHERE action = 'prepare' AND step ->> 'step' = 'await_sync' AND step ->> 'output' = 'in sync';
 SELECT 'fact: checked: ' || string_agg(target, ', ' ORDER BY job_id) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step

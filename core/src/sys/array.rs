@@ -59,6 +59,19 @@ pub fn is_redundant(level: &str) -> bool {
     level.split('+').all(is_one)
 }
 
+/// Devices that may fail before a btrfs loses blocks of these profiles, which a plus joins: the fewest. None for a profile that is not known.
+pub fn failures_of_profile(profiles: &str) -> Option<usize> {
+    let of_one = |profile: &str| match profile {
+        "single" | "dup" | "raid0" => Some(0),
+        "raid1" | "raid10" | "raid5" => Some(1),
+        "raid1c3" | "raid6" => Some(2),
+        "raid1c4" => Some(3),
+        _ => None,
+    };
+    let each: Option<Vec<usize>> = profiles.split('+').map(of_one).collect();
+    each?.into_iter().min()
+}
+
 /// True for work that an array does for itself: resync, recover, check, reshape, balance, ...
 pub fn is_work(action: &str) -> bool {
     !AT_REST.contains(&action)

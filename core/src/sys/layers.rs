@@ -181,56 +181,6 @@ pub fn layers_below(tree: &dyn Tree, filesystem: &FilesystemDevices) -> Vec<Laye
     layers
 }
 
-/// Files that tell of the arrays among some layers what each of them does for itself: its name, and the path of the file.
-pub fn action_files(tree: &dyn Tree, layers: &[Layer]) -> Vec<(String, String)> {
-    let path = |place: usize, layer: &Layer| match layer.kind {
-        // RAID 0 has nothing to agree on.
-        _ if layer.sync_action.is_none() => None,
-        LayerKind::Md => {
-            let device = layer.device.as_deref()?;
-            Some(format!("/sys/dev/block/{device}/md/sync_action"))
-        }
-        LayerKind::Btrfs => {
-            let member = layers.get(place + 1)?.device.as_deref()?;
-            Some(Btrfs::of(tree, member)?.action_path())
-        }
-        _ => None,
-    };
-    let each = layers.iter().enumerate().filter_map(|(place, layer)| {
-        let name = layer.name.as_deref().unwrap_or("an array");
-        Some((name.to_owned(), path(place, layer)?))
-    });
-    each.collect()
-}
-
-/// Work that these arrays do for themselves now, as in "check of md0". None where a file cannot be read, and nothing is seen.
-pub fn array_work(tree: &dyn Tree, files: &[(String, String)]) -> Option<Vec<String>> {
-    let seen: Vec<_> = files
-        .iter()
-        .map(|(name, path)| Some((name, line(tree, path)?)))
-        .collect();
-    let works = seen
-        .iter()
-        .flatten()
-        .filter(|(_, does)| array::is_work(does));
-    let works: Vec<String> = works
-        .map(|(name, does)| format!("{does} of {name}"))
-        .collect();
-    (!works.is_empty() || seen.iter().all(Option::is_some)).then_some(works)
-}
-
-/// Work that earlier looks at arrays have seen, and that of this look, each once. Seen work stays seen when another look sees nothing.
-pub fn all_work(before: Option<Vec<String>>, now: Option<Vec<String>>) -> Option<Vec<String>> {
-    let is_known = before.is_some() && now.is_some();
-    let mut all = before.unwrap_or_default();
-    for work in now.unwrap_or_default() {
-        if !all.contains(&work) {
-            all.push(work);
-        }
-    }
-    (is_known || !all.is_empty()).then_some(all)
-}
-
 /// The queue that the filesystem's requests go to, the uppermost; None where there is none.
 pub fn queue(layers: &[Layer]) -> Option<&Queue> {
     layers.iter().find_map(|layer| layer.queue.as_ref())

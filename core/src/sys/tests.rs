@@ -7,6 +7,8 @@ const LVM_ON_RAID: &str = include_str!("trees/lvm_on_raid.txt");
 const LOOP_ON_NVME: &str = include_str!("trees/loop_on_nvme.txt");
 /// Written by the kernel's documentation of md and btrfs: this kernel has no md.
 const ARRAYS: &str = include_str!("trees/arrays.txt");
+/// By the kernel's sources: a mirror of LVM on one disk, and the kernel's threads.
+const LVM_RAID: &str = include_str!("trees/lvm_raid.txt");
 const USER_MODE_LINUX: &str = include_str!("trees/user_mode_linux.txt");
 
 fn outline(layers: &[Layer]) -> Vec<(usize, LayerKind, &str)> {
@@ -285,13 +287,27 @@ fn btrfs_over_several_devices_and_one_of_them() {
     );
 }
 
+fn on(filesystem: &str, device: &str) -> FilesystemDevices {
+    FilesystemDevices {
+        filesystem: filesystem.into(),
+        devices: vec![device.into()],
+        ..FilesystemDevices::default()
+    }
+}
+
 #[test]
 fn work_of_arrays_is_seen_once_and_stays_seen() {
     const ACTION: &str = "/sys/dev/block/9:5/md/sync_action";
     let tree = |text: Option<&str>| Recorded::of(ARRAYS).but(ACTION, text);
-    let files = action_files(&tree(Some("idle\n")), &layers(&tree(Some("idle\n")), "9:5"));
-    assert_eq!(files, [("md5".to_owned(), ACTION.to_owned())]);
-    let look = |text: Option<&str>| array_work(&tree(text), &files);
+    // Data and WAL on one filesystem.
+    let both = [on("xfs", "9:5"), on("xfs", "9:5")];
+    let watches = array_watches(&tree(Some("idle\n")), &both);
+    let file = ArrayWatch::File {
+        array: "md5".into(),
+        path: ACTION.into(),
+    };
+    assert_eq!(watches, [file]);
+    let look = |text: Option<&str>| array_work(&tree(text), &watches);
     assert_eq!(look(Some("idle\n")), Some(vec![]));
     assert_eq!(look(Some("check\n")), Some(vec!["check of md5".into()]));
     assert_eq!(look(None), None);
@@ -310,20 +326,84 @@ fn work_of_arrays_is_seen_once_and_stays_seen() {
     assert_eq!(all_work(Some(vec![]), look(None)), None);
     assert_eq!(all_work(None, look(Some("idle\n"))), None);
     // RAID 0 has no such file, and no work.
-    let raid0 = layers(&tree(None), "9:5");
-    assert_eq!(action_files(&tree(None), &raid0), []);
+    assert_eq!(array_watches(&tree(None), &[on("xfs", "9:5")]), []);
+    assert_eq!(array_work(&tree(None), &[]), Some(vec![]));
     // btrfs.
-    let filesystem = FilesystemDevices {
-        filesystem: "btrfs".into(),
-        devices: vec!["8:1".into()],
-        ..FilesystemDevices::default()
-    };
     let tree = tree(None);
-    let files = action_files(&tree, &layers_below(&tree, &filesystem));
+    let watches = array_watches(&tree, &[on("btrfs", "8:1")]);
     assert_eq!(
-        array_work(&tree, &files),
+        array_work(&tree, &watches),
         Some(vec!["balance of btrfs".into()])
     );
+}
+
+#[test]
+fn the_kernels_threads_show_a_sync_of_lvm() {
+    let tree = || Recorded::of(LVM_RAID);
+    let of = |tree: &Recorded| array_watches(tree, &[on("ext4", "253:4")]);
+    let watches = of(&tree());
+    assert_eq!(watches, [ArrayWatch::Thread { has_others: false }]);
+    let look = |tree: Recorded| array_work(&tree, &watches);
+    assert_eq!(look(tree()), Some(vec![]));
+    let works = Some(vec!["resync or check of LVM RAID".to_owned()]);
+    for thread in ["mdX_resync", "mdX_reshape"] {
+        assert_eq!(look(tree().but("/proc/91/comm", Some(thread))), works);
+    }
+    // A program of that name.
+    let forged = tree().but("/proc/92/comm", Some("mdX_resync"));
+    assert_eq!(look(forged), Some(vec![]));
+    // A container shows no thread of the kernel.
+    assert_eq!(look(tree().but("/proc/90/comm", None)), None);
+    // The thread may be another volume's.
+    let other = || {
+        (tree().but("/sys/class/block/dm-7/dev", Some("253:7")))
+            .but("/sys/class/block/dm-7/dm/name", Some("vg1-root_rmeta_1"))
+    };
+    let of_both = of(&other());
+    assert_eq!(of_both, [ArrayWatch::Thread { has_others: true }]);
+    assert_eq!(array_work(&other(), &of_both), Some(vec![]));
+    let busy = other().but("/proc/91/comm", Some("mdX_resync"));
+    assert_eq!(array_work(&busy, &of_both), None);
+}
+
+#[test]
+fn work_that_cannot_be_watched_is_not_known() {
+    let tree = Recorded::of(LOOP_ON_NVME);
+    assert_eq!(array_watches(&tree, &[on("ext4", "7:3")]), []);
+    let zfs = FilesystemDevices {
+        filesystem: "zfs".into(),
+        ..FilesystemDevices::default()
+    };
+    let watches = array_watches(&tree, &[zfs]);
+    assert_eq!(watches, [ArrayWatch::Nowhere]);
+    assert_eq!(array_work(&tree, &watches), None);
+    // An image in a dataset.
+    let tree = tree.but("below:/srv/images/bench.ext4.img", Some("zfs /srv"));
+    let watches = array_watches(&tree, &[on("ext4", "7:3")]);
+    assert_eq!(watches, [ArrayWatch::Nowhere]);
+    // LVM's older mirror, and a cache, which is no array.
+    let cached = include_str!("trees/lvm_cache.txt");
+    let watches = |text: &str| array_watches(&Recorded::of(text), &[on("ext4", "252:0")]);
+    assert_eq!(watches(cached), []);
+    let mirror = cached.replace("vg0-pg_corig", "vg0-pg_mimage_0");
+    assert_eq!(watches(&mirror), [ArrayWatch::Nowhere]);
+}
+
+#[test]
+fn profiles_of_btrfs_survive_the_failures_that_the_weakest_does() {
+    for (profiles, failures) in [
+        ("single", Some(0)),
+        ("dup", Some(0)),
+        ("raid1", Some(1)),
+        ("raid1c4", Some(3)),
+        ("raid1c3+raid6", Some(2)),
+        ("single+raid1", Some(0)),
+        ("raid7", None),
+        ("raid1+", None),
+        ("", None),
+    ] {
+        assert_eq!(failures_of_profile(profiles), failures, "{profiles}");
+    }
 }
 
 /// Files of other kernels and of layers that imitate one (gVisor, LXCFS): one that holds something odd is not known, and takes

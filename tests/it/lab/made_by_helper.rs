@@ -22,6 +22,7 @@ fn arrays_by_the_helper_in_a_guest() {
         "lvm-raid10 done, raid raid10, stripes 131072 and 262144, durable by settings (not tried)",
         "finding raid_without_bitmap of raid5, raid10, raid6",
         "finding raid_write_hole of lvm-raid5, lvm-raid6, raid5, raid6",
+        "6 windows without work of arrays, 6 of volumes",
         "8 waits for a sync",
         "checked: lvm-raid1, raid5",
         "24 members of arrays and 23 of volumes emptied",

@@ -25,7 +25,7 @@ pub fn work(action: &str, array: Option<&Layer>) -> String {
 /// The work of the arrays, as in "check of md0".
 pub fn raid_resync(work: &str) -> Text {
     let message = format!("RAID is busy in the background: {work}");
-    let hint = "Wait until /proc/mdstat shows no resync, recovery or check, or until the balance of btrfs has ended, and run it again.";
+    let hint = "Wait until /proc/mdstat, or for LVM lvs -a -o name,sync_percent, shows no resync, recovery or check, or until the balance of btrfs has ended, and run it again.";
     Text::new("raid_resync", message, hint)
 }
 
