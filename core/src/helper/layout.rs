@@ -202,6 +202,14 @@ impl Layout {
         }
     }
 
+    /// `survives` where these options may give the number of copies.
+    pub fn survives_with(self, options: &LayoutOptions, members: usize) -> usize {
+        match (self, options.copies()) {
+            (Self::Raid10, Some(copies)) => copies.min(members).saturating_sub(1),
+            _ => self.survives(members),
+        }
+    }
+
     /// True if the array has copies or parity, which have to be in sync before anything is measured.
     pub fn has_sync(self) -> bool {
         let is_of_kernel = matches!(self.maker(), Maker::Md | Maker::Lvm);
@@ -444,6 +452,19 @@ mod tests {
             (Layout::ZfsRaidz, 3, 1),
         ] {
             assert_eq!(layout.survives(members), survives, "{layout:?}");
+        }
+        for (layout, copies, survives) in [
+            (Layout::Raid10, None, 1),
+            (Layout::Raid10, Some("n3"), 2),
+            (Layout::Raid10, Some("f4"), 3),
+            (Layout::Raid6, Some("n4"), 2),
+        ] {
+            let options = LayoutOptions {
+                copies: copies.map(str::to_owned),
+                ..LayoutOptions::default()
+            };
+            let found = layout.survives_with(&options, 4);
+            assert_eq!(found, survives, "{layout:?} {copies:?}");
         }
         let with_sync = Layout::ALL.into_iter().filter(|layout| layout.has_sync());
         use Layout::*;

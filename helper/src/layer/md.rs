@@ -95,11 +95,7 @@ pub fn add_geometry(
         return;
     };
     let members = request.storage.members();
-    let data = match of_array
-        .copies
-        .as_deref()
-        .and_then(|copies| copies[1..].parse().ok())
-    {
+    let data = match of_array.copies() {
         Some(copies @ 1..) => members / copies,
         _ => layout.data_members(members),
     };

@@ -1,6 +1,6 @@
 //! The command lines of mdadm that make an array.
 
-use pgfsbench_core::helper::{Bitmap, Consistency, Layout, LayoutOptions};
+use pgfsbench_core::helper::{Layout, LayoutOptions};
 use std::path::{Path, PathBuf};
 
 /// The name by which mdadm makes it, below /dev.
@@ -26,22 +26,8 @@ pub fn create(
         format!("--uuid={uuid}"),
         "--homehost=any".into(),
         "--name=pgfsbench".into(),
-        format!("--level={}", layout.word()),
-        format!("--raid-devices={}", members.len()),
     ];
-    if let Some(bytes) = options.chunk_bytes(layout) {
-        argv.push(format!("--chunk={}K", bytes >> 10));
-    }
-    if let Some(copies) = &options.copies {
-        argv.push(format!("--layout={copies}"));
-    }
-    if layout.has_sync() {
-        match (options.consistency_policy, options.bitmap()) {
-            (Some(Consistency::Ppl), _) => argv.push("--consistency-policy=ppl".into()),
-            (_, Bitmap::None) => argv.push("--bitmap=none".into()),
-            (_, Bitmap::Internal) => argv.push("--bitmap=internal".into()),
-        }
-    }
+    argv.extend(options.mdadm_options(layout, members.len()));
     if skips_sync {
         argv.push("--assume-clean".into());
     }

@@ -67,7 +67,35 @@ impl LayoutOptions {
         self.bitmap.unwrap_or(Bitmap::None)
     }
 
-    pub(super) fn check(&self, layout: Layout) -> Result<(), Refusal> {
+    /// The number of copies of raid10, where it is given.
+    pub fn copies(&self) -> Option<usize> {
+        self.copies.as_deref()?.get(1..)?.parse().ok()
+    }
+
+    /// Options of `mdadm --create` for an array of this layout.
+    pub fn mdadm_options(&self, layout: Layout, members: usize) -> Vec<String> {
+        let mut options = vec![
+            format!("--level={}", layout.word()),
+            format!("--raid-devices={members}"),
+        ];
+        if let Some(bytes) = self.chunk_bytes(layout) {
+            options.push(format!("--chunk={}K", bytes >> 10));
+        }
+        if let Some(copies) = &self.copies {
+            options.push(format!("--layout={copies}"));
+        }
+        if layout.has_sync() {
+            options.push(match (self.consistency_policy, self.bitmap()) {
+                (Some(Consistency::Ppl), _) => "--consistency-policy=ppl".into(),
+                (_, Bitmap::None) => "--bitmap=none".into(),
+                (_, Bitmap::Internal) => "--bitmap=internal".into(),
+            });
+        }
+        options
+    }
+
+    /// Refuses options that the layout does not take, and invalid values.
+    pub(crate) fn check(&self, layout: Layout) -> Result<(), Refusal> {
         let given = [
             ("chunk", self.chunk.is_some(), layout.has_chunks()),
             (
@@ -212,5 +240,19 @@ mod tests {
         assert_eq!(plain.chunk_bytes(Layout::LvmRaid5), Some(64 << 10));
         assert_eq!(plain.chunk_bytes(Layout::LvmRaid1), None);
         assert_eq!(plain.bitmap(), Bitmap::None);
+    }
+
+    #[test]
+    fn copies_are_counted() {
+        let copies = |copies: &str| {
+            let options = LayoutOptions {
+                copies: Some(copies.into()),
+                ..LayoutOptions::default()
+            };
+            options.copies()
+        };
+        assert_eq!((copies("n3"), copies("f2")), (Some(3), Some(2)));
+        assert_eq!((copies(""), copies("é2"), copies("nx")), (None, None, None));
+        assert_eq!(LayoutOptions::default().copies(), None);
     }
 }
