@@ -7,6 +7,7 @@ mod choice;
 mod lines;
 mod regime;
 mod stored;
+mod survival;
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use super::{
 use crate::{
     finding::{Durability, PowerCutFacts, memory_for_data},
     helper::{
-        Filesystem, Layout,
+        Filesystem, Layout, LayoutOptions,
         layout::{self, MOST_MEMBERS, Maker},
     },
     spec::Workload,
@@ -57,8 +58,14 @@ pub struct Facts {
     /// Layout of its devices or images, and their number; None where it has one.
     pub layout: Option<String>,
     pub members: Option<u64>,
+    /// Options of the layout, as the target has them.
+    pub layout_options: Option<Value>,
     /// The number of devices that each hold its log; None where the log is elsewhere.
     pub log_devices: Option<u64>,
+    /// Whether a device or file of its own holds its log.
+    pub has_log_device: bool,
+    /// The layers below its filesystem, as they are stored; None where it has no layout.
+    pub layers: Option<Value>,
     /// Release of the kernel.
     pub kernel: Option<String>,
     /// The options as they were given to the target.
@@ -262,8 +269,8 @@ fn at_what_cost(state: &State, f: &Facts) -> Option<Advice> {
 fn what_survives(state: &State, f: &Facts) -> Option<Advice> {
     let (layout, members) = layout_of(f)?;
     let name = state.targets.get(f.number)?.name.as_str();
-    let says = text::survives(name, layout.name(), members, layout.survives(members));
-    Some(advice("cost", says))
+    let survival = survival::of(f, layout, members);
+    Some(advice("cost", text::survives::survives(name, &survival)))
 }
 
 /// The layout of a target, and the number of its members. A row that was forged may hold anything.
@@ -272,6 +279,15 @@ fn layout_of(f: &Facts) -> Option<(Layout, usize)> {
     let members = usize::try_from(f.members?).ok()?;
     let range = layout.fewest_members()..=MOST_MEMBERS;
     range.contains(&members).then_some((layout, members))
+}
+
+/// The options of a target's layout. None where no target can have them.
+fn layout_options_of(f: &Facts, layout: Layout) -> Option<LayoutOptions> {
+    let Some(given) = &f.layout_options else {
+        return Some(LayoutOptions::default());
+    };
+    let options = LayoutOptions::deserialize(given).ok()?;
+    options.check(layout).is_ok().then_some(options)
 }
 
 /// The layout of an external log that is an array of its own, and the number of its devices.

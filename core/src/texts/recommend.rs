@@ -3,6 +3,7 @@
 pub mod choice;
 pub mod lines;
 pub mod regime;
+pub mod survives;
 pub mod untested;
 
 use crate::units::{format_bytes, format_figure};
@@ -52,18 +53,6 @@ pub fn less_durable(name: &str, reasons: &str) -> String {
     format!(
         "{name} is not as durable as others of these ({reasons}): what it gains may be paid with commits that are lost when power is"
     )
-}
-
-/// The layout of a target over so many devices, and how many of them may fail in any case.
-pub fn survives(target: &str, layout: &str, members: usize, failures: usize) -> String {
-    match failures {
-        0 => format!(
-            "{target}: {layout} over {members} devices, and the failure of any one loses the data"
-        ),
-        failures => {
-            format!("{target}: {layout} over {members} devices, any {failures} of which may fail")
-        }
-    }
 }
 
 pub fn for_comparison_only(name: &str, filesystem: Option<&str>) -> String {

@@ -19,6 +19,8 @@ SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.targe
   'block_settings', r.target_definition -> 'block_settings', 'kernel_settings', r.target_definition -> 'kernel_settings',
   'layout', r.target_definition ->> 'layout', 'members', coalesce(jsonb_array_length(r.target_definition -> 'devices'), (r.target_definition ->> 'image_count')::integer),
     'log_devices', CASE jsonb_typeof(r.target_definition -> 'log_devices') WHEN 'array' THEN jsonb_array_length(r.target_definition -> 'log_devices') END,
+    'layout_options', r.target_definition -> 'layout_options', 'has_log_device', coalesce(r.target_definition ->> 'log_device', r.target_definition ->> 'log_size_bytes') IS NOT NULL,
+    'layers', CASE WHEN r.target_definition ->> 'layout' IS NOT NULL THEN coalesce(e.layers, e.storage -> 'layers') END,
   'workload', r.workload, 'clients', r.clients, 'forced_checkpoints', c.forced, 'checkpoints', c.checkpoints,
     'data_checksums', e.data_checksums, 'device_read_bytes', c.device_read, 'server_read_bytes', c.server_read,
     'is_on_loop', jsonb_path_exists(e.layers, '$[*] ? (@.kind == "loop")'),

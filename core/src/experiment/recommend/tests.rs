@@ -47,11 +47,11 @@ fn a_layout_is_named_with_the_members_that_may_fail() {
     );
     assert_eq!(
         says("raid10", 4).unwrap(),
-        "striped: raid10 over 4 devices, any 1 of which may fail"
+        "striped: raid10 over 4 devices, any 1 of which may fail if they share no disk"
     );
     assert_eq!(
         says("lvm-raid6", 5).unwrap(),
-        "striped: lvm-raid6 over 5 devices, any 2 of which may fail"
+        "striped: lvm-raid6 over 5 devices, any 2 of which may fail if they share no disk"
     );
     // Forged.
     assert_eq!(says("raid99", 4), None);
