@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     experiment::state::State,
-    helper::{Filesystem, options},
+    helper::{Filesystem, Layout, LayoutOptions, layout::Maker, options},
     texts::recommend::{
         lines::{self as text, Fstab},
         untested,
@@ -16,6 +16,10 @@ use crate::{
 
 /// Where the database would be.
 const DIRECTORY: &str = "/var/lib/postgresql";
+
+/// The array of the filesystem, and that of its log, as the lines make them.
+const ARRAY: &str = "/dev/md0";
+const ARRAY_OF_LOG: &str = "/dev/md1";
 
 /// The lines for one target. Root pastes them: what is stored is shown only where it is of the kind that such a line has.
 pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
@@ -33,12 +37,13 @@ pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
     let device = if several { &first } else { erased };
     if made {
         if let Some((layout, members)) = super::layout_of(f).filter(|_| !several) {
-            let line = text::layout_comes_first(layout.name(), members, "YOUR-DEVICE");
-            rows.push(to_paste("mkfs", line));
+            let options = super::layout_options_of(f, layout).unwrap_or_default();
+            let names = (ARRAY, SOME_DEVICE);
+            rows.extend(array(layout, &options, members, names));
         }
         if let Some((layout, devices)) = super::log_layout_of(f) {
-            let line = text::layout_comes_first(layout.name(), devices, "YOUR-LOG-DEVICE");
-            rows.push(to_paste("mkfs", line));
+            let names = (ARRAY_OF_LOG, SOME_LOG);
+            rows.extend(array(layout, &LayoutOptions::default(), devices, names));
         }
         if let Some(command) = command {
             let is_device =
@@ -68,6 +73,28 @@ pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
         here,
     ));
     rows
+}
+
+/// The lines that make an array of so many devices. What stands for it in the lines below has the numbers of its devices behind it.
+fn array(
+    layout: Layout,
+    options: &LayoutOptions,
+    members: usize,
+    (array, stands_for_it): (&str, &str),
+) -> Vec<Advice> {
+    let (_, short) = stands_for_it.rsplit_once('/').unwrap_or_default();
+    if layout.maker() != Maker::Md {
+        let chunk = options.chunk_bytes(layout);
+        let line = text::layout_comes_first(layout.name(), members, chunk, short);
+        return vec![to_paste("mkfs", line)];
+    }
+    let devices: Vec<String> = (1..=members)
+        .map(|number| format!("{stands_for_it}-{number}"))
+        .collect();
+    let options = options.mdadm_options(layout, members);
+    let erased = text::members_are_erased(members, short, array);
+    let command = text::mdadm(array, &options, &devices);
+    vec![to_paste("mkfs", erased), to_paste("mkfs", command)]
 }
 
 /// The line for fstab, with the UUID that mkfs will have chosen; and what the kernel that runs now would say of it.
@@ -196,24 +223,84 @@ mod tests {
 
     #[test]
     fn an_array_is_made_before_its_filesystem() {
-        let f = json!({
+        let raid10 = json!({
             "kind": "device", "filesystem": "xfs", "kernel": "6.1.0", "layout": "raid10", "members": 4,
-            "mkfs_command": "/sbin/mkfs.xfs -f -m uuid=1-2-3 -d su=524288,sw=2 -l su=32k /dev/md127",
+            "layout_options": {"chunk": "256k", "bitmap": "internal", "copies": "f2"},
+            "mkfs_command": "/sbin/mkfs.xfs -f -m uuid=1-2-3 -d su=262144,sw=2 /dev/md127",
         });
+        let devices = "/dev/disk/by-id/YOUR-DEVICE-1 /dev/disk/by-id/YOUR-DEVICE-2 /dev/disk/by-id/YOUR-DEVICE-3 /dev/disk/by-id/YOUR-DEVICE-4";
         assert_eq!(
-            of(f, &here())[..2],
+            of(raid10.clone(), &here())[..4],
             [
-                "mkfs: # make raid10 of 4 devices first: YOUR-DEVICE stands for it",
+                "mkfs: # what YOUR-DEVICE-1 to YOUR-DEVICE-4 hold is lost: below, YOUR-DEVICE stands for /dev/md0",
+                &format!(
+                    "mkfs: mdadm --create /dev/md0 --level=raid10 --raid-devices=4 --chunk=256K --layout=f2 --bitmap=internal {devices}"
+                ),
                 "mkfs: # what /dev/disk/by-id/YOUR-DEVICE holds is lost",
+                "mkfs: /sbin/mkfs.xfs -d su=262144,sw=2 /dev/disk/by-id/YOUR-DEVICE",
             ]
+        );
+        let second = |layout: &str, options: serde_json::Value| {
+            let mut f = raid10.clone();
+            (f["layout"], f["layout_options"]) = (json!(layout), options);
+            of(f, &here()).swap_remove(1)
+        };
+        assert_eq!(
+            second("raid5", json!({"consistency_policy": "ppl"})),
+            format!(
+                "mkfs: mdadm --create /dev/md0 --level=raid5 --raid-devices=4 --chunk=512K --consistency-policy=ppl {devices}"
+            )
+        );
+        assert_eq!(
+            second("raid1", json!(null)),
+            format!(
+                "mkfs: mdadm --create /dev/md0 --level=raid1 --raid-devices=4 --bitmap=none {devices}"
+            )
+        );
+        // Forged.
+        for (member, value) in [
+            ("layout_options", json!({"chunk": "64k;reboot"})),
+            ("layout_options", json!({"copies": "n2 /dev/sda"})),
+            ("layout_options", json!(["chunk"])),
+            ("layout", json!("raid99")),
+        ] {
+            let mut forged = raid10.clone();
+            forged[member] = value;
+            let rows = of(forged, &here());
+            assert!(
+                matches!(&rows[..], [row] if row.contains("layout_options is not stored")),
+                "{rows:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_volume_is_described_and_the_array_of_a_log_is_made() {
+        let first = |layout: &str, options: serde_json::Value| {
+            let f = json!({
+                "kind": "device", "filesystem": "ext4", "kernel": "6.1.0", "layout": layout, "members": 4, "layout_options": options,
+                "mkfs_command": "/sbin/mkfs.ext4 -q -F -U 1-2-3 /dev/dm-8",
+            });
+            of(f, &here()).swap_remove(0)
+        };
+        assert_eq!(
+            first("lvm-raid5", json!({"chunk": "128k"})),
+            "mkfs: # make lvm-raid5 of 4 devices first, with chunks of 128 kB: YOUR-DEVICE stands for it"
+        );
+        assert_eq!(
+            first("lvm-raid1", json!(null)),
+            "mkfs: # make lvm-raid1 of 4 devices first: YOUR-DEVICE stands for it"
         );
         let f = json!({
             "kind": "image", "filesystem": "ext4", "kernel": "6.1.0", "log_devices": 2,
             "mkfs_command": "/sbin/mkfs.ext4 -q -F -U 1-2-3 -J device=/dev/md127 /dev/loop3",
         });
         assert_eq!(
-            of(f, &here())[0],
-            "mkfs: # make raid1 of 2 devices first: YOUR-LOG-DEVICE stands for it"
+            of(f, &here())[..2],
+            [
+                "mkfs: # what YOUR-LOG-DEVICE-1 to YOUR-LOG-DEVICE-2 hold is lost: below, YOUR-LOG-DEVICE stands for /dev/md1",
+                "mkfs: mdadm --create /dev/md1 --level=raid1 --raid-devices=2 --bitmap=none /dev/disk/by-id/YOUR-LOG-DEVICE-1 /dev/disk/by-id/YOUR-LOG-DEVICE-2",
+            ]
         );
     }
 

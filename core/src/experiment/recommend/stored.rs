@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Facts;
+use super::{Facts, layout_of, layout_options_of};
 use crate::{
     escape,
     helper::{
@@ -69,6 +69,7 @@ pub fn not_ours(f: &Facts) -> Option<Stored> {
                 .as_deref()
                 .is_none_or(|path| check_device_path(path).is_ok()),
         ),
+        (Stored::LayoutOptions, has_own_layout_options(f)),
         (Stored::Kernel, f.kernel.as_deref().is_none_or(is_release)),
     ];
     let of_settings = [
@@ -93,6 +94,12 @@ pub fn not_ours(f: &Facts) -> Option<Stored> {
     of_making
         .chain(of_settings)
         .find_map(|(what, is_so)| (!is_so).then_some(what))
+}
+
+/// Whether its layout takes the options that are stored; true without any.
+fn has_own_layout_options(f: &Facts) -> bool {
+    let takes = |(layout, _)| layout_options_of(f, layout).is_some();
+    f.layout_options.is_none() || layout_of(f).is_some_and(takes)
 }
 
 /// The command that made a filesystem, to be given again: with other devices, and without what the helper adds: not to be asked, and the

@@ -92,8 +92,10 @@ fn array_of(layout: Layout, layers: &[Layer]) -> Option<(&Layer, &[Layer])> {
 fn most_on_one(layout: Layout, members: usize, layers: &[Layer]) -> Option<usize> {
     let (first, below) = match array_of(layout, layers) {
         // Between a volume and its members are the volumes that LVM makes for each of them.
-        Some((array, below)) if layout.maker() == Maker::Lvm => (array.depth + 2, below),
-        Some((array, below)) => (array.depth + 1, below),
+        Some((array, below)) if layout.maker() == Maker::Lvm => {
+            (array.depth.saturating_add(2), below)
+        }
+        Some((array, below)) => (array.depth.saturating_add(1), below),
         None if layout.maker() == Maker::Zfs => return most_on_one_of_pool(members, layers),
         None => return None,
     };

@@ -1,13 +1,34 @@
 //! Lines to be pasted, and the comments between them.
 
-use crate::quoting;
+use crate::{quoting, units::format_bytes};
 
 pub fn device_is_erased(device: &str) -> String {
     format!("# what {device} holds is lost")
 }
 
-pub fn layout_comes_first(layout: &str, members: usize, stands_for_it: &str) -> String {
-    format!("# make {layout} of {members} devices first: {stands_for_it} stands for it")
+/// A layout that no line makes, with the bytes of its chunks if it has any.
+pub fn layout_comes_first(
+    layout: &str,
+    members: usize,
+    chunk: Option<u64>,
+    stands_for_it: &str,
+) -> String {
+    let chunks = chunk.map(format_bytes);
+    let chunks = chunks.map(|bytes| format!(", with chunks of {bytes}"));
+    let chunks = chunks.unwrap_or_default();
+    format!("# make {layout} of {members} devices first{chunks}: {stands_for_it} stands for it")
+}
+
+/// Devices of which the next line makes an array. Each has a number behind the word that stands for the array.
+pub fn members_are_erased(members: usize, stands_for_it: &str, array: &str) -> String {
+    format!(
+        "# what {stands_for_it}-1 to {stands_for_it}-{members} hold is lost: below, {stands_for_it} stands for {array}"
+    )
+}
+
+pub fn mdadm(array: &str, options: &[String], devices: &[String]) -> String {
+    let (options, devices) = (options.join(" "), devices.join(" "));
+    format!("mdadm --create {array} {options} {devices}")
 }
 
 /// A rule of udev for a queue setting of a disk.
