@@ -75,7 +75,7 @@ pub fn lines(state: &State, f: &Facts, here: &ThisServer) -> Vec<Advice> {
     rows
 }
 
-/// The lines that make an array of so many devices. What stands for it in the lines below has the numbers of its devices behind it.
+/// The lines that make an array over this number of devices. Each device has the array's placeholder, with a number behind it.
 fn array(
     layout: Layout,
     options: &LayoutOptions,

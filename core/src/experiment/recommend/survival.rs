@@ -12,7 +12,7 @@ use crate::{
     texts::recommend::survives::{Failures, Log, Survival},
 };
 
-/// The failures that a target survives whose layout is over so many devices.
+/// The failures that a target survives whose layout is over this number of devices.
 pub fn of(f: &Facts, layout: Layout, members: usize) -> Survival {
     // A row that was forged may hold anything.
     let layers = f.layers.as_ref();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn members_on_one_disk_are_told() {
+    fn members_on_one_disk_are_named() {
         let says = |on_one_disk| {
             let layers = over_partitions(md("raid1"), on_one_disk);
             says(Layout::Raid1, 2, json!({"layers": layers}))
