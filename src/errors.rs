@@ -11,6 +11,7 @@ use pgfsbench_core::{
     board::{TextCell, truncate_for_json},
     escape::blanked,
     refusal::Refusal,
+    workload::script::Texts,
 };
 use pgrx::pg_sys::panic::CaughtError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -35,6 +36,9 @@ pub struct Fault {
     /// Whether PostgreSQL gave a CONTEXT, as far as this process looks for it: [`remember_reported`].
     #[serde(skip)]
     pub has_context: bool,
+    /// Whether a statement has raised it, so that PostgreSQL or a function of a user has chosen the words.
+    #[serde(skip)]
+    pub is_raised: bool,
 }
 
 impl Fault {
@@ -46,6 +50,7 @@ impl Fault {
             detail: None,
             hint: None,
             has_context: false,
+            is_raised: false,
         }
     }
 
@@ -67,6 +72,33 @@ impl Fault {
         self
     }
 
+    /// The error with texts of pgfsbench, which are made of the present ones and the SQLSTATE.
+    pub fn with_texts(self, make: impl FnOnce(Texts, &str) -> Texts) -> Self {
+        let texts = Texts {
+            message: self.message,
+            detail: self.detail,
+            hint: self.hint,
+            has_context: self.has_context,
+        };
+        let texts = make(texts, &self.sqlstate);
+        Self {
+            sqlstate: self.sqlstate,
+            message: texts.message,
+            detail: texts.detail,
+            hint: texts.hint,
+            has_context: texts.has_context,
+            is_raised: false,
+        }
+    }
+
+    /// The error as a run on a user's own data may keep it: a statement that has failed may have put values of the data into the words.
+    pub fn without_values(self) -> Self {
+        match self.is_raised {
+            true => self.with_texts(|texts, sqlstate| texts.without_values(sqlstate, false)),
+            false => self,
+        }
+    }
+
     /// An error that another server has sent, which may have sent anything: fit to be stored, and shown on a terminal.
     pub fn made_harmless(self) -> Self {
         let in_short = |text: String, kept: &[char]| -> String {
@@ -86,6 +118,7 @@ impl Fault {
             detail: self.detail.map(|text| in_short(text, &['\n'])),
             hint: self.hint.map(|text| in_short(text, &['\n'])),
             has_context: self.has_context,
+            is_raised: self.is_raised,
         }
     }
 
@@ -119,6 +152,7 @@ impl Fault {
                 .as_deref()
                 .map(|text| truncate_for_json(text, quarter)),
             has_context: self.has_context,
+            is_raised: self.is_raised,
         }
     }
 
@@ -215,6 +249,7 @@ impl From<Refusal> for Fault {
             detail: refusal.detail,
             hint: refusal.hint,
             has_context: false,
+            is_raised: false,
         }
     }
 }
@@ -249,6 +284,7 @@ fn raised_code(caught: i32) -> String {
 impl From<CaughtError> for Fault {
     fn from(caught: CaughtError) -> Self {
         let has_context = LAST_HAD_CONTEXT.swap(false, Relaxed);
+        let is_raised = matches!(caught, CaughtError::PostgresError(_));
         let code = match &caught {
             CaughtError::PostgresError(report) => raised_code(report.sql_error_code() as i32),
             CaughtError::ErrorReport(report)
@@ -267,6 +303,7 @@ impl From<CaughtError> for Fault {
                 detail: report.detail().map(str::to_owned),
                 hint: report.hint().map(str::to_owned),
                 has_context,
+                is_raised,
             },
         }
     }

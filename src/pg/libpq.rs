@@ -95,6 +95,8 @@ pub struct Connection {
     most_memory: u64,
     /// Whether it leads to a server that is not ours.
     is_of_another: bool,
+    /// Whether it leads to a database of a user's own, so that words of the server may have values.
+    hides_values: bool,
 }
 
 impl Connection {
@@ -138,6 +140,7 @@ impl Connection {
             conn,
             most_memory,
             is_of_another: false,
+            hides_values: false,
         };
         // SAFETY: a connection, and a function that does nothing.
         unsafe { PQsetNoticeProcessor(conn, ignore_notice, std::ptr::null_mut()) };
@@ -254,10 +257,17 @@ impl Connection {
         self.is_of_another
     }
 
+    /// Has errors of statements lose words that may have values of the data.
+    pub fn hiding_values(mut self) -> Self {
+        self.hides_values = true;
+        self
+    }
+
     /// The error of a statement, or of the connection where the server gives none.
     fn of_server(&self, fault: Option<Fault>) -> Fault {
         match fault {
             Some(fault) if self.is_of_another => fault.told_by_another(),
+            Some(fault) if self.hides_values => fault.without_values(),
             Some(fault) => fault,
             None => self.lost(),
         }
@@ -395,6 +405,7 @@ impl Answer {
             detail: field(b'D'),
             hint: field(b'H'),
             has_context: field(b'W').is_some(),
+            is_raised: true,
         };
         Some(fault.made_harmless())
     }

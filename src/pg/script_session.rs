@@ -25,6 +25,8 @@ pub struct ScriptSession {
     /// Whether StartTransactionCommand was called for the statement, or for the pipeline.
     is_started: bool,
     is_pipeline: bool,
+    /// Whether a statement is planned, executed or committed, or has failed in that.
+    is_executing: bool,
     /// Durations of commits in nanoseconds, since they were forgotten.
     commits: Vec<u64>,
 }
@@ -82,6 +84,7 @@ impl ScriptSession {
             memory,
             is_started: false,
             is_pipeline: false,
+            is_executing: false,
             commits: Vec::new(),
         }
     }
@@ -159,6 +162,7 @@ impl ScriptSession {
         if prepared.inputs.len() != given {
             return Err(wrong_count(prepared.inputs.len(), given));
         }
+        self.is_executing = true;
         // SAFETY: in a transaction; the source was saved; parameters live in this session's memory until the next statement.
         let rows = unsafe {
             match prepared.is_plannable {
@@ -167,6 +171,7 @@ impl ScriptSession {
             }
         };
         self.finish(prepared.control);
+        self.is_executing = false;
         Ok(rows)
     }
 
@@ -273,6 +278,7 @@ impl ScriptSession {
         if count == 0 {
             self.finish(Control::None);
         }
+        self.is_executing = false;
         Ok(())
     }
 
@@ -284,6 +290,7 @@ impl ScriptSession {
         sql: &CStr,
         keep: Keep,
     ) -> Result<Rows, Fault> {
+        self.is_executing = false;
         // SAFETY: the caller's duty; tree and plans live in this session's memory until the next statement.
         unsafe {
             let tag = pg_sys::CreateCommandTag((*tree).stmt);
@@ -297,6 +304,8 @@ impl ScriptSession {
                     nobody,
                 );
                 let options = pg_sys::CURSOR_OPT_PARALLEL_OK as i32;
+                // The planner calls functions.
+                self.is_executing = true;
                 pg_sys::pg_plan_queries(queries, sql.as_ptr(), options, std::ptr::null_mut())
             });
             let portal = pg_sys::CreatePortal(c"".as_ptr(), true, true);
@@ -340,9 +349,11 @@ impl ScriptSession {
     /// Commits what a pipeline has done so far.
     pub fn sync(&mut self) {
         if self.is_started {
+            self.is_executing = true;
             // SAFETY: in a transaction; without an implicit block it does nothing.
             unsafe { pg_sys::EndImplicitTransactionBlock() };
             self.commit(Control::None);
+            self.is_executing = false;
         }
     }
 
@@ -355,6 +366,11 @@ impl ScriptSession {
     pub fn is_in_transaction_block(&self) -> bool {
         // SAFETY: reads the state of this backend.
         unsafe { pg_sys::IsTransactionBlock() }
+    }
+
+    /// Whether the latest error arose when a statement was planned, executed or committed, and not before.
+    pub fn is_executing(&self) -> bool {
+        self.is_executing
     }
 
     /// Rolls everything back that is open.
@@ -381,6 +397,7 @@ impl ScriptSession {
     }
 
     fn start(&mut self) {
+        self.is_executing = false;
         if !self.is_started {
             // SAFETY: nothing of the statement before is used any more.
             unsafe { pg_sys::MemoryContextReset(self.memory) };

@@ -209,6 +209,7 @@ impl Run {
         // Without its tables everything that stores or asks fails, with errors that do not say why.
         match the_extension() {
             Ok(extension) if extension != self.extension => extension_dropped(),
+            _ if self.spec.stage.is_on_own() => fault.without_values(),
             _ => fault,
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     pg::{
         points::point,
         process::{self, Database},
-        shmem, xact,
+        report, shmem, xact,
     },
 };
 
@@ -46,6 +46,14 @@ pub struct Job {
     pub board: &'static Board,
     pub request: &'static Request,
     pub serial: u32,
+}
+
+impl Job {
+    /// Whether the run works on a user's own data, so that words of a statement's error may have values.
+    fn is_on_own(&self) -> bool {
+        let spec = self.board.specification(self.request);
+        spec.is_ok_and(|spec| spec.is_on_own())
+    }
 }
 
 impl Role {
@@ -148,12 +156,21 @@ pub fn run(
         return;
     }
     process::report_activity(role.name());
+    let is_on_own = job.is_on_own();
+    if is_on_own {
+        // A CONTEXT tells that a function of the user may have chosen the words.
+        report::remember_codes();
+    }
     // An error that it does not catch itself, such as a cancel before a client begins, is reported in its own words, too.
     let result = xact::catch(|| {
         point!("{} in {}", role.name(), board.run.phase().as_str());
         work(&job)
     });
     let result = result.and_then(|result| result);
+    let result = result.map_err(|fault| match is_on_own {
+        true => fault.without_values(),
+        false => fault,
+    });
     if result.is_err() {
         xact::abort();
     }

@@ -34,7 +34,7 @@ use crate::{
     },
     store,
 };
-use runner::{Runner, with_texts};
+use runner::Runner;
 
 /// Make the role, and grant it what is there.
 const GRANT: Task = Task(5);
@@ -206,7 +206,7 @@ impl Transactions for Script {
             match ask(&check.sql) {
                 Ok((found, rows)) => answers.add(check, shown(spec, check, found), rows),
                 Err(error) => {
-                    fault = Some((told(spec, error), check));
+                    fault = Some((told(spec, error, false), check));
                     break;
                 }
             }
@@ -215,7 +215,7 @@ impl Transactions for Script {
         Ok(OwnChecks {
             checks: answers.checks(&checks, error),
             fault: fault.map(|(fault, check)| {
-                with_texts(fault, |texts, _| texts.of_check(&check.name, &check.sql))
+                fault.with_texts(|texts, _| texts.of_check(&check.name, &check.sql))
             }),
         })
     }
@@ -430,12 +430,10 @@ fn shown(spec: &Spec, check: &OwnCheck, found: Option<String>) -> Option<String>
     }
 }
 
-/// The error of a check as it is kept: without the values of a user's own data.
-fn told(spec: &Spec, fault: Fault) -> Fault {
+/// The error of a check as it is kept: without the values of a user's own data. `has_names_only`: it arose before the query was executed.
+fn told(spec: &Spec, fault: Fault, has_names_only: bool) -> Fault {
     match spec.is_on_own() {
-        true => with_texts(fault, |texts, sqlstate| {
-            texts.without_values(sqlstate, false)
-        }),
+        true => fault.with_texts(|texts, sqlstate| texts.without_values(sqlstate, has_names_only)),
         false => fault,
     }
 }
@@ -461,9 +459,8 @@ fn check(context: &WorkerContext, moment: Moment) -> Result<(), Fault> {
         });
         if let Err(fault) = asked.and_then(|result| result) {
             context.report(&json!(answers).to_string());
-            return Err(with_texts(told(context.spec, fault), |texts, _| {
-                texts.of_check(&check.name, &check.sql)
-            }));
+            let fault = told(context.spec, fault, !session.is_executing());
+            return Err(fault.with_texts(|texts, _| texts.of_check(&check.name, &check.sql)));
         }
         answers.add(check, shown(context.spec, check, found), count);
     }

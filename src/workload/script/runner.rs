@@ -4,10 +4,7 @@ use pgfsbench_core::{
     board::add,
     script::{Client, EvalError, Event, Generator, Program, Protocol, Seeds, Statement, Store},
     spec::Spec,
-    workload::{
-        mix::CommandCounters,
-        script::{Origin, Texts},
-    },
+    workload::{mix::CommandCounters, script::Origin},
 };
 
 use crate::{
@@ -248,32 +245,16 @@ impl Runner {
         let command = script.commands.get(self.at.1);
         let line = (command.or(script.commands.last())).map_or(0, |command| command.line);
         let command = command.map(|command| command.label.as_str());
-        let is_text = self.program.protocol == Protocol::Simple;
-        with_texts(fault, |texts, sqlstate| {
+        // A statement that is sent as text has values in it.
+        let has_names_only =
+            self.program.protocol != Protocol::Simple && !self.session.is_executing();
+        fault.with_texts(|texts, sqlstate| {
             let texts = match self.hides_values {
-                true => texts.without_values(sqlstate, is_text),
+                true => texts.without_values(sqlstate, has_names_only),
                 false => texts,
             };
             texts.of_script(sqlstate, origin, &script.name, line, command)
         })
-    }
-}
-
-/// A fault with other texts, which are made of its own and its SQLSTATE.
-pub fn with_texts(fault: Fault, make: impl FnOnce(Texts, &str) -> Texts) -> Fault {
-    let texts = Texts {
-        message: fault.message,
-        detail: fault.detail,
-        hint: fault.hint,
-        has_context: fault.has_context,
-    };
-    let texts = make(texts, &fault.sqlstate);
-    Fault {
-        sqlstate: fault.sqlstate,
-        message: texts.message,
-        detail: texts.detail,
-        hint: texts.hint,
-        has_context: texts.has_context,
     }
 }
 
