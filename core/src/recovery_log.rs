@@ -53,12 +53,13 @@ pub struct RecoveryLog {
 const MOST_LINES: usize = 40;
 
 impl RecoveryLog {
-    /// Reads it.
+    /// Reads it up to the first session: sessions may write values of a user's data there.
     pub fn parse(text: &str) -> Self {
         let mut log = Self::default();
         let (mut interrupted, mut redo) = (None, None);
         for (at, line) in text.lines().filter_map(line) {
             let said = |words: &str| line.contains(words);
+            let is_ready = said("database system is ready to accept connections");
             if said("database system was interrupted") || said("automatic recovery in progress") {
                 interrupted = interrupted.or(Some(at));
             } else if said("redo starts at ") {
@@ -70,11 +71,14 @@ impl RecoveryLog {
             } else if said("redo is not required") {
                 log.redo_not_required = true;
                 log.redo_ms = Some(0.0);
-            } else if said("database system is ready to accept connections") {
+            } else if is_ready {
                 log.recovery_ms = interrupted.map(|began| ms(began, at));
             }
             if log.lines.len() < MOST_LINES {
                 log.lines.push(line.to_owned());
+            }
+            if is_ready {
+                break;
             }
         }
         log
@@ -143,6 +147,8 @@ mod tests {
         assert!(log.lines[0].starts_with("LOG:  starting"));
         let end = parse_lsn("1/5A4F5E8");
         assert_eq!(log.replayed_bytes(end), Some(0x5A4F5E8 - 0x150CB50));
+        let later = format!("{LOG}1700000001.300 WARNING:  card 4711\n");
+        assert_eq!(RecoveryLog::parse(&later), log);
     }
 
     #[test]

@@ -24,8 +24,8 @@ use pgfsbench_core::{
         cluster::Cluster,
         commands,
         server_log::{
-            Ended, ending_of, lacks_library, lacks_rings, lacks_shared_memory, why_ended,
-            why_not_started,
+            Ended, before_sessions, ending_of, lacks_library, lacks_rings, lacks_shared_memory,
+            lines_on_copy, why_ended, why_not_started,
         },
     },
 };
@@ -46,7 +46,7 @@ use crate::{
     target::{self, remote_run},
 };
 use crash::RECOVERY;
-use program::end_of;
+use program::{beginning_of, end_of};
 pub use removal::Owner;
 use settings::Settings;
 
@@ -58,6 +58,8 @@ const SHUT_DOWN: Duration = Duration::from_secs(600);
 const LONGEST_SOCKET: usize = 107;
 /// The number in the name of its socket: there is no other server in that directory.
 const PORT: &str = "5432";
+/// The database with the tables of pgfsbench. Runs on a copy of a user's server work in another one.
+const EXTENSION_DATABASE: &str = "postgres";
 /// In a copy of a user's server, settings of a role or a database may name libraries, which a superuser's session would load.
 const NO_LIBRARIES: &str = "-c session_preload_libraries= -c local_preload_libraries=";
 
@@ -72,6 +74,9 @@ pub struct TargetServer {
     /// Mount point of the filesystem of the directory. If something else is mounted there, nothing is known of the directory.
     #[serde(default)]
     mount_point: Option<String>,
+    /// Whether a run works on a user's own data there, so that words of statements and sessions may have values.
+    #[serde(default)]
+    is_on_own: bool,
 }
 
 impl TargetServer {
@@ -83,6 +88,7 @@ impl TargetServer {
             socket_name: format!("s{}", &mark[..8]),
             owner: Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?,
             mount_point: target::mount_point(place),
+            is_on_own: false,
         };
         let longest = server.socket_directory().join(format!(".s.PGSQL.{PORT}"));
         let text = longest.to_string_lossy();
@@ -97,6 +103,12 @@ impl TargetServer {
             .hint("Move the data directory to a place with a shorter or plainer path."));
         }
         Ok(server)
+    }
+
+    /// The server, with whether a run works on a user's own data there.
+    pub fn on_own(mut self, is_on_own: bool) -> Self {
+        self.is_on_own = is_on_own;
+        self
     }
 
     fn socket_directory(&self) -> PathBuf {
@@ -336,7 +348,7 @@ impl TargetServer {
                 }
                 Ok(())
             };
-            match self.connect(user, "postgres", &mut in_time) {
+            match self.connect(user, EXTENSION_DATABASE, &mut in_time) {
                 Err(fault) if fault.sqlstate == sqlstate::CONNECTION_LOST => {
                     let ended = child.try_wait().is_ok_and(|ended| ended.is_some());
                     if ended || Instant::now() > deadline {
@@ -415,7 +427,7 @@ impl TargetServer {
         check_interrupts: CheckInterrupts,
     ) -> Result<Connection, Fault> {
         let socket = self.socket_directory().to_string_lossy().into_owned();
-        Connection::open(
+        let opened = Connection::open(
             &[
                 ("host", &socket),
                 ("port", PORT),
@@ -427,11 +439,19 @@ impl TargetServer {
                 ("options", options),
             ],
             check_interrupts,
-        )
+        );
+        // The database of pgfsbench has no data of the user, and its refusals are those of pgfsbench.
+        match self.is_on_own && database != EXTENSION_DATABASE {
+            true => opened.map(Connection::hiding_values),
+            false => opened,
+        }
     }
 
     fn did_not_start(&self, fault: &Fault) -> Fault {
-        let log = end_of(&self.log());
+        let log = match self.is_on_own {
+            true => before_sessions(&beginning_of(&self.log())).to_owned(),
+            false => end_of(&self.log()),
+        };
         Fault::new(sqlstate::SYSTEM, "the target server did not start")
             .detail(if log.trim().is_empty() {
                 fault.detail.clone().unwrap_or_else(|| ending_of(&log))
@@ -464,12 +484,25 @@ impl TargetServer {
         says_so || files::refuses_writes(&self.directory)
     }
 
+    /// Lines at the end of its log that have no values of a user's data.
+    fn lines_on_copy(&self, end: &str) -> String {
+        // The first line may have been cut.
+        let whole = end.split_once('\n').map_or("", |(_, whole)| whole);
+        lines_on_copy(&beginning_of(&self.log()), whole)
+    }
+
     /// Why it does not answer, when it has ended by itself; else the fault as it is.
     pub fn explain(&self, fault: Fault) -> Fault {
         if fault.sqlstate != sqlstate::CONNECTION_LOST {
             return fault;
         }
-        match why_ended(&end_of(&self.log()), || self.is_read_only()) {
+        let log = end_of(&self.log());
+        let ended = why_ended(&log, || self.is_read_only());
+        let ended = match self.is_on_own {
+            true => ended.without_values(&self.lines_on_copy(&log)),
+            false => ended,
+        };
+        match ended {
             Ended::Full(says) => {
                 Fault::new(sqlstate::DISK_FULL, "the filesystem of the target is full")
                     .detail(says)

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::commands::text;
+use super::{commands::text, server_log::PREFIX_ON_COPY};
 use crate::refusal::{Kind, Refusal, quoted};
 
 /// Fewest bytes of a copy in addition to its files: WAL that is written while it is made.
@@ -365,6 +365,8 @@ impl Original {
             // Tablespaces of the original are directories of the copy.
             ("allow_in_place_tablespaces", "on".into()),
             ("ssl", "off".into()),
+            // An error shows lines of the postmaster, and none of sessions.
+            ("log_line_prefix", PREFIX_ON_COPY.into()),
         ];
         if version_num >= 170_000 {
             // Before, no event trigger fires when a session begins.
@@ -627,6 +629,7 @@ mod tests {
         let libraries = "\"pg_stat_statements\", \"pgfsbench\", \"auto_explain\"";
         assert_eq!(of_16["shared_preload_libraries"], libraries);
         assert_eq!(of_16["max_logical_replication_workers"], "0");
+        assert_eq!(of_16["log_line_prefix"], PREFIX_ON_COPY);
         let alone = "\"auto_explain\", \"pg_stat_statements\"";
         assert_eq!(original.preloaded(""), alone);
         assert!(!of_16.contains_key("event_triggers"));

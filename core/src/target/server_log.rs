@@ -19,6 +19,12 @@ const ELLIPSIS: &str = " ...";
 /// The system's message for a full filesystem, in the language of the servers' messages.
 const NO_SPACE: &str = "No space left on device";
 
+/// The log_line_prefix of a server on a copy of a user's server: it names the process.
+pub const PREFIX_ON_COPY: &str = "%m [%p] ";
+
+/// A sentence in place of the log of such a server.
+const NOT_SHOWN: &str = "Its log is not shown, since sessions may have written values of the data there. It was in the directory of the copy, which goes with the run.";
+
 /// Severities that a message of a server begins with.
 const SEVERITIES: [&str; 5] = ["PANIC:", "FATAL:", "ERROR:", "WARNING:", "LOG:"];
 
@@ -31,6 +37,18 @@ pub enum Ended {
     ReadOnly,
     /// It crashed, or was stopped. It may have recovered and serve again.
     Crashed(String),
+}
+
+impl Ended {
+    /// The reason without lines of sessions, which may have values of a user's data. `of_postmaster` are lines as [`lines_of_postmaster`] gives them.
+    pub fn without_values(self, of_postmaster: &str) -> Self {
+        match self {
+            Self::Full(_) => Self::Full(format!("The target server's log says: {NO_SPACE}.")),
+            Self::ReadOnly => Self::ReadOnly,
+            Self::Crashed(_) if of_postmaster.is_empty() => Self::Crashed(NOT_SHOWN.into()),
+            Self::Crashed(_) => why_ended(of_postmaster, || false),
+        }
+    }
 }
 
 /// The reason by its log. `is_read_only` is whether its filesystem is by now: then the log can say nothing.
@@ -103,6 +121,25 @@ pub fn lines_of_postmaster(log: &str, format: &str, postmaster: u32) -> String {
     lines
         .map(|line| escape::blanked(line, &[]) + "\n")
         .collect()
+}
+
+/// The lines of a log on a copy that a session cannot have written. `beginning` has its first line, which the postmaster has written; `end` has whole
+/// lines.
+pub fn lines_on_copy(beginning: &str, end: &str) -> String {
+    let first = beginning.lines().next().unwrap_or_default();
+    let pid = || {
+        let (_, rest) = first.split_once(" [")?;
+        let (pid, _) = rest.split_once("] ")?;
+        pid.parse::<u32>().ok()
+    };
+    pid().map_or_else(String::new, |pid| {
+        lines_of_postmaster(end, PREFIX_ON_COPY, pid)
+    })
+}
+
+/// The part of a log before the first session.
+pub fn before_sessions(log: &str) -> &str {
+    log.split_once(READY).map_or(log, |(before, _)| before)
 }
 
 /// The parts of a log before and after the last time that the server began again by itself.
@@ -236,6 +273,47 @@ mod tests {
         // Who wrote a line cannot be seen.
         assert_eq!(lines_of_postmaster(log, "%m ", 10), "");
     }
+
+    /// A copy whose trigger has written a value, and which has crashed.
+    const ON_COPY: &str = "\
+2026-11-28 11:00:00.000 UTC [10] LOG:  starting PostgreSQL 17.2
+2026-11-28 11:00:00.100 UTC [10] LOG:  database system is ready to accept connections
+2026-11-28 11:00:01.000 UTC [77] WARNING:  card 4711: No space left on device
+2026-11-28 11:00:01.000 UTC [77] WARNING:  PANIC: 4711
+\t2026-11-28 11:00:01.000 UTC [10] LOG:  4711 was terminated by signal 9
+";
+
+    #[test]
+    fn no_line_of_a_session_on_a_copy_is_shown() {
+        let signal = "2026-11-28 11:00:02.000 UTC [10] LOG:  server process (PID 77) was terminated by signal 9: Killed";
+        let detail =
+            "2026-11-28 11:00:02.000 UTC [10] DETAIL:  Failed process was running: SELECT 4711";
+        let log = format!("{ON_COPY}{signal}\n{detail}\n");
+        let lines = lines_on_copy(&log, &log);
+        assert_eq!(lines.lines().count(), 3, "{lines}");
+        let crashed = || Ended::Crashed("4711".into());
+        let Ended::Crashed(says) = crashed().without_values(&lines) else {
+            panic!("it crashed")
+        };
+        assert!(says.contains("(PID 77) was terminated by signal 9: Killed"));
+        assert!(!says.contains("4711"), "{says}");
+        let Ended::Full(says) = Ended::Full("4711".into()).without_values(&lines) else {
+            panic!("it is full")
+        };
+        assert_eq!(
+            says,
+            "The target server's log says: No space left on device."
+        );
+        // A log after a crash has another prefix.
+        assert_eq!(lines_on_copy("1700000000.100 LOG:  starting\n", &log), "");
+        assert_eq!(
+            crashed().without_values(""),
+            Ended::Crashed(NOT_SHOWN.into())
+        );
+        assert!(!before_sessions(&log).contains("4711"));
+        assert!(before_sessions(&log).contains("starting PostgreSQL"));
+    }
+
     use proptest::prelude::*;
 
     const PANIC: &str = "PANIC:  could not fdatasync file \"0001\": Input/output error";

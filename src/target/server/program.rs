@@ -109,6 +109,16 @@ pub(super) fn not_run(program: &Path, error: &io::Error) -> Fault {
     }
 }
 
+/// The first of a file.
+pub(super) fn beginning_of(path: &Path) -> String {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(64 << 10).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
 /// The last of a file: enough for the log of a server that goes down, which says why long before its end.
 pub(super) fn end_of(path: &Path) -> String {
     let read = || -> io::Result<Vec<u8>> {

@@ -137,6 +137,7 @@ impl Run {
         match act {
             Act::MakeDirectory => {
                 let server = TargetServer::at(&setup.place, &random::mark())?;
+                let server = server.on_own(self.spec.is_on_own());
                 self.record(|entry| match &entry.server {
                     None => entry.server = Some(server.clone()),
                     Some(_) => entry.other_servers.push(server.clone()),
