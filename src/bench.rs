@@ -184,8 +184,9 @@ impl Run {
             0
         };
         let has_io_times = timing.is_some_and(|timing| timing.io);
+        let is_on_own = self.spec.is_on_own();
         self.statements
-            .end(work_database, has_io_times, transactions)
+            .end(work_database, has_io_times, transactions, is_on_own)
     }
 
     /// Cuts warm-up and window of a quick look to the time that is left of its minute.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use columns::{compared, stored};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokens::{Token, parameters, tokens, with_variables};
+use tokens::{Token, parameters, tokens, with_variables, without_constants};
 
 /// The greatest weight of a script.
 const MOST_WEIGHT: u64 = 1000;
@@ -74,13 +74,29 @@ pub fn chosen(all: Vec<Recorded>, count: usize) -> Vec<Recorded> {
     chosen
 }
 
+/// First words of statements that are no utility statements.
+const PLANNABLE: [&str; 8] = [
+    "select", "insert", "update", "delete", "merge", "with", "values", "table",
+];
+
 /// Whether a script can have it: it is no utility statement.
 fn is_of_clients(query: &str) -> bool {
     let first = tokens(query).into_iter().next();
-    let words = [
-        "select", "insert", "update", "delete", "merge", "with", "values", "table",
-    ];
-    matches!(first, Some(Token::Word(word)) if words.contains(&word.as_str()))
+    matches!(first, Some(Token::Word(word)) if PLANNABLE.contains(&word.as_str()))
+}
+
+/// The text of a statement on a user's own data: without constants, and of a utility statement the first word. pg_stat_statements leaves constants in
+/// utility statements, and in statements that were begun before its records were reset.
+pub fn without_values(query: &str) -> Option<String> {
+    let mut tokens = tokens(query).into_iter();
+    let Some(Token::Word(word)) = tokens.find(|token| *token != Token::Mark('(')) else {
+        return None;
+    };
+    let form = match PLANNABLE.contains(&word.as_str()) {
+        true => without_constants(query),
+        false => None,
+    };
+    Some(form.unwrap_or_else(|| word.to_uppercase()))
 }
 
 /// The columns of all statements that parameters are compared with.
@@ -189,6 +205,29 @@ mod tests {
     }
 
     #[test]
+    fn a_statement_on_a_users_own_data_has_no_values() {
+        for (query, stored) in [
+            (
+                "SELECT card FROM secret WHERE id = 7",
+                Some("SELECT card FROM secret WHERE id = ?"),
+            ),
+            (
+                "(SELECT $1) UNION VALUES ('4711')",
+                Some("(SELECT $1) UNION VALUES (?)"),
+            ),
+            ("SET app.tenant = '4711-0815'", Some("SET")),
+            ("/* 4711 */ call book(4711)", Some("CALL")),
+            ("NOTIFY sold, '4711'", Some("NOTIFY")),
+            ("EXPLAIN SELECT 4711", Some("EXPLAIN")),
+            ("SELECT E'\\'4711'", Some("SELECT")),
+            ("'4711'", None),
+            ("", None),
+        ] {
+            assert_eq!(without_values(query).as_deref(), stored, "{query}");
+        }
+    }
+
+    #[test]
     fn what_comes_out_is_a_script_and_lists_what_is_to_be_chosen() {
         let statements = [
             one("SELECT stock FROM item WHERE id = $1 AND note = $2", 20, 0),
@@ -234,6 +273,7 @@ mod tests {
             let statement = one(&query, 1, 1);
             let text = text(&statement, &[]);
             prop_assert!(text.starts_with("-- A start"));
+            without_values(&format!("SELECT {query}"));
             columns(&[statement]);
         }
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::rows;
+use crate::{recorded_statements, rows};
 
 /// The name of pg_stat_statements, as a library and as an extension.
 pub const EXTENSION: &str = "pg_stat_statements";
@@ -69,6 +69,18 @@ pub struct Statement {
 
 impl rows::Row for Statement {
     const TABLE: &'static str = "statement";
+}
+
+/// The rows of a run on a user's own data: no text has values of them.
+pub fn without_values(rows: Vec<Statement>) -> Vec<Statement> {
+    let of = |row: Statement| Statement {
+        query: row
+            .query
+            .as_deref()
+            .and_then(recorded_statements::without_values),
+        ..row
+    };
+    rows.into_iter().map(of).collect()
 }
 
 /// Rows to be stored, without the run, from objects of the view's columns; of a statement that is there twice (of several users)
@@ -202,6 +214,15 @@ mod tests {
         let found = rows(&[of_15()], false);
         assert_eq!(found[0].blk_read_ms, None);
         assert_eq!(found[0].total_exec_ms, Some(6.0));
+    }
+
+    #[test]
+    fn a_text_on_a_users_own_data_has_no_values() {
+        let mut entry = of_15();
+        entry.insert("query".into(), json!("SET app.tenant = '4711'"));
+        let found = without_values(rows(&[entry], true));
+        assert_eq!(found[0].query.as_deref(), Some("SET"));
+        assert_eq!(found[0].calls, Some(3));
     }
 
     #[test]

@@ -177,12 +177,13 @@ impl Watch {
     }
 
     /// At its end; with whether the clients had times of reads and writes taken, and how many transactions they made, each of
-    /// which has a statement of every kind that is in all of them; 0 where that is not so.
+    /// which has a statement of every kind that is in all of them; 0 where that is not so. `is_on_own`: the data are a user's own.
     pub fn end(
         &mut self,
         work_database: u32,
         io_timing: bool,
         transactions: u64,
+        is_on_own: bool,
     ) -> Result<(), Fault> {
         let Some(start) = self.start.take() else {
             return Ok(());
@@ -199,7 +200,10 @@ impl Watch {
                     None => Statements::Nothing,
                     Some(calls) if calls < transactions / PART_OF_CALLS => Statements::Reset,
                     Some(_) => {
-                        self.rows = rows;
+                        self.rows = match is_on_own {
+                            true => statement::without_values(rows),
+                            false => rows,
+                        };
                         Statements::Recorded
                     }
                 }

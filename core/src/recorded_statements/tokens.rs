@@ -1,6 +1,6 @@
 //! The words of a statement as pg_stat_statements shows it, and its parameters.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 /// A part of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +23,11 @@ struct Place {
     end: usize,
     number: u32,
     /// Where the type of a constant stands before it.
-    of_type: Option<std::ops::Range<usize>>,
+    of_type: Option<Range<usize>>,
 }
+
+/// Characters of operators.
+const OPERATORS: &[u8] = b"+-*/<>=~!@#%^&|`?:";
 
 /// Types that may stand before a constant, and cannot before a parameter.
 const TYPES: [&str; 28] = [
@@ -59,7 +62,7 @@ const TYPES: [&str; 28] = [
 ];
 
 /// Where a type stands at the end of these tokens, which begin at `starts`: `interval`, `timestamp with time zone`.
-fn type_at_end(tokens: &[Token], starts: &[usize], end: usize) -> Option<std::ops::Range<usize>> {
+fn type_at_end(tokens: &[Token], starts: &[usize], end: usize) -> Option<Range<usize>> {
     let word = |back: usize| match tokens.len().checked_sub(back).and_then(|at| tokens.get(at)) {
         Some(Token::Word(word)) => word.as_str(),
         _ => "",
@@ -77,13 +80,23 @@ fn type_at_end(tokens: &[Token], starts: &[usize], end: usize) -> Option<std::op
 }
 
 pub(super) fn tokens(sql: &str) -> Vec<Token> {
-    scan(sql).0
+    scan(sql).tokens
 }
 
-/// The tokens of a statement, and the places of its parameters. Comments and constants are skipped.
-fn scan(sql: &str) -> (Vec<Token>, Vec<Place>) {
+/// The parts of a statement.
+#[derive(Default)]
+struct Scanned {
+    tokens: Vec<Token>,
+    /// Places of parameters.
+    places: Vec<Place>,
+    /// Places of constants and comments.
+    hidden: Vec<Range<usize>>,
+}
+
+/// The tokens of a statement, and the places of what is no part of its form. Comments are no tokens.
+fn scan(sql: &str) -> Scanned {
     let bytes = sql.as_bytes();
-    let (mut tokens, mut places) = (Vec::new(), Vec::new());
+    let mut all = Scanned::default();
     // Where each token begins, and where the last one ends.
     let (mut starts, mut end): (Vec<usize>, usize) = (Vec::new(), 0);
     let mut at = 0;
@@ -96,64 +109,84 @@ fn scan(sql: &str) -> (Vec<Token>, Vec<Place>) {
             b'-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
             b'/' if rest.starts_with("/*") => end_of_comment(rest),
             b'\'' | b'"' => {
-                let end = end_of_quotes(rest, first);
-                tokens.push(match first {
-                    b'"' => {
-                        let inner = rest[1..end].trim_end_matches('"');
-                        Token::Quoted(inner.replace("\"\"", "\""))
-                    }
-                    _ => Token::Constant,
-                });
-                end
+                let (token, length) = in_quotes(rest, first);
+                all.tokens.push(token);
+                length
             }
-            b'$' => {
-                let digits = rest[1..].bytes().take_while(u8::is_ascii_digit).count();
-                match rest[1..=digits].parse() {
-                    Ok(number) => {
-                        places.push(Place {
-                            start: at,
-                            end: at + 1 + digits,
-                            number,
-                            of_type: type_at_end(&tokens, &starts, end),
-                        });
-                        tokens.push(Token::Parameter(number));
-                        1 + digits
-                    }
-                    Err(_) => {
-                        tokens.push(Token::Constant);
-                        end_of_dollars(rest)
-                    }
+            b'$' => match parameter_at(rest) {
+                Some((number, length)) => {
+                    all.places.push(Place {
+                        start: at,
+                        end: at + length,
+                        number,
+                        of_type: type_at_end(&all.tokens, &starts, end),
+                    });
+                    all.tokens.push(Token::Parameter(number));
+                    length
                 }
-            }
+                None => {
+                    all.tokens.push(Token::Constant);
+                    end_of_dollars(rest)
+                }
+            },
             _ if first.is_ascii_digit() => {
-                tokens.push(Token::Constant);
-                let is_of_number = |b: &u8| b.is_ascii_alphanumeric() || *b == b'.';
+                all.tokens.push(Token::Constant);
+                let is_of_number = |b: &u8| b.is_ascii_alphanumeric() || b"._".contains(b);
                 rest.bytes().take_while(is_of_number).count()
             }
             _ if is_word(first) => {
                 let length = rest.bytes().take_while(|b| is_word(*b)).count();
                 let length = without_parameter(&rest[..length]);
-                tokens.push(Token::Word(rest[..length].to_lowercase()));
+                all.tokens.push(Token::Word(rest[..length].to_lowercase()));
                 length
             }
-            _ if b"+-*/<>=~!@#%^&|`?:".contains(&first) => {
-                let is_of_operator = |b: &u8| b"+-*/<>=~!@#%^&|`?:".contains(b);
-                let length = rest.bytes().take_while(is_of_operator).count();
-                tokens.push(Token::Operator(rest[..length].to_owned()));
+            _ if OPERATORS.contains(&first) => {
+                let length = end_of_operator(rest);
+                all.tokens.push(Token::Operator(rest[..length].to_owned()));
                 length
             }
             _ => {
-                tokens.push(Token::Mark(char::from(first)));
+                all.tokens.push(Token::Mark(char::from(first)));
                 1
             }
         };
-        if tokens.len() > starts.len() {
+        let is_token = all.tokens.len() > starts.len();
+        let is_constant = is_token && all.tokens.last() == Some(&Token::Constant);
+        if is_constant || !is_token && !first.is_ascii_whitespace() {
+            all.hidden.push(at..at + length);
+        }
+        if is_token {
             starts.push(at);
             end = at + length;
         }
         at += length;
     }
-    (tokens, places)
+    all
+}
+
+/// A name or a constant in quotes, and where it ends.
+fn in_quotes(text: &str, quote: u8) -> (Token, usize) {
+    let end = end_of_quotes(text, quote);
+    if quote != b'"' {
+        return (Token::Constant, end);
+    }
+    let inner = text[1..end].trim_end_matches('"');
+    (Token::Quoted(inner.replace("\"\"", "\"")), end)
+}
+
+/// The number of a parameter, and where it ends.
+fn parameter_at(text: &str) -> Option<(u32, usize)> {
+    let digits = text[1..].bytes().take_while(u8::is_ascii_digit).count();
+    let number = text[1..=digits].parse().ok()?;
+    Some((number, 1 + digits))
+}
+
+/// The end of an operator, at which a comment may begin.
+fn end_of_operator(text: &str) -> usize {
+    let length = text.bytes().take_while(|b| OPERATORS.contains(b)).count();
+    let operator = &text[..length];
+    let comments = ["--", "/*"].iter().filter_map(|mark| operator.find(mark));
+    comments.min().unwrap_or(length)
 }
 
 /// The length of a word without the parameter at its end: `interval'1 day'` is recorded as `interval$1`, which is a name elsewhere.
@@ -167,8 +200,38 @@ fn without_parameter(word: &str) -> usize {
     }
 }
 
+/// The end of a comment, which may have comments in it.
 fn end_of_comment(text: &str) -> usize {
-    text.find("*/").map_or(text.len(), |end| end + 2)
+    let (mut at, mut depth) = (2, 1);
+    while depth > 0 {
+        let rest = &text[at..];
+        let Some(next) = rest.find("*/") else {
+            return text.len();
+        };
+        match rest.find("/*").filter(|inner| inner < &next) {
+            Some(inner) => (at, depth) = (at + inner + 2, depth + 1),
+            None => (at, depth) = (at + next + 2, depth - 1),
+        }
+    }
+    at
+}
+
+/// The statement with a question mark in place of each constant, and without comments. None where a backslash may tell another end of a constant.
+pub(super) fn without_constants(sql: &str) -> Option<String> {
+    if sql.contains('\\') {
+        return None;
+    }
+    let (mut text, mut from) = (String::new(), 0);
+    for place in scan(sql).hidden {
+        text.push_str(&sql[from..place.start]);
+        let is_comment = ["--", "/*"]
+            .iter()
+            .any(|mark| sql[place.clone()].starts_with(mark));
+        text.push(if is_comment { ' ' } else { '?' });
+        from = place.end;
+    }
+    text.push_str(&sql[from..]);
+    Some(text)
 }
 
 /// The end of a text in quotes, which are doubled in it.
@@ -201,14 +264,15 @@ fn end_of_dollars(text: &str) -> usize {
 
 /// Numbers of the parameters of a statement, each once.
 pub(super) fn parameters(sql: &str) -> BTreeSet<u32> {
-    scan(sql).1.iter().map(|place| place.number).collect()
+    let places = scan(sql).places;
+    places.iter().map(|place| place.number).collect()
 }
 
 /// The statement with variables of a script in place of its parameters. A type before a parameter becomes a cast.
 pub(super) fn with_variables(sql: &str) -> String {
     let mut text = String::new();
     let mut from = 0;
-    for place in scan(sql).1 {
+    for place in scan(sql).places {
         let number = place.number;
         match place.of_type {
             Some(of_type) => {
@@ -243,6 +307,29 @@ pub(super) fn name_of(token: &Token) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_constant_and_no_comment_stays() {
+        for (sql, expected) in [
+            (
+                "UPDATE item SET stock = stock - 1 WHERE id=$1 AND note = '47''11'",
+                "UPDATE item SET stock = stock - ? WHERE id=$1 AND note = ?",
+            ),
+            (
+                "SELECT $x$4711$x$, E'4711', 4711.5e3, 47_11",
+                "SELECT ?, E?, ?, ?",
+            ),
+            ("SELECT a /* 47 /* 1 */ 1 */ -- 4711", "SELECT a    "),
+            ("SELECT a =/* 4711 */b, a+--4711\n1", "SELECT a = b, a+ \n?"),
+            (
+                "SELECT x1 FROM \"t 2\" WHERE y = '4711",
+                "SELECT x1 FROM \"t 2\" WHERE y = ?",
+            ),
+        ] {
+            assert_eq!(without_constants(sql).as_deref(), Some(expected));
+        }
+        assert_eq!(without_constants("SELECT E'\\'4711'"), None);
+    }
 
     #[test]
     fn a_type_before_a_constant_becomes_a_cast() {
