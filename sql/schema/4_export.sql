@@ -139,9 +139,10 @@ BEGIN
                        FROM fsbench._document_tables() d, unnest('{sha256}' || d.texts) m)
                   WHEN (part.relation, a.attname) = ('run_log', 'used') AND $4 IS FALSE THEN 'fsbench._hide_hashes(t.used, ''{options}'', $3)'
                   WHEN (part.relation, a.attname) = ('run_log', 'asked') AND $4 IS FALSE THEN 'fsbench._hide_hashes(t.asked, ''{}'', $3)'
-                  -- The error of a failed check says what was left out.
+                  -- The error of a failed check, or of a command of a text, says what was left out.
                   WHEN (part.relation, a.attname) = ('run_log', 'error_detail') AND $4 IS FALSE
-                      THEN 'CASE WHEN NOT EXISTS (SELECT FROM fsbench.verification v WHERE v.run_id = t.run_id AND NOT v.passed) THEN t.error_detail END'
+                      THEN 'CASE WHEN NOT EXISTS (SELECT FROM fsbench.verification v WHERE v.run_id = t.run_id AND NOT v.passed) '
+                          'AND NOT EXISTS (SELECT FROM fsbench._document_tables() d WHERE t.used #>> ARRAY[''options'', d.option, ''sha256''] IS NOT NULL) THEN t.error_detail END'
                   ELSE format('t.%I', a.attname) END, ', ' ORDER BY a.attnum) AS list
               FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped
                 AND a.attname <> ALL (part.left_out) GROUP BY 1) p;
