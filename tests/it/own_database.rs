@@ -7,6 +7,7 @@ mod room;
 use crate::common::{assert_refused, execute, owned_directory, row, rows};
 use crate::directory_target::Place;
 use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, TestServer, refusal, wait_until};
+use postgres::Client;
 use std::fs;
 use std::ops::Deref;
 use std::os::unix::fs::symlink;
@@ -321,6 +322,60 @@ const CRASH: &str = r#", options => '{"crash": true}', checks => '[
     {"name": "value", "sql": "SELECT stock * 4711 FROM item WHERE id = 1", "expected": 1},
     {"name": "error", "sql": "SELECT (stock * 4711)::text::date FROM item WHERE id = 1", "expected": 1}]'"#;
 
+/// Scripts of a superuser run as another role, and their errors have no value of the data.
+fn scripts_of_a_superuser_tell_no_value(client: &mut Client) {
+    assert_refused(
+        client,
+        &run("COPY item TO PROGRAM 'true';", ""),
+        "42501",
+        &["external program"],
+    );
+    assert_refused(
+        client,
+        &run("SELECT 1 FROM gone;", ""),
+        "42P01",
+        &["relation \"gone\" does not exist", "SELECT 1 FROM gone"],
+    );
+    for script in [
+        "INSERT INTO secret SELECT card FROM secret;",
+        "SELECT card::int FROM secret;",
+        "SELECT card::regclass FROM secret;",
+        "DO $$BEGIN RAISE EXCEPTION '%', (SELECT card FROM secret); END$$;",
+        "DO $$BEGIN RAISE EXCEPTION '%', (SELECT card FROM secret) USING ERRCODE = '53000'; END$$;",
+    ] {
+        let said = refusal(client, &run(script, ""));
+        let said = format!("{said:?}");
+        assert!(
+            said.contains("SQLSTATE") && !said.contains("4711"),
+            "{said}"
+        );
+    }
+    let stored = "SELECT count(*), count(*) FILTER (WHERE to_jsonb(r)::text LIKE '%4711-0815%') FROM fsbench.run_log r WHERE status = 'failed'";
+    assert_eq!(row(client, stored), "10|0");
+}
+
+/// Errors of scripts show the command that has failed, which is a text.
+fn no_export_without_texts_has_a_command(client: &mut Client) {
+    for (texts, expected) in [("true", "t"), ("false", "f")] {
+        let exported = format!(
+            "SELECT bool_or(line LIKE '%The command is%') FROM fsbench.export(run_ids => ARRAY(SELECT run_id FROM fsbench.run_log WHERE status = 'failed'), \
+               texts => {texts}) line"
+        );
+        assert_eq!(row(client, &exported), expected);
+    }
+}
+
+/// PostgreSQL leaves constants in utility statements, and the simple protocol puts values of variables there.
+fn no_statement_has_a_value(client: &mut Client) {
+    let script = "SELECT stock * 4711 AS n FROM item WHERE id = 1 \\gset\nSET app.tenant = :n;\nSELECT id FROM item WHERE id = 1 AND :n > 0;";
+    let id = row(client, &run(script, ", protocol => 'simple'"));
+    let stored = format!(
+        "SELECT count(*) FILTER (WHERE query LIKE '%4711%'), bool_or(query = 'SET'), bool_or(query LIKE 'SELECT id FROM item%') \
+         FROM fsbench.statement WHERE run_id = {id}"
+    );
+    assert_eq!(row(client, &stored), "0|t|t");
+}
+
 #[test]
 fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
     let place = shop();
@@ -382,28 +437,9 @@ fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
             &["permission denied"],
         );
     }
-    // A superuser's script is no superuser's.
-    assert_refused(
-        &mut client,
-        &run("COPY item TO PROGRAM 'true';", ""),
-        "42501",
-        &["external program"],
-    );
-    for script in [
-        "INSERT INTO secret SELECT card FROM secret;",
-        "SELECT card::int FROM secret;",
-        "DO $$BEGIN RAISE EXCEPTION '%', (SELECT card FROM secret); END$$;",
-        "DO $$BEGIN RAISE EXCEPTION '%', (SELECT card FROM secret) USING ERRCODE = '53000'; END$$;",
-    ] {
-        let said = refusal(&mut client, &run(script, ""));
-        let said = format!("{said:?}");
-        assert!(
-            said.contains("SQLSTATE") && !said.contains("4711"),
-            "{said}"
-        );
-    }
-    let stored = "SELECT count(*), count(*) FILTER (WHERE to_jsonb(r)::text LIKE '%4711-0815%') FROM fsbench.run_log r WHERE status = 'failed'";
-    assert_eq!(row(&mut client, stored), "8|0");
+    scripts_of_a_superuser_tell_no_value(&mut client);
+    no_export_without_texts_has_a_command(&mut client);
+    no_statement_has_a_value(&mut client);
     let id = row(&mut operator, &run(read, CRASH));
     let checks = format!(
         "SELECT string_agg(name || ' ' || coalesce(passed::text, '?'), ', ' ORDER BY position) FROM fsbench.verification WHERE run_id = {id} AND moment = 'crash'"
@@ -574,10 +610,12 @@ fn a_table_of_the_copy_is_scanned_with_all_its_partitions() {
     place.nothing_is_left("scans of a copy");
 }
 
-/// Tables whose index, statistics or key the planner takes a value from that a function of the owner's gives.
+/// Tables whose index, statistics or key the planner takes a value from that a function of the owner's gives. Its error has a value in its words, and tells
+/// the role that called it by the SQLSTATE.
 const TRAPS: &str = "GRANT USAGE, CREATE ON SCHEMA sales TO clerk; SET ROLE clerk; \
      CREATE FUNCTION sales.tell(what text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$BEGIN \
-       IF current_user <> 'clerk' THEN RAISE EXCEPTION '% called by %', what, current_user; END IF; RETURN 1; END$$; \
+       IF current_user <> 'clerk' THEN RAISE EXCEPTION '% called with 4711', what \
+         USING ERRCODE = CASE current_user WHEN 'op' THEN 'P0002' WHEN 'fsbench_script' THEN 'P0003' ELSE 'P0001' END; END IF; RETURN 1; END$$; \
      CREATE TABLE sales.by_index AS SELECT generate_series(1, 1000) AS id; \
      CREATE TABLE sales.by_statistics AS SELECT generate_series(1, 1000) AS id; \
      CREATE TABLE sales.by_key (id int) PARTITION BY RANGE ((id + sales.tell('key'))); \
@@ -604,11 +642,13 @@ fn functions_of_a_table_are_called_with_the_rights_of_the_role_that_scans_it() {
     );
     for what in ["index", "statistics", "key"] {
         let scan = scan(&format!("sales.by_{what}"), "");
-        for (client, role) in [(&mut operator, "op"), (&mut client, "fsbench_script")] {
-            let called = format!("{what} called by {role}");
-            assert_refused(client, &scan, "P0001", &[&called]);
+        for (client, code) in [(&mut operator, "P0002"), (&mut client, "P0003")] {
+            let said = assert_refused(client, &scan, code, &["SQLSTATE", code]);
+            assert!(!said.contains("4711"), "{what}: {said}");
         }
     }
+    let stored = "SELECT count(*), count(*) FILTER (WHERE to_jsonb(r)::text LIKE '%4711%') FROM fsbench.run_log r WHERE status = 'failed'";
+    assert_eq!(row(&mut client, stored), "6|0");
     // In the copy it still has this right.
     execute(&mut client, "REVOKE files FROM op");
     let words = ["had more rights", "pg_read_server_files"];
