@@ -281,7 +281,9 @@ pub(super) fn with_variables(sql: &str) -> String {
             }
             None => {
                 text.push_str(&sql[from..place.start]);
-                text.push_str(&format!(":p{number}"));
+                // In tags[$1:$2] two colons would be a cast.
+                let blank = if text.ends_with(':') { " " } else { "" };
+                text.push_str(&format!("{blank}:p{number}"));
             }
         }
         from = place.end;
@@ -354,6 +356,7 @@ mod tests {
                 "SELECT now() + :p1::interval, day$1, date$x",
             ),
             ("SELECT \"date\" = $1", "SELECT \"date\" = :p1"),
+            ("SELECT tags[$1:$2]", "SELECT tags[:p1: :p2]"),
         ] {
             assert_eq!(with_variables(sql), expected);
         }

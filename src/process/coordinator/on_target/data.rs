@@ -1,6 +1,7 @@
 //! The data of a run on a target: loaded once, by a server of its own in the place for prepared data, and copied from there.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     sync::atomic::Ordering::{Acquire, Relaxed},
 };
@@ -12,18 +13,20 @@ use pgfsbench_core::{
         remote_request::Executor,
     },
     spec::{Cache, Data, OwnDatabase, RoleOfOriginal, Stage},
+    target::backup,
 };
 
 use super::TargetRunProgress;
 use crate::{
     bench::Run,
     board::{Phase, Request},
-    errors::{Fault, read_json, sqlstate},
+    errors::{Fault, of_file, read_json, sqlstate},
     host::location,
     pg::{libpq::Connection, session, sql, xact},
     run::marker,
     target::{
         Target,
+        base_backup::MAJOR,
         prepared_data::{self, DataKey, Loaded, Original, Place},
         server::{copy::check_tablespaces, programs::Programs},
     },
@@ -83,6 +86,7 @@ impl DataSource {
         place: Place,
         own: &OwnDatabase,
         role: Option<RoleOfOriginal>,
+        is_by_own_programs: bool,
         request: &Request,
     ) -> Result<Self, Fault> {
         let experiment = request.of_experiment.load(Acquire);
@@ -97,6 +101,12 @@ impl DataSource {
         })?;
         if let (Some(role), Some(original)) = (&role, &note.original) {
             original.check_role(&role.name, session::system_identifier())?;
+        }
+        if is_by_own_programs {
+            // The server may have been upgraded since.
+            let path = data.join("PG_VERSION");
+            let version = fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
+            backup::check_major(&version, MAJOR)?;
         }
         Ok(Self {
             place: Some(place),
@@ -131,7 +141,8 @@ impl Run {
         if let Some(own) = self.spec.own_database.clone() {
             let role = xact::transaction(|| self.asking_role())?;
             let place = Place::open(&mut || self.check_interrupts())?;
-            let supply = DataSource::find_own(place, &own, role, self.request)?;
+            let is_by_own = target.bindir.is_none();
+            let supply = DataSource::find_own(place, &own, role, is_by_own, self.request)?;
             return Ok((Source::Copied, Some(supply)));
         }
         if source(&self.spec, true, true) == Source::Loaded {
