@@ -128,3 +128,15 @@ BEGIN
     RETURN NEXT format('{"n": %s, "end": {"lines": %s, "sha256": "%s"}}', n + 1, n, encode(hash, 'hex'));
 END
 $$;
+-- As sql/schema/6_install.sql does for all functions.
+ALTER FUNCTION fsbench.export
+    SET array_nulls = on
+    SET backslash_quote = 'safe_encoding'
+    SET bytea_output = 'hex'
+    SET datestyle = 'ISO'
+    SET extra_float_digits = 1
+    SET intervalstyle = 'postgres'
+    SET quote_all_identifiers = off
+    SET standard_conforming_strings = on
+    SET timezone = 'GMT'
+    SET transform_null_equals = off;

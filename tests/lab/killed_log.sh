@@ -71,7 +71,7 @@ use raid1
 mke2fs -q /run/lab/other 1M
 helper "${prepare[@]}"
 status=0
-helper --stop-after stop_array release --target t || status=$?
+helper release --target t --stop-after stop_array || status=$?
 [ $status = 137 ] || { echo "the release ended with $status"; exit 1; }
 dd if=/run/lab/other of="${members[1]}" bs=1024 skip=1 seek=1 count=1 conv=notrunc,fsync status=none
 before=$(wipefs -n "${members[1]}")
