@@ -623,7 +623,7 @@ mod tests {
         };
         let is_there = |file: &Path| file != Path::new("/lib/auto_explain.so");
         let kept = original.with_installed(Path::new("/lib"), is_there);
-        assert_eq!(kept.libraries, ["pg_stat_statements", "pgfsbench"]);
+        assert_eq!(kept.libraries, ["pg_stat_statements"]);
     }
 
     #[test]
