@@ -9,9 +9,9 @@ use std::{
 pub use pgfsbench_core::sqlstate::{self, pack, unpack};
 use pgfsbench_core::{
     board::{TextCell, truncate_for_json},
+    error_texts::Texts,
     escape::blanked,
     refusal::Refusal,
-    workload::script::Texts,
 };
 use pgrx::pg_sys::panic::CaughtError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

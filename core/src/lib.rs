@@ -33,6 +33,7 @@
 //! - [`sys`]: devices below a filesystem and the machine, from /sys and /proc.
 //! - [`units`]: sizes and scales, parsed and written.
 //! - [`rows`]: what all rows of the tables of results have in common.
+//! - [`error_texts`]: texts of errors without values of a user's data.
 //! - [`escape`]: texts from elsewhere, fit to be shown.
 //! - [`file_attributes`]: attributes of files and directories that change how they are written.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
@@ -63,7 +64,7 @@
 //! sys helper
 //! proc io_rings
 //! board chart knee pacing server_setting units verdict verification
-//! allowance btree checkpoint file_attributes finding_row hist loading orphaned_data quoting random recorded_statements recovery_log refusal script series statement statistics work_database written
+//! allowance btree checkpoint error_texts file_attributes finding_row hist loading orphaned_data quoting random recorded_statements recovery_log refusal script series statement statistics work_database written
 //! escape rows session_settings sqlstate wording
 //! ```
 #![forbid(unsafe_code)]
@@ -78,6 +79,7 @@ pub mod checkpoint;
 pub mod difference;
 pub mod doctor;
 pub mod environment;
+pub mod error_texts;
 pub mod escape;
 pub mod experiment;
 pub mod file_attributes;

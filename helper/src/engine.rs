@@ -67,7 +67,7 @@ impl Engine {
         &self.config
     }
 
-    /// One thing is changed at a time.
+    /// The turn of one job at a time.
     pub fn turn(&self) -> &Turn {
         &self.journal.turn
     }

@@ -102,8 +102,8 @@ impl Journal {
         }
     }
 
-    /// Lets others have the lock and the turn while `act` goes on, and takes them again, however long another one then holds them. Until that no one undoes
-    /// the entry of this place: see [`Self::is_lent`].
+    /// Lets others have the lock and the turn while `act` goes on, and takes them again, however long another one then holds them. Until then the entry of this place
+    /// stays: see [`Self::is_lent`].
     pub fn lend_lock<T>(
         &self,
         lock: &File,

@@ -421,15 +421,23 @@ pub fn check_reserve(copy: &Path) -> Result<(), Fault> {
 }
 
 fn room(directory: &Path, all: &[(PathBuf, Note)]) -> Result<FreeSpace, Fault> {
-    let notes = || all.iter().map(|(_, note)| note);
     Ok(FreeSpace {
+        under_way: under_way(directory)?,
+        ..without_copies(directory, all)
+    })
+}
+
+/// The room at a place in which no copy is being made.
+fn without_copies(directory: &Path, all: &[(PathBuf, Note)]) -> FreeSpace {
+    let notes = || all.iter().map(|(_, note)| note);
+    FreeSpace {
         limit: settings::prepared_data_limit_bytes(),
         reserved: settings::reserved_space_bytes(),
         free: free(directory),
         taken: notes().map(|note| note.bytes).sum(),
         needed: notes().filter(|n| n.is_needed()).map(|n| n.bytes).sum(),
-        under_way: under_way(directory)?,
-    })
+        under_way: UnderWay::default(),
+    }
 }
 
 /// Copies that other sessions are making in this directory. Without the lock of the place, a copy counts too whose maker has ended.
@@ -462,8 +470,12 @@ pub fn look_for_all(data_keys: Vec<(DataKey, u64)>) -> Result<Option<Copied>, Fa
 
 /// The room at a place that the first run may have to make.
 fn room_below(directory: &Path, all: &[(PathBuf, Note)]) -> Result<FreeSpace, Fault> {
-    let place = directory.ancestors().find(|path| path.exists());
-    room(place.unwrap_or(directory), all)
+    if directory.exists() {
+        return room(directory, all);
+    }
+    // A directory above may be closed to this process.
+    let above = directory.ancestors().find(|path| path.exists());
+    Ok(without_copies(above.unwrap_or(directory), all))
 }
 
 /// The data of this name; nothing is waited for or removed.

@@ -23,7 +23,6 @@ use pgfsbench_core::{
     target::{
         cluster::Cluster,
         commands,
-        original::Original,
         server_log::{
             Ended, before_sessions, ending_of, lacks_library, lacks_rings, lacks_shared_memory,
             lines_on_copy, why_ended, why_not_started,
@@ -252,24 +251,11 @@ impl TargetServer {
         command.args(&argv[1..]);
         let told = self.run(command, "pg_config", check_interrupts);
         check_interrupts()?;
-        let Some([libraries, share]) = self.configured() else {
+        let text = fs::read_to_string(self.directory.join("config.out")).unwrap_or_default();
+        let Some([libraries, share]) = commands::configured(&text) else {
             return Ok(false);
         };
         Ok(told.is_ok() && programs::have(&libraries, &share, extension))
-    }
-
-    /// Directories of libraries and of shared files of the programs that [`Self::offers`] was last asked about; None where they did not tell.
-    fn configured(&self) -> Option<[PathBuf; 2]> {
-        let text = fs::read_to_string(self.directory.join("config.out")).ok()?;
-        commands::configured(&text)
-    }
-
-    /// The server of which a copy is made, without libraries that the programs lack, if they have told.
-    pub fn as_installed(&self, original: &Original) -> Original {
-        match self.configured() {
-            Some([libraries, _]) => original.with_installed(&libraries, Path::exists),
-            None => original.clone(),
-        }
     }
 
     /// Shared memory that it will take with its settings; None where its programs do not tell.

@@ -45,7 +45,7 @@ SELECT 'fact: ' || count(*) || ' waits for a sync' FROM fsbench.helper_job, json
 WHERE action = 'prepare' AND step ->> 'step' = 'await_sync' AND step ->> 'output' = 'in sync';
 SELECT 'fact: checked: ' || string_agg(target, ', ' ORDER BY job_id) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
 WHERE action = 'prepare' AND step ->> 'step' = 'await_sync' AND step ->> 'output' = 'checked';
--- Of each, the superblock goes last, in a step of its own.
+-- The superblock of each goes last, in a step of its own.
 SELECT format('fact: %s members of arrays and %s of volumes emptied', count(*) FILTER (WHERE target NOT LIKE 'lvm%') / 2, count(*) FILTER (WHERE target LIKE 'lvm%') / 2)
 FROM fsbench.helper_job, jsonb_array_elements(steps) AS step WHERE action = 'release' AND step ->> 'step' = 'make_blank' AND step ->> 'output' = '';
 SELECT format('fact: %s volumes removed', count(*)) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step

@@ -66,7 +66,7 @@ echo "fact: killed while it prepared a volume: $times times"
 killed_while_it_released unmount remove_volume make_blank
 echo "fact: killed while it released a volume: $times times"
 
-# What another program has written beside the superblock of a member, while the array was stopped, is left alone.
+# A signature that another program has written on a member while the array was stopped is left alone.
 use raid1
 mke2fs -q /run/lab/other 1M
 helper "${prepare[@]}"

@@ -27,7 +27,7 @@ WHERE code ~ '^(raid|stripe|misaligned)' GROUP BY code ORDER BY code;
 SELECT format('fact: %s %s times', action, count(*)) FROM fsbench.helper_job WHERE action = 'remount' AND status = 'done' GROUP BY action;
 SELECT 'fact: ' || count(*) || ' waits for a sync' FROM fsbench.helper_job, jsonb_array_elements(steps) AS step
 WHERE action = 'prepare' AND step ->> 'step' = 'await_sync' AND step ->> 'output' = 'in sync';
--- Of each, the superblock goes last, in a step of its own.
+-- The superblock of each goes last, in a step of its own.
 SELECT format('fact: %s members emptied', count(*) / 2) FROM fsbench.helper_job, jsonb_array_elements(steps) AS step WHERE action = 'release' AND step ->> 'step' = 'make_blank' AND step ->> 'output' = '';
 SELECT 'fact: known devices of logs: ' || count(*) FROM fsbench.target WHERE jsonb_array_length(log_device_identity) = 2;
 SELECT 'fact: ' || count(*) FILTER (WHERE usable) || ' of ' || count(*) || ' disks are usable again' FROM fsbench.describe_devices()

@@ -12,7 +12,7 @@ UPDATE fsbench.experiment SET parameters = parameters
     || CASE WHEN parameters ? 'transactions' THEN '{"transactions": 10}' ELSE '{}' END::jsonb
     || CASE WHEN parameters ? 'duration_us' AND parameters ->> 'workload' IS DISTINCT FROM 'io' THEN '{"duration_us": 2000000}' ELSE '{}' END::jsonb
     || CASE WHEN parameters ? 'warmup_us' THEN '{"warmup_us": 500000}' ELSE '{}' END::jsonb;
--- To sync them takes most of the time of such runs; tests/lab/arrays.sql shows that it is waited for.
+-- Their sync takes most of the time of such runs; tests/lab/arrays.sql shows that runs wait for it.
 UPDATE fsbench.target SET initial_sync = 'skip' WHERE layout IN ('raid1', 'raid10');
 \echo 'Each run is a tenth of that here: about a quarter of the time.'
 SELECT format('SELECT fsbench.resume_experiment(%L);', e) FROM fsbench.studies, unnest(experiments) WITH ORDINALITY AS x (e, place)

@@ -1,11 +1,11 @@
 /*
  * Preloaded into linux.uml: keeps User-Mode Linux on the CPU on which it begins. It is one kernel that traces one process at a time, and
- * each call of the guest is two switches between them: on one CPU no CPU has to be woken for that. bench/README.md has what it brings.
+ * each call of the guest is two switches between them: on one CPU no CPU has to be woken for that. bench/README.md has the figures.
  */
 #define _GNU_SOURCE
 #include <sched.h>
 
-/* Where it cannot be, the guest runs on all of them. */
+/* If that fails, the guest runs on all CPUs. */
 __attribute__((constructor)) static void keep_this_cpu(void)
 {
     int cpu = sched_getcpu();

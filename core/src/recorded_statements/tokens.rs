@@ -106,7 +106,7 @@ fn scan(sql: &str) -> Scanned {
         let first = bytes[at];
         let length = match first {
             _ if first.is_ascii_whitespace() => 1,
-            b'-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            b'-' if rest.starts_with("--") => rest.find(['\n', '\r']).unwrap_or(rest.len()),
             b'/' if rest.starts_with("/*") => end_of_comment(rest),
             b'\'' | b'"' => {
                 let (token, length) = in_quotes(rest, first);

@@ -52,21 +52,6 @@ fn refuse<T>(message: &str, detail: impl Into<String>, hint: &str) -> Result<T, 
         .hint(hint))
 }
 
-/// Refuses a copy of a server of another major version than that of the programs. `version` is its file PG_VERSION.
-pub fn check_major(version: &str, major: u32) -> Result<(), Refusal> {
-    if version.trim().parse() == Ok(major) {
-        return Ok(());
-    }
-    refuse(
-        "the backup is of another major version",
-        format!(
-            "It is of PostgreSQL {}, and this server is PostgreSQL {major}.",
-            shown(version)
-        ),
-        "Restore the backup on a server of its version, or upgrade it with pg_upgrade.",
-    )
-}
-
 impl Contents {
     /// Refuses a directory that holds no backup of this major version, or one that cannot be copied.
     pub fn check(&self, major: u32) -> Result<(), Refusal> {
@@ -85,7 +70,16 @@ impl Contents {
                 "Give the data directory of a backup, as pg_basebackup makes it in the plain format.",
             );
         };
-        check_major(version, major)?;
+        if version.trim().parse() != Ok(major) {
+            return refuse(
+                "the backup is of another major version",
+                format!(
+                    "It is of PostgreSQL {}, and this server is PostgreSQL {major}.",
+                    shown(version)
+                ),
+                "Restore the backup on a server of its version, or upgrade it with pg_upgrade.",
+            );
+        }
         if has("postmaster.pid") {
             return refuse(
                 "the directory is that of a server that may be running",

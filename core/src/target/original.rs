@@ -308,16 +308,6 @@ fn base_name(library: &str) -> &str {
     file.trim_end_matches(".so")
 }
 
-/// The file of a library in shared_preload_libraries. `installed` is the directory of libraries without one.
-fn file_of(library: &str, installed: &Path) -> PathBuf {
-    let name = library.strip_prefix("$libdir/").unwrap_or(library);
-    let file = installed.join(name);
-    match file.extension() {
-        Some(_) => file,
-        None => file.with_extension("so"),
-    }
-}
-
 /// A path relative to the data directory, if it is in there and is none of PostgreSQL itself.
 fn below(path: &Path, data: &[PathBuf]) -> Option<PathBuf> {
     let relative = match path.is_absolute() {
@@ -362,15 +352,6 @@ impl Original {
         }
         let quoted = all.iter().map(|library| format!("\"{library}\""));
         quoted.collect::<Vec<_>>().join(", ")
-    }
-
-    /// Without libraries that are not installed with the programs of a server. `installed` is the directory of their libraries.
-    pub fn with_installed(&self, installed: &Path, exists: impl Fn(&Path) -> bool) -> Self {
-        let mut original = self.clone();
-        original
-            .libraries
-            .retain(|library| exists(&file_of(library, installed)));
-        original
     }
 
     /// Settings that a server on a copy needs, whatever a target or a run says. `libraries` are those of [`Self::preloaded`], and `version_num` is
@@ -602,28 +583,6 @@ mod tests {
             assert_eq!(refusal.message, "this server is encrypted");
             assert!(refusal.detail.unwrap_or_default().contains(name), "{name}");
         }
-    }
-
-    #[test]
-    fn libraries_that_are_not_installed_are_not_loaded() {
-        for (library, file) in [
-            ("auto_explain", "/lib/auto_explain.so"),
-            ("$libdir/plugins/a", "/lib/plugins/a.so"),
-            ("/opt/a.so", "/opt/a.so"),
-        ] {
-            assert_eq!(file_of(library, Path::new("/lib")), Path::new(file));
-        }
-        let (libraries, _) = facts().libraries();
-        let original = Original {
-            name: "shop".into(),
-            libraries,
-            settings: BTreeMap::new(),
-            system_identifier: None,
-            databases: None,
-        };
-        let is_there = |file: &Path| file != Path::new("/lib/auto_explain.so");
-        let kept = original.with_installed(Path::new("/lib"), is_there);
-        assert_eq!(kept.libraries, ["pg_stat_statements"]);
     }
 
     #[test]

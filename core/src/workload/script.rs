@@ -26,7 +26,7 @@ use crate::{
 
 pub use answers::Answers;
 pub use document::{Check, Document, Named, located};
-pub use failure::{Origin, Texts};
+pub use failure::Origin;
 
 /// The role whose sessions the clients are on a server that was made for the run.
 pub const ROLE_ON_TARGETS: &str = "fsbench_script";

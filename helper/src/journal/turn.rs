@@ -8,6 +8,15 @@ pub struct Turn {
     is_free: Condvar,
 }
 
+/// The turn while it is lent.
+struct Lent<'a>(&'a Turn);
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
 /// The turn, until it is dropped.
 pub struct Taken<'a>(&'a Turn);
 
@@ -24,9 +33,9 @@ impl Turn {
             return act();
         }
         self.free();
-        let outcome = act();
-        self.wait();
-        outcome
+        // It is taken again even if the act panics.
+        let _lent = Lent(self);
+        act()
     }
 
     fn state(&self) -> MutexGuard<'_, bool> {

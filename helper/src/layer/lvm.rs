@@ -156,6 +156,7 @@ impl UndoContext<'_> {
                     kind: PART_OF_LVM,
                     uuid: &uuid_of_part(uuid, number),
                     superblock: LABEL,
+                    filesystem: (entry.filesystem, &entry.uuid),
                 };
                 self.empty_member(member, &part)?;
             }

@@ -8,6 +8,7 @@ use crate::probe::arrays::{self, Array};
 use crate::probe::contents::{self, Contents, Signature};
 use crate::probe::device::{self, Access, DeviceFacts, Identity, Opened};
 use crate::probe::kernel::{self, Support};
+use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::{Filesystem, InitialSync, Layout, LayoutOptions, Prepare};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::ops::Range;
@@ -205,16 +206,23 @@ pub struct Part<'a> {
     pub uuid: &'a str,
     /// Bytes of the device that hold the signature.
     pub superblock: Range<u64>,
+    /// The filesystem above and its UUID: the end of an array may be that of a member, with a copy of the filesystem's superblock.
+    pub filesystem: (Filesystem, &'a str),
 }
 
 impl Part<'_> {
-    /// True if it is on a device, and nothing else: another signature beside it is of another owner.
+    /// True if it is on a device, and nothing of another owner.
     fn is_all_of(&self, contents: &Contents) -> bool {
         let is_it = |signature: &Signature| {
             signature.kind == self.kind && signature.uuid.as_deref() == Some(self.uuid)
         };
+        let (above, uuid) = self.filesystem;
+        let is_above = |signature: &Signature| {
+            let is_named = signature.uuid.as_deref() == Some(uuid);
+            signature.kind == above.name() && (is_named || !above.takes_uuid())
+        };
         let signatures = contents.signatures();
-        !signatures.is_empty() && signatures.iter().all(is_it)
+        signatures.iter().any(is_it) && signatures.iter().all(|s| is_it(s) || is_above(s))
     }
 }
 
@@ -240,6 +248,7 @@ impl UndoContext<'_> {
                     kind: PART_OF_MD,
                     uuid,
                     superblock: SUPERBLOCK,
+                    filesystem: (entry.filesystem, &entry.uuid),
                 };
                 self.empty_member(member, &part)?;
             }
@@ -259,7 +268,16 @@ impl UndoContext<'_> {
         match facts.contents {
             Contents::Empty => return self.end_member(identity),
             // All members were wiped before the array was made.
-            _ if !part.is_all_of(&facts.contents) => return self.journal.forget_held(identity),
+            contents if !part.is_all_of(&contents) => {
+                (self.tell)(Report {
+                    step: "leave".into(),
+                    argv: vec![format!("leave {path}")],
+                    ms: 0.0,
+                    exit_code: None,
+                    output: format!("It holds {contents}."),
+                });
+                return self.journal.forget_held(identity);
+            }
             _ => check_unused(path, facts.in_use)?,
         }
         self.make_blank(&claimed, identity, &part.superblock)?;
@@ -337,6 +355,7 @@ mod tests {
             kind: PART_OF_MD,
             uuid: "1",
             superblock: SUPERBLOCK,
+            filesystem: (Filesystem::Nilfs2, "5"),
         };
         let signature = |kind: &str, uuid: &str| Signature {
             kind: kind.into(),
@@ -345,6 +364,18 @@ mod tests {
         };
         let own = || signature(PART_OF_MD, "1");
         assert!(part.is_all_of(&Contents::Signature(own())));
+        let at_end = Contents::Several(vec![own(), signature("nilfs2", "6")]);
+        assert!(part.is_all_of(&at_end));
+        let of_ext4 = Part {
+            filesystem: (Filesystem::Ext4, "3"),
+            ..part
+        };
+        let with_ext4 = |uuid| Contents::Several(vec![own(), signature("ext4", uuid)]);
+        assert!(of_ext4.is_all_of(&with_ext4("3")) && !of_ext4.is_all_of(&with_ext4("4")));
+        let part = Part {
+            filesystem: (Filesystem::Nilfs2, "5"),
+            ..of_ext4
+        };
         for other in [
             Contents::Signature(signature(PART_OF_MD, "2")),
             Contents::Several(vec![own(), signature("ext4", "3")]),

@@ -68,7 +68,9 @@ pub fn survives(target: &str, of: &Survival) -> String {
         }
         Log::Mirror(devices) => {
             let spare = devices.saturating_sub(1);
-            format!("; its log is on {devices} devices, any {spare} of which may fail")
+            format!(
+                "; its log is on {devices} devices, any {spare} of which may fail if they share no disk"
+            )
         }
     };
     format!("{layout}, any {failures} of which may fail{shared}{log}")

@@ -13,7 +13,6 @@ use pgfsbench_core::{
         remote_request::Executor,
     },
     spec::{Cache, Data, OwnDatabase, RoleOfOriginal, Stage},
-    target::backup,
 };
 
 use super::TargetRunProgress;
@@ -106,7 +105,9 @@ impl DataSource {
             // The server may have been upgraded since.
             let path = data.join("PG_VERSION");
             let version = fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
-            backup::check_major(&version, MAJOR)?;
+            if version.trim().parse() != Ok(MAJOR) {
+                return Err(of_another_version(&own.data, version.trim()));
+            }
         }
         Ok(Self {
             place: Some(place),
@@ -295,6 +296,17 @@ impl Run {
         supply.place = None;
         Ok(())
     }
+}
+
+fn of_another_version(data: &str, version: &str) -> Fault {
+    Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        format!("data {} are of another major version", quoted(data)),
+    )
+    .detail(format!(
+        "They are of PostgreSQL {version}, and this server is PostgreSQL {MAJOR}."
+    ))
+    .hint("Drop them with fsbench.drop_data(), and make them again with fsbench.prepare_data().")
 }
 
 fn not_cloned(fault: Fault) -> Fault {

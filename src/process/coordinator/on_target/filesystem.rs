@@ -137,9 +137,12 @@ impl Run {
         let began_ns = clock::now_ns();
         let (progress, mut looked) = (&self.board.run, Instant::now());
         let mut check_interrupts = || {
-            if looked.elapsed() >= LOOK {
+            if task == HelperTask::Prepare && looked.elapsed() >= LOOK {
                 looked = Instant::now();
-                let percent = xact::transaction(|| helper_job::sync_percent(self.run_id))?;
+                let percent = report::or_log("could not read how far an array is in sync", || {
+                    xact::transaction(|| helper_job::sync_percent(self.run_id))
+                });
+                let percent = percent.flatten();
                 progress.total.store(percent.map_or(0, |_| 100), Relaxed);
                 progress.done.store(percent.unwrap_or(0), Relaxed);
             }

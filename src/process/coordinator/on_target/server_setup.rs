@@ -228,7 +228,6 @@ impl Run {
         if let Some(original) = &setup.original {
             let preloaded = needed.iter().find(|(name, _)| *name == PRELOADED);
             let libraries = preloaded.map_or("", |(_, value)| value);
-            let original = setup.server()?.as_installed(original);
             let own = original.needed(libraries, pg_sys::PG_VERSION_NUM);
             needed.extend(own);
             copied.extend(original.settings.clone());
