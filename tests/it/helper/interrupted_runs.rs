@@ -15,6 +15,12 @@ const LONG_RUN: &str =
 /// Each segment of WAL is a new one, and the clients do not wait for it.
 const WAL: &str = r#", settings => '{"max_wal_size": "4GB", "min_wal_size": "32MB", "checkpoint_timeout": "1h", "synchronous_commit": "off"}'"#;
 
+/// Words of the error of a filesystem that has stopped. A process of the server that reads or writes may see it first, or the look of each second.
+const STOPPED: [&str; 2] = [
+    "Input/output error",
+    "the filesystem of the target has become read-only",
+];
+
 /// Fills a filesystem but for so many bytes.
 fn fill(path: &std::path::Path, leave: u64) {
     let file = File::create(path.join("filler")).expect("a file");
@@ -104,12 +110,7 @@ fn a_device_that_vanishes_fails_the_run_and_is_cleared_away(scene: &Scene) {
     let file = File::options().write(true).open(&image).expect("the image");
     file.set_len(1 << 20).expect("truncated");
     system("losetup", &["--set-capacity", &device]);
-    // Whichever comes first: a process of the server that reads or writes, or the look at the filesystem that each second takes.
-    let either = [
-        "Input/output error",
-        "the filesystem of the target has become read-only",
-    ];
-    assert_failed(scene, &run, "failed 5", &either);
+    assert_failed(scene, &run, "failed 5", &STOPPED);
 }
 
 fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so(scene: &Scene) {
@@ -120,8 +121,7 @@ fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so(
         device.trim_start_matches("/dev/")
     );
     std::fs::write(trigger, "a test").expect("ext4 takes it for an error");
-    let words = "the filesystem of the target has become read-only";
-    assert_failed(scene, &run, "failed 58030", &[words]);
+    assert_failed(scene, &run, "failed 58030", &STOPPED);
 }
 
 /// xfs says rw in mountinfo even then.
@@ -140,8 +140,7 @@ fn a_filesystem_that_has_stopped_itself_fails_the_run_and_says_so(scene: &Scene)
         "xfs_io",
         &["-x", "-c", "shutdown", &mount_point.display().to_string()],
     );
-    let words = "the filesystem of the target has become read-only";
-    assert_failed(scene, &run, "failed 58030", &[words]);
+    assert_failed(scene, &run, "failed 58030", &STOPPED);
 }
 
 #[test]
