@@ -351,7 +351,9 @@ mod tests {
         assert_eq!(says(json!({"log_devices": 1})), alone);
         assert_eq!(
             says(json!({"log_devices": 3})),
-            format!("{BEGIN}; its log is on 3 devices, any 2 of which may fail")
+            format!(
+                "{BEGIN}; its log is on 3 devices, any 2 of which may fail if they share no disk"
+            )
         );
         assert_eq!(says(json!({})), BEGIN);
     }
