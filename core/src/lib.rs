@@ -63,8 +63,8 @@
 //! spec
 //! sys helper
 //! proc io_rings
-//! board chart knee pacing server_setting units verdict verification
-//! allowance btree checkpoint error_texts file_attributes finding_row hist loading orphaned_data quoting random recorded_statements recovery_log refusal script series statement statistics work_database written
+//! board chart knee pacing server_setting statement units verdict verification
+//! allowance btree checkpoint error_texts file_attributes finding_row hist loading orphaned_data quoting random recorded_statements recovery_log refusal script series statistics work_database written
 //! escape rows session_settings sqlstate wording
 //! ```
 #![forbid(unsafe_code)]
