@@ -5,6 +5,7 @@ pub mod environment;
 pub mod files;
 pub mod fio;
 pub mod flush_probe;
+pub mod lengths;
 pub mod location;
 pub mod machine;
 pub mod own_log;

@@ -30,6 +30,7 @@ use super::{
 };
 use crate::{
     errors::{Fault, of_file, read_json, sqlstate},
+    host::lengths::lengths_below,
     pg::{libpq::Connection, process, report, session, sql, xact},
     random,
     store::USABLE_DATABASE,
@@ -165,8 +166,8 @@ fn while_copying(copy: &Path) -> impl FnMut() -> Result<(), Fault> {
 fn other_files() -> OtherFiles {
     let data = session::data_directory();
     OtherFiles {
-        copied: prepared_data::bytes_now(&data, &original::is_in_no_database),
-        wal: prepared_data::bytes_now(&data.join("pg_wal"), &|_| true),
+        copied: lengths_below(&data, &original::is_in_no_database),
+        wal: lengths_below(&data.join("pg_wal"), &|_| true),
     }
 }
 

@@ -27,7 +27,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::{
     errors::{Fault, of_file, sqlstate, to_json_text},
-    host::location,
+    host::{lengths::lengths_below, location},
     pg::{libpq::CheckInterrupts, process, session, settings},
     target::{self, Target, server::TargetServer},
 };
@@ -445,7 +445,7 @@ fn under_way(directory: &Path) -> Result<UnderWay, Fault> {
     let copies = named(directory, INCOMING)?.into_iter().map(|path| {
         let announced = fs::read_to_string(path.join(LOCK)).ok();
         let announced = announced.and_then(|text| text.parse::<u64>().ok());
-        (announced, bytes_now(&path, &|_| true))
+        (announced, lengths_below(&path, &|_| true))
     });
     Ok(UnderWay::of(copies))
 }
@@ -557,31 +557,6 @@ fn bytes_of(directory: &Path) -> io::Result<u64> {
         };
     }
     Ok(bytes)
-}
-
-/// Bytes of the files below a directory as they can be read now: files may come and go meanwhile. Links within it are not followed. `counts` decides
-/// about each path relative to the directory; a directory that does not count is not entered.
-pub fn bytes_now(directory: &Path, counts: &dyn Fn(&Path) -> bool) -> u64 {
-    bytes_below(directory, Path::new(""), counts)
-}
-
-fn bytes_below(directory: &Path, relative: &Path, counts: &dyn Fn(&Path) -> bool) -> u64 {
-    let Ok(entries) = fs::read_dir(directory.join(relative)) else {
-        return 0;
-    };
-    let mut bytes = 0;
-    for entry in entries.flatten() {
-        let path = relative.join(entry.file_name());
-        if !counts(&path) {
-            continue;
-        }
-        bytes += match entry.file_type() {
-            Ok(kind) if kind.is_dir() => bytes_below(directory, &path, counts),
-            Ok(kind) if kind.is_file() => entry.metadata().map_or(0, |found| found.len()),
-            _ => 0,
-        };
-    }
-    bytes
 }
 
 /// Under another name first: should this be interrupted, what is left is gone on with.

@@ -1,11 +1,9 @@
 //! Space that the data take of their filesystem, against the lengths of their files.
 
-use std::{fs, path::Path};
-
 use pgfsbench_core::run::surroundings::Fill;
 use rustix::fs::statvfs;
 
-use crate::pg::session;
+use crate::{host::lengths::lengths_below, pg::session};
 
 /// Now, if it is wanted: only of a filesystem that was made for the run something follows from it, and a server that others use may
 /// have very many files. None also where it cannot be found out.
@@ -17,17 +15,6 @@ pub fn read_if(wanted: bool) -> Option<Fill> {
     let space = statvfs(&directory).ok()?;
     Some(Fill {
         used: space.f_blocks.checked_sub(space.f_bfree)? * space.f_frsize,
-        files: lengths_below(&directory),
+        files: lengths_below(&directory, &|_| true),
     })
-}
-
-/// Length of all files, without following links. Files that go away meanwhile do not count.
-fn lengths_below(directory: &Path) -> u64 {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let length = |entry: fs::DirEntry| match entry.metadata() {
-        Ok(seen) if seen.is_dir() => lengths_below(&entry.path()),
-        Ok(seen) if seen.is_file() => seen.len(),
-        _ => 0,
-    };
-    entries.map(length).sum()
 }
