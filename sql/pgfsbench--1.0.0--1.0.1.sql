@@ -2,6 +2,7 @@
 -- The library grants them to operators after the upgrade.
 \echo Use "ALTER EXTENSION pgfsbench UPDATE" to load this file. \quit
 COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: rows in load, statements in vacuum, milliseconds or transactions in warmup and measure, cycles of a search for the sustainable rate (of how many it can take at most); in provision, percent of the sync of an array that the helper makes; of the workload fsync, bytes of its file in provision and tests in measure; steps in maintenance';
+COMMENT ON FUNCTION fsbench.prepare_data IS 'Copies this whole server (from_server => true) as it runs, by pg_basebackup, or the base backup in a directory that root has allowed (from_directory), and keeps the copy under a name for runs: fsbench.run(data => ''shop'', database => ''shop'', ...). Returns its bytes. max_rate: bytes a second that are read at most, such as 50M. The copy takes room near the data directory, within pgfsbench.prepared_data_limit: beyond it, the copies are dropped that were not used for the longest time, but none of an experiment that is not over. The view pg_stat_progress_basebackup shows how far it is. For superusers: a role that may execute this function can have runs on copies of all data of the server';
 
 -- texts => false leaves out the DETAIL of errors of scripts.
 CREATE OR REPLACE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL, texts boolean DEFAULT true) RETURNS SETOF text

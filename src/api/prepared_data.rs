@@ -135,7 +135,10 @@ fn prepare(ready: &Ready, given: &Given) -> Result<i64, Fault> {
     }
     check_waits()?;
     let allowed = session::with_rights_of(ready.owner, allowed_backups)?;
-    let bytes = backup_directory::prepare(ready.owner, name, Path::new(directory), &allowed)?;
+    let may_drop = request::may_execute("drop_data")?;
+    let stays = |data: &str| Ok(!may_drop || user_of(ready, data)?.is_some());
+    let directory = Path::new(directory);
+    let bytes = backup_directory::prepare(ready.owner, name, directory, &allowed, &stays)?;
     Ok(bytes as i64)
 }
 
@@ -165,7 +168,10 @@ fn prepare_from_server(ready: &Ready, given: &Given, name: &str) -> Result<i64, 
         .hint("Give from_server => true to copy this server, or from_directory => '/backups/base'."));
     }
     check_waits()?;
-    Ok(base_backup::prepare(ready.owner, name, given.max_rate.as_deref())? as i64)
+    let may_drop = request::may_execute("drop_data")?;
+    let stays = |data: &str| Ok(!may_drop || user_of(ready, data)?.is_some());
+    let max_rate = given.max_rate.as_deref();
+    Ok(base_backup::prepare(ready.owner, name, max_rate, &stays)? as i64)
 }
 
 /// Refuses to copy on a standby, and in a transaction that would hold others up.
@@ -198,17 +204,24 @@ fn fsbench_drop_data(data: Text) -> Result<i64, ErrorReport> {
         .hint("Give one of these names.")
         .into());
     }
-    // Its first run may not have copied them yet.
-    let experiment = session::with_rights_of(ready.owner, || store::using_data(&data.0))?;
-    if let Some(experiment) = experiment {
-        return Err(still_needed(&format!("Experiment {}", quoted(&experiment))).into());
+    match user_of(&ready, &data.0)? {
+        Some(whose) => Err(still_needed(&whose).into()),
+        None => Ok(remove(&ready, &places, found)?),
     }
-    for database in marker::other_databases_using(&data.0)? {
+}
+
+/// The experiment that is not over and uses the data of this name, in words; its first run may not have copied them yet.
+fn user_of(ready: &Ready, data: &str) -> Result<Option<String>, Fault> {
+    let experiment = session::with_rights_of(ready.owner, || store::using_data(data))?;
+    if let Some(experiment) = experiment {
+        return Ok(Some(format!("Experiment {}", quoted(&experiment))));
+    }
+    for database in marker::other_databases_using(data)? {
         if let Some(name) = database_name(database)? {
-            return Err(still_needed(&of_database(&name)).into());
+            return Ok(Some(of_database(&name)));
         }
     }
-    Ok(remove(&ready, &places, found)?)
+    Ok(None)
 }
 
 fn of_database(name: &str) -> String {

@@ -185,17 +185,22 @@ pub fn planned(ready: &Ready, arguments: &RunArguments) -> Result<Spec, Fault> {
     Ok(spec)
 }
 
+/// Whether the current role may execute a function of the extension, which is not overloaded.
+pub fn may_execute(function: &str) -> Result<bool, Fault> {
+    let may = sql::read(
+        "SELECT 1 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
+         WHERE n.nspname = 'fsbench' AND p.proname = $1 AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')",
+        &[Some(function)],
+    )?;
+    Ok(may.is_some())
+}
+
 /// A copy of a server has all data of that server. A role that may make such copies may use them. Comes before the refusals that name databases.
 pub fn check_own_data(data: Option<&str>) -> Result<(), Fault> {
     let Some(data) = data else {
         return Ok(());
     };
-    let may = sql::read(
-        "SELECT 1 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
-         WHERE n.nspname = 'fsbench' AND p.proname = 'prepare_data' AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')",
-        &[],
-    )?;
-    if may.is_some() {
+    if may_execute("prepare_data")? {
         return Ok(());
     }
     Err(Fault::new(

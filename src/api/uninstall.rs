@@ -1,4 +1,4 @@
-//! Tells after DROP EXTENSION what it leaves: things outside of the database, which have to be removed otherwise.
+//! Tells after DROP EXTENSION what it leaves: things outside of the database, which have to be removed otherwise. Prepared data are, a day later.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::{
     errors::Fault,
     pg::{report, session, sql, xact},
     run::cleanup,
-    target::prepared_data,
+    target::{orphaned_data, prepared_data},
 };
 
 /// Things that are left, and advice on them.
@@ -46,6 +46,9 @@ fn what_is_left() -> Option<Leftovers> {
 
 impl Leftovers {
     fn tell(self) {
+        if let Err(fault) = orphaned_data::note_drop() {
+            report::log_warning(&fault.context("prepared data stay longer"));
+        }
         report::notice_in_full(
             "extension \"pgfsbench\" leaves what is outside of this database",
             self.detail.join("\n"),
@@ -94,8 +97,8 @@ impl Leftovers {
                     escape::one_line(&place.display().to_string())
                 ),
                 "Where another database has the extension, fsbench.drop_prepared_data() removes them, and SELECT fsbench.drop_data(data) \
-                 FROM fsbench.prepared_data WHERE data IS NOT NULL removes copies of this server. Otherwise they go at a start of the server \
-                 that still preloads the library, when no database has had the extension for a day.".into(),
+                 FROM fsbench.prepared_data WHERE data IS NOT NULL removes copies of this server. Otherwise a server that preloads the library \
+                 removes them, when no database has had the extension for a day.".into(),
             );
         }
     }

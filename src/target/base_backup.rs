@@ -36,6 +36,9 @@ use crate::{
     store::USABLE_DATABASE,
 };
 
+/// Whether the copy of this name stays when room is made: an experiment uses it that is not over, or the current role may not drop it.
+pub type Stays<'a> = &'a dyn Fn(&str) -> Result<bool, Fault>;
+
 /// Settings of the server that recovers the copy, which is shut down and synced before anything uses its files.
 const FOR_RECOVERY: [(&str, &str); 8] = [
     ("autovacuum", "off"),
@@ -78,8 +81,9 @@ const SESSION_LIBRARIES: &str = "SELECT coalesce(jsonb_agg(format('ALTER %s RESE
 const SUBSCRIPTIONS: &str = "SELECT coalesce(jsonb_agg(jsonb_build_array(d.datname, s.subname)), '[]') \
     FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE s.subenabled AND d.datallowconn";
 
-/// Copies this server. In a transaction that has written nothing; `owner` is that of the extension. Gives the bytes of the copy.
-pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fault> {
+/// Copies this server. In a transaction that has written nothing; `owner` is that of the extension. Gives the bytes of the copy. The room is made as
+/// by [`make_room`].
+pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>, stays: Stays) -> Result<u64, Fault> {
     original::check_name(name)?;
     max_rate.map_or(Ok(()), original::check_rate)?;
     let programs = own_programs(owner)?;
@@ -91,7 +95,7 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>) -> Result<u64, Fa
     let place = Place::open(&mut interrupts)?;
     check_free(&place, name)?;
     let needed = facts.needed_bytes(other_files());
-    make_room(&place, needed)?;
+    make_room(&place, needed, stays)?;
     let (loaded, left_out) = facts.libraries();
     tell(needed, &loaded, &left_out);
     let (server, lock) = place.receive(&random::mark(), needed)?;
@@ -135,13 +139,21 @@ pub fn check_free(place: &Place, name: &str) -> Result<(), Fault> {
     .hint("Drop them with fsbench.drop_data(), or give another name."))
 }
 
-/// Makes room for a copy, which takes this number of bytes while it is made.
-pub fn make_room(place: &Place, bytes: u64) -> Result<(), Fault> {
-    place.make_room(bytes, &mut interrupts)?.map_err(|why| {
+/// Makes room for a copy, which takes this number of bytes while it is made. Older copies go if they have to, and that is told.
+pub fn make_room(place: &Place, bytes: u64, stays: Stays) -> Result<(), Fault> {
+    let made = place.make_room_for_copy(bytes, stays, &mut interrupts)?;
+    let dropped = made.map_err(|why| {
         Fault::new(sqlstate::DISK_FULL, "there is no room for the copy")
             .detail(why)
             .hint("Raise pgfsbench.prepared_data_limit, or set pgfsbench.prepared_data_directory to a directory with more room.")
-    })
+    })?;
+    for name in dropped {
+        report::notice(
+            format!("data {} were dropped to make room for the copy", quoted(&name)),
+            Some("Of the copies that no unfinished experiment uses, the one that was not used for the longest time goes first. The room is set by pgfsbench.prepared_data_limit.".into()),
+        );
+    }
+    Ok(())
 }
 
 pub fn interrupts() -> Result<(), Fault> {

@@ -303,22 +303,61 @@ impl Place {
         Ok((server, file))
     }
 
-    /// Removes what was not used for the longest time and no experiment needs, until so many bytes more are within the limit and have room on the
-    /// filesystem, beyond the reserve; else says why they have not.
+    /// Makes room for data that a run loads: removes others, but none with a name. See [`Self::make_room_among`].
     pub fn make_room(
         &self,
         bytes: u64,
         check_interrupts: CheckInterrupts,
     ) -> Result<Result<(), String>, Fault> {
-        let mut all = self.all()?;
-        let mut room = room(&self.directory, &all)?;
+        let is_needed = |note: &Note| Ok(note.is_needed());
+        let made = self.make_room_among(bytes, &is_needed, check_interrupts)?;
+        Ok(made.map(drop))
+    }
+
+    /// Makes room for a copy of a user's server: removes other data, and last those that this server has given a name, unless `stays` says that of the
+    /// name. Gives the names of those that were removed. See [`Self::make_room_among`].
+    pub fn make_room_for_copy(
+        &self,
+        bytes: u64,
+        stays: &dyn Fn(&str) -> Result<bool, Fault>,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Result<Vec<String>, String>, Fault> {
+        let is_needed = |note: &Note| match note.name() {
+            Some(name) if is_own(self.role, note) && !note.is_needed_by_experiment() => stays(name),
+            _ => Ok(note.is_needed()),
+        };
+        let made = self.make_room_among(bytes, &is_needed, check_interrupts)?;
+        Ok(made.map(|removed| {
+            let names = removed.iter().filter_map(Note::name);
+            names.map(str::to_owned).collect()
+        }))
+    }
+
+    /// Removes what was not used for the longest time and is not needed, until so many bytes more are within the limit and have room on the
+    /// filesystem, beyond the reserve; else says why they have not. Gives what was removed.
+    fn make_room_among(
+        &self,
+        bytes: u64,
+        is_needed: &dyn Fn(&Note) -> Result<bool, Fault>,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Result<Vec<Note>, String>, Fault> {
+        let all = self.all()?;
+        let mut room = room(&self.directory, &[])?;
+        let mut removable = Vec::new();
+        for (path, note) in all {
+            room.taken += note.bytes;
+            match is_needed(&note)? {
+                true => room.needed += note.bytes,
+                false => removable.push((path, note)),
+            }
+        }
         // Nothing is removed if all of it would not be enough.
         if let Some(why) = room.why_not(bytes, &self.directory) {
             return Ok(Err(why));
         }
-        all.retain(|(_, note)| !note.is_needed());
-        all.sort_by_key(|(_, note)| note.used_at);
-        for (path, note) in all {
+        removable.sort_by_key(|(_, note)| (note.original.is_some(), note.used_at));
+        let mut removed = Vec::new();
+        for (path, note) in removable {
             room.free = free(&self.directory);
             if room.has(bytes) {
                 break;
@@ -326,8 +365,9 @@ impl Place {
             check_interrupts()?;
             remove(&path)?;
             room.taken -= note.bytes;
+            removed.push(note);
         }
-        Ok(Ok(()))
+        Ok(Ok(removed))
     }
 
     /// Keeps the data directory `data` of a server that was shut down and synced; the directory above it goes with it. `loaded` is what it has loaded.
@@ -366,9 +406,7 @@ impl Place {
     pub fn removable(&self) -> Result<Vec<(PathBuf, Note)>, Fault> {
         let this = session::system_identifier();
         let mut all = self.all()?;
-        all.retain(|(_, note)| {
-            note.original.is_none() && self.role.is_removable(note.made_by, this)
-        });
+        all.retain(|(_, note)| note.name().is_none() && self.role.is_removable(note.made_by, this));
         Ok(all)
     }
 

@@ -131,16 +131,26 @@ impl Note {
         self.needed_by.iter().filter(|file| file.exists())
     }
 
-    /// Whether they stay when room is made for others.
+    /// Whether an experiment has copied them that is not over.
+    pub fn is_needed_by_experiment(&self) -> bool {
+        self.needed_by().next().is_some()
+    }
+
+    /// Whether they stay when room is made for data that a run loads.
     pub fn is_needed(&self) -> bool {
-        self.original.is_some() || self.needed_by().next().is_some()
+        self.original.is_some() || self.is_needed_by_experiment()
+    }
+
+    /// Name of a copy of a user's server; None for data that a run has loaded.
+    pub fn name(&self) -> Option<&str> {
+        self.original
+            .as_ref()
+            .map(|original| original.name.as_str())
     }
 
     /// Whether they are a copy of a user's server with this name.
     pub fn is_named(&self, name: &str) -> bool {
-        self.original
-            .as_ref()
-            .is_some_and(|original| original.name == name)
+        self.name() == Some(name)
     }
 
     /// They are used now, by the experiment of that file, if it is one's.
@@ -211,7 +221,7 @@ pub struct FreeSpace {
     pub free: u64,
     /// Bytes of the data that are there.
     pub taken: u64,
-    /// Bytes of these that experiments need.
+    /// Bytes of these that stay: experiments need them, or they have a name.
     pub needed: u64,
     /// Copies that are not among these bytes yet.
     pub under_way: UnderWay,
@@ -226,12 +236,12 @@ impl FreeSpace {
             && total.saturating_add(self.under_way.to_come) <= self.free
     }
 
-    /// Why they are or have not, even without all that no experiment needs; None if they would. `directory` is the place.
+    /// Why they are or have not, even without all that is not needed; None if they would. `directory` is the place.
     pub fn why_not(&self, bytes: u64, directory: &Path) -> Option<String> {
         let kept = self.needed.saturating_add(self.under_way.whole);
         if bytes.saturating_add(kept) > self.limit {
             let others = [
-                (self.needed, "of experiments and of named data"),
+                (self.needed, "of data that stay"),
                 (self.under_way.whole, "of copies that are being made"),
             ];
             let others = others.into_iter().filter(|(bytes, _)| *bytes > 0);
@@ -464,7 +474,7 @@ mod tests {
         let why = of_experiments.why_not(3 << 30, place).unwrap();
         assert_eq!(
             why,
-            "The data need 3072 MB in addition to 8192 MB of experiments and of named data, and pgfsbench.prepared_data_limit is 10 GB."
+            "The data need 3072 MB in addition to 8192 MB of data that stay, and pgfsbench.prepared_data_limit is 10 GB."
         );
         let why = of_experiments.why_not(2 << 30, place).unwrap();
         assert!(
@@ -501,7 +511,7 @@ mod tests {
         assert_eq!(room.why_not(gigabytes(2), place), None);
         assert_eq!(
             room.why_not(gigabytes(3), place).unwrap(),
-            "The data need 3072 MB in addition to 1024 MB of experiments and of named data and 9216 MB of copies that are being made, \
+            "The data need 3072 MB in addition to 1024 MB of data that stay and 9216 MB of copies that are being made, \
              and pgfsbench.prepared_data_limit is 12 GB."
         );
         let full = FreeSpace {
