@@ -2,6 +2,7 @@
 
 pub mod cancellation;
 pub mod cleanup;
+pub mod dropped_copies;
 pub mod experiment;
 pub mod journal;
 pub mod judgement;

@@ -3,7 +3,7 @@
 /// Seconds for which no database must have had the extension.
 pub const DAY: u64 = 24 * 60 * 60;
 
-/// The action at a start of the server, or when a day has passed.
+/// The action at a start of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// They are wanted: nothing is counted any more.

@@ -17,6 +17,7 @@ use super::{
     request,
 };
 use crate::{
+    board::Request,
     errors::{Fault, sqlstate, wrong_arguments},
     pg::{
         arguments, session, sql,
@@ -135,10 +136,10 @@ fn prepare(ready: &Ready, given: &Given) -> Result<i64, Fault> {
     }
     check_waits()?;
     let allowed = session::with_rights_of(ready.owner, allowed_backups)?;
-    let may_drop = request::may_execute("drop_data")?;
-    let stays = |data: &str| Ok(!may_drop || user_of(ready, data)?.is_some());
     let directory = Path::new(directory);
-    let bytes = backup_directory::prepare(ready.owner, name, directory, &allowed, &stays)?;
+    let bytes = backup_directory::prepare(ready.owner, name, directory, &allowed, &|note| {
+        yields(ready, note)
+    })?;
     Ok(bytes as i64)
 }
 
@@ -168,10 +169,8 @@ fn prepare_from_server(ready: &Ready, given: &Given, name: &str) -> Result<i64, 
         .hint("Give from_server => true to copy this server, or from_directory => '/backups/base'."));
     }
     check_waits()?;
-    let may_drop = request::may_execute("drop_data")?;
-    let stays = |data: &str| Ok(!may_drop || user_of(ready, data)?.is_some());
     let max_rate = given.max_rate.as_deref();
-    Ok(base_backup::prepare(ready.owner, name, max_rate, &stays)? as i64)
+    Ok(base_backup::prepare(ready.owner, name, max_rate, &|note| yields(ready, note))? as i64)
 }
 
 /// Refuses to copy on a standby, and in a transaction that would hold others up.
@@ -210,13 +209,31 @@ fn fsbench_drop_data(data: Text) -> Result<i64, ErrorReport> {
     }
 }
 
+/// Whether a copy goes when a newer one is made, beyond the limit: it is of this database, nothing uses it or may be about to, and the current role may
+/// drop it. Keeps no locks: a server may be copied for hours.
+fn yields(ready: &Ready, note: &Note) -> Result<bool, Fault> {
+    let Some(name) = note.name() else {
+        return Ok(false);
+    };
+    let made_here = prepared_data::made_in(session::database())?;
+    if note.made_in != Some(made_here)
+        || note.needed_by().next().is_some()
+        || ready.board.requests.iter().any(Request::is_open)
+    {
+        return Ok(false);
+    }
+    xact::without_keeping_locks(|| {
+        Ok(request::may_execute("drop_data")? && user_of(ready, name)?.is_none())
+    })
+}
+
 /// The experiment that is not over and uses the data of this name, in words; its first run may not have copied them yet.
 fn user_of(ready: &Ready, data: &str) -> Result<Option<String>, Fault> {
     let experiment = session::with_rights_of(ready.owner, || store::using_data(data))?;
     if let Some(experiment) = experiment {
         return Ok(Some(format!("Experiment {}", quoted(&experiment))));
     }
-    for database in marker::other_databases_using(data)? {
+    for database in marker::databases_using(data)? {
         if let Some(name) = database_name(database)? {
             return Ok(Some(of_database(&name)));
         }

@@ -1,19 +1,22 @@
-//! Tells after DROP EXTENSION what it leaves: things outside of the database, which have to be removed otherwise. Prepared data are, a day later.
+//! Tells after DROP EXTENSION what it leaves: things outside of the database, which have to be removed otherwise.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::PathBuf};
 
-use pgfsbench_core::{escape, units::format_bytes};
+use pgfsbench_core::{escape, refusal::quoted, units::format_bytes};
 
 use crate::{
+    board::Request,
     errors::Fault,
-    pg::{report, session, sql, xact},
-    run::cleanup,
-    target::{orphaned_data, prepared_data},
+    pg::{report, session, shmem, sql, xact},
+    run::{cleanup, dropped_copies},
+    target::prepared_data,
 };
 
 /// Things that are left, and advice on them.
 #[derive(Default)]
 struct Leftovers {
+    /// Directories of copies that go with the extension, and their names.
+    copies: Vec<(PathBuf, String)>,
     detail: Vec<String>,
     hint: Vec<String>,
 }
@@ -39,6 +42,7 @@ fn what_is_left() -> Option<Leftovers> {
     let mut left = Leftovers::default();
     session::with_rights_of(owner, || left.prepared_targets()).ok()?;
     left.work_databases().ok()?;
+    left.copies().ok()?;
     left.prepared_data();
     left.library();
     Some(left)
@@ -46,8 +50,18 @@ fn what_is_left() -> Option<Leftovers> {
 
 impl Leftovers {
     fn tell(self) {
-        if let Err(fault) = orphaned_data::note_drop() {
-            report::log_warning(&fault.context("prepared data stay longer"));
+        let (directories, names): (Vec<_>, Vec<_>) = self.copies.into_iter().unzip();
+        if !names.is_empty() {
+            match dropped_copies::remove_on_commit(directories) {
+                Ok(()) => report::notice(
+                    format!(
+                        "copies of this server go with the extension: {}",
+                        names.join(", ")
+                    ),
+                    Some("They are removed when this transaction has committed.".into()),
+                ),
+                Err(fault) => report::log_warning(&fault.context("copies of this server stay")),
+            }
         }
         report::notice_in_full(
             "extension \"pgfsbench\" leaves what is outside of this database",
@@ -82,10 +96,24 @@ impl Leftovers {
         Ok(())
     }
 
+    /// Copies that this database has made go with it, but not while runs of another database may be about to use them.
+    fn copies(&mut self) -> Result<(), Fault> {
+        let board = shmem::board();
+        if board.is_some_and(|board| board.requests.iter().any(Request::is_open)) {
+            return Ok(());
+        }
+        for (path, note) in dropped_copies::of_this_database()? {
+            let name = quoted(note.name().unwrap_or_default());
+            self.copies.push((path, name));
+        }
+        Ok(())
+    }
+
     fn prepared_data(&mut self) {
-        let Ok(all) = prepared_data::list() else {
+        let Ok(mut all) = prepared_data::list() else {
             return;
         };
+        all.retain(|(path, _)| self.copies.iter().all(|(copy, _)| copy != path));
         let places: BTreeSet<_> = all.iter().filter_map(|(path, _)| path.parent()).collect();
         for place in places {
             let here = all.iter().filter(|(path, _)| path.parent() == Some(place));
@@ -97,8 +125,8 @@ impl Leftovers {
                     escape::one_line(&place.display().to_string())
                 ),
                 "Where another database has the extension, fsbench.drop_prepared_data() removes them, and SELECT fsbench.drop_data(data) \
-                 FROM fsbench.prepared_data WHERE data IS NOT NULL removes copies of this server. Otherwise a server that preloads the library \
-                 removes them, when no database has had the extension for a day.".into(),
+                 FROM fsbench.prepared_data WHERE data IS NOT NULL removes copies of this server. Otherwise they go at a start of the server \
+                 that still preloads the library, when no database has had the extension for a day.".into(),
             );
         }
     }

@@ -117,6 +117,44 @@ pub fn has_xid() -> bool {
     unsafe { pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId }
 }
 
+/// How a transaction of this server, or a part of one since a savepoint, stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum State {
+    /// Also after PREPARE TRANSACTION.
+    InProgress,
+    Committed,
+    /// Also if the server does not know any more.
+    RolledBack,
+}
+
+/// The transaction that is on, or its part since the last savepoint. It gets an id if it has none.
+pub fn current_id() -> u64 {
+    // SAFETY: in a transaction of this backend.
+    unsafe { pg_sys::GetCurrentFullTransactionId() }.value
+}
+
+/// How a transaction of this server stands that [`current_id`] has named. Needs no database.
+pub fn state_of(id: u64) -> State {
+    // The log of commits is kept for so many transactions at least.
+    const KNOWN: u64 = 1 << 30;
+    // SAFETY: reads shared memory.
+    let next = unsafe { pg_sys::ReadNextFullTransactionId() }.value;
+    if id >= next || next - id > KNOWN {
+        return State::RolledBack;
+    }
+    let id = pg_sys::TransactionId::from(id as u32);
+    // SAFETY: the id is one of the last ones that were given. One that is in progress is looked for first, or it might commit between.
+    unsafe {
+        if pg_sys::TransactionIdIsInProgress(id) {
+            State::InProgress
+        } else if pg_sys::TransactionIdDidCommit(id) {
+            State::Committed
+        } else {
+            State::RolledBack
+        }
+    }
+}
+
 /// Whether the session's transaction keeps one snapshot (REPEATABLE READ or SERIALIZABLE).
 pub fn keeps_one_snapshot() -> bool {
     // SAFETY: reads a variable of this backend.

@@ -25,7 +25,7 @@ use crate::{
         process::{self, Database, Handle, Role, Status},
         report, shmem,
     },
-    run::{cancellation, cleanup, journal},
+    run::{cancellation, cleanup, dropped_copies, journal},
     target::orphaned_data,
 };
 
@@ -33,8 +33,6 @@ use crate::{
 const NO_SLOT: Duration = Duration::from_secs(10);
 /// Time after which it looks for work by itself, if no process wakes it.
 const PATROL: Duration = Duration::from_secs(5);
-/// Time between two looks in all databases, should the data not be removed that they are for.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(3600);
 
 /// The janitor's record of the coordinators that it has launched.
 struct Janitor {
@@ -45,17 +43,6 @@ struct Janitor {
     failures: Vec<Failures>,
     /// The conductor that was launched last.
     conductor: experiments::Conductor,
-    /// When it last looked in all databases for the extension that prepared data are of.
-    looked_for_extension: Option<Instant>,
-}
-
-/// The databases that are swept.
-#[derive(Clone, Copy, PartialEq)]
-enum Sweep {
-    /// All that allow connections, so that it is known whether one of them has the extension.
-    All,
-    /// One, which suffices for what is left of databases that are gone.
-    One,
 }
 
 /// How many coordinators of a request have died or could not start.
@@ -96,7 +83,6 @@ pub fn main(_argument: i32, _serial: u32) {
         launched: (0..board.requests.len()).map(|_| None).collect(),
         failures: vec![Failures::default(); board.requests.len()],
         conductor: experiments::Conductor::default(),
-        looked_for_extension: None,
     };
     let mut failures = 0;
     while board.recovered.load(Acquire) == 0 {
@@ -105,10 +91,12 @@ pub fn main(_argument: i32, _serial: u32) {
         let swept = report::or_log("error in the janitor", || {
             process::check_interrupts();
             flush_probe::remove_left();
-            let somebody_has_it = janitor.sweep(Sweep::All);
+            let somebody_has_it = janitor.sweep();
             board.recovered.store(1, Release);
             shmem::announce();
-            look_after_prepared_data(somebody_has_it);
+            report::or_log("could not look after prepared data", || {
+                orphaned_data::check(somebody_has_it)
+            });
             Ok(())
         });
         failures = rest_after(swept, failures);
@@ -118,7 +106,7 @@ pub fn main(_argument: i32, _serial: u32) {
     loop {
         let patrolled = report::or_log("error in the janitor", || {
             janitor.check_all();
-            Ok(())
+            dropped_copies::remove_those_committed()
         });
         failures = rest_after(patrolled, failures);
         // An error of its own: whatever interrupts the wait does not end the janitor either.
@@ -127,12 +115,6 @@ pub fn main(_argument: i32, _serial: u32) {
             Ok(())
         });
     }
-}
-
-fn look_after_prepared_data(somebody_has_it: bool) {
-    report::or_log("could not look after prepared data", || {
-        orphaned_data::check(somebody_has_it)
-    });
 }
 
 /// After an error the janitor rests, however often it is woken: an error that persists would keep a processor busy, and fill the
@@ -158,9 +140,9 @@ fn leave() {
 }
 
 impl Janitor {
-    /// Has databases swept, one after the other: rows at the start of the server only, later what is left of databases that are gone. Whether a
-    /// database among them has the extension, or may have it.
-    fn sweep(&mut self, which: Sweep) -> bool {
+    /// At the start of the server, has each database that may have the extension swept, one after the other; later, only what
+    /// is left of databases that are gone, from any other one. Whether a database has the extension, or may have it.
+    fn sweep(&mut self) -> bool {
         let databases = match catalog::databases() {
             Ok(databases) => databases,
             Err(fault) => {
@@ -179,7 +161,8 @@ impl Janitor {
                 unknown = true;
             } else {
                 orphans = 0;
-                if which == Sweep::One {
+                // Rows are read only at the start of the server.
+                if self.board.recovered.load(Acquire) == 1 {
                     break;
                 }
             }
@@ -242,21 +225,6 @@ impl Janitor {
         self.check_queue();
         self.launch_next();
         self.conductor.see_to(self.board);
-        self.check_prepared_data();
-    }
-
-    /// Has prepared data removed a day after the extension was dropped in the last database that had it.
-    fn check_prepared_data(&mut self) {
-        let is_early = |before: Instant| before.elapsed() < BETWEEN_LOOKS;
-        if self.looked_for_extension.is_some_and(is_early)
-            || self.is_busy()
-            || !orphaned_data::is_due()
-        {
-            return;
-        }
-        self.looked_for_extension = Some(Instant::now());
-        let somebody_has_it = self.sweep(Sweep::All);
-        look_after_prepared_data(somebody_has_it);
     }
 
     /// Whether a run is being carried out or cleared up.
@@ -513,7 +481,7 @@ impl Janitor {
     fn end_homeless(&mut self, index: usize, request: &Request, task: CoordinatorTask) {
         if task.takes_the_run_area() {
             cleanup::end_run_processes(self.board);
-            self.sweep(Sweep::One);
+            self.sweep();
             self.free_run_area(index);
         }
         self.end(

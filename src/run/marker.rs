@@ -156,15 +156,22 @@ pub fn role_that_asked(found: &ExperimentControl, extension: u32) -> Result<Opti
     Ok((ownership != Ownership::OfAnotherRole).then_some(role))
 }
 
-/// The databases other than this one that have an experiment with runs that copy the data of this name.
-pub fn other_databases_using(data: &str) -> Result<Vec<u32>, Fault> {
-    const IS_ROLLED_BACK: &str = "SELECT 1 WHERE pg_catalog.pg_xact_status($1::xid8) = 'aborted'";
+/// The databases that have an experiment with runs that copy the data of this name. This one counts for experiments alone that no other session sees
+/// yet: the others have rows.
+pub fn databases_using(data: &str) -> Result<Vec<u32>, Fault> {
+    const STATUS: &str = "SELECT pg_catalog.pg_xact_status($1::xid8)";
     let here = session::database();
     let mut databases = Vec::new();
-    for (path, database, _) in all()?.into_iter().filter(|mark| mark.1 != here) {
+    for (path, database, _) in all()? {
         let marker = read(&path).filter(|marker| marker.data.as_deref() == Some(data));
         let Some(marker) = marker else { continue };
-        if sql::read(IS_ROLLED_BACK, &[Some(&marker.transaction.to_string())])?.is_none() {
+        let status = sql::read(STATUS, &[Some(&marker.transaction.to_string())])?;
+        let counts = match status.as_deref() {
+            Some("aborted") => false,
+            Some("in progress") => true,
+            _ => database != here,
+        };
+        if counts {
             databases.push(database);
         }
     }

@@ -28,8 +28,8 @@ use pgfsbench_core::{
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat};
 
 use super::{
-    base_backup::{self, Stays, interrupts},
-    prepared_data::Place,
+    base_backup::{self, interrupts},
+    prepared_data::{Place, Yields},
     server::{TargetServer, programs::Programs},
 };
 use crate::{
@@ -43,14 +43,14 @@ const DEEPEST: u32 = 16;
 /// Bytes that are copied before the next check for interrupts.
 const PART: u64 = 64 << 20;
 
-/// Copies the backup in a directory, which has to be among those that are allowed. Gives the bytes of the copy. `owner` is that of the extension. The room is
-/// made as by [`base_backup::make_room`].
+/// Copies the backup in a directory, which has to be among those that are allowed. Gives the bytes of the copy. `owner` is that of the extension. When it is
+/// complete, copies that `yields` names go beyond the limit.
 pub fn prepare(
     owner: u32,
     name: &str,
     directory: &Path,
     allowed: &[PathBuf],
-    stays: Stays,
+    yields: Yields,
 ) -> Result<u64, Fault> {
     original::check_name(name)?;
     backup::check_allowed(directory, allowed)?;
@@ -61,7 +61,7 @@ pub fn prepare(
     let place = Place::open(&mut interrupts)?;
     base_backup::check_free(&place, name)?;
     let needed = original::needed_bytes(bytes, 0);
-    base_backup::make_room(&place, needed, stays)?;
+    base_backup::make_room(&place, needed, yields)?;
     report::notice(
         format!("a backup of {} is copied", format_bytes(bytes)),
         Some("Copies load no libraries of the server that the backup is of.".into()),
@@ -78,7 +78,7 @@ pub fn prepare(
             system_identifier: Some(facts.system_identifier),
             databases: Some(databases),
         };
-        base_backup::keep(&server, lock, &programs, &facts, original)
+        base_backup::keep(&server, lock, &programs, &facts, original, yields)
     });
     // Only the directory of the socket is left of a copy that was kept.
     server.stop()?;

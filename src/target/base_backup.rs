@@ -20,7 +20,7 @@ use pgfsbench_core::{
 use pgrx::pg_sys;
 
 use super::{
-    prepared_data::{self, Loaded, Place},
+    prepared_data::{self, Loaded, Note, Place, Yields},
     server::{
         TargetServer,
         copy::check_tablespaces,
@@ -35,9 +35,6 @@ use crate::{
     random,
     store::USABLE_DATABASE,
 };
-
-/// Whether the copy of this name stays when room is made: an experiment uses it that is not over, or the current role may not drop it.
-pub type Stays<'a> = &'a dyn Fn(&str) -> Result<bool, Fault>;
 
 /// Settings of the server that recovers the copy, which is shut down and synced before anything uses its files.
 const FOR_RECOVERY: [(&str, &str); 8] = [
@@ -81,9 +78,14 @@ const SESSION_LIBRARIES: &str = "SELECT coalesce(jsonb_agg(format('ALTER %s RESE
 const SUBSCRIPTIONS: &str = "SELECT coalesce(jsonb_agg(jsonb_build_array(d.datname, s.subname)), '[]') \
     FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE s.subenabled AND d.datallowconn";
 
-/// Copies this server. In a transaction that has written nothing; `owner` is that of the extension. Gives the bytes of the copy. The room is made as
-/// by [`make_room`].
-pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>, stays: Stays) -> Result<u64, Fault> {
+/// Copies this server. In a transaction that has written nothing; `owner` is that of the extension. Gives the bytes of the copy. When it is complete,
+/// copies that `yields` names go beyond the limit.
+pub fn prepare(
+    owner: u32,
+    name: &str,
+    max_rate: Option<&str>,
+    yields: Yields,
+) -> Result<u64, Fault> {
     original::check_name(name)?;
     max_rate.map_or(Ok(()), original::check_rate)?;
     let programs = own_programs(owner)?;
@@ -95,7 +97,7 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>, stays: Stays) -> 
     let place = Place::open(&mut interrupts)?;
     check_free(&place, name)?;
     let needed = facts.needed_bytes(other_files());
-    make_room(&place, needed, stays)?;
+    make_room(&place, needed, yields)?;
     let (loaded, left_out) = facts.libraries();
     tell(needed, &loaded, &left_out);
     let (server, lock) = place.receive(&random::mark(), needed)?;
@@ -110,7 +112,7 @@ pub fn prepare(owner: u32, name: &str, max_rate: Option<&str>, stays: Stays) -> 
             system_identifier: Some(facts.system_identifier),
             databases: Some(databases),
         };
-        keep(&server, lock, &programs, &facts, original)
+        keep(&server, lock, &programs, &facts, original, yields)
     });
     // Only the directory of the socket is left of a copy that was kept.
     server.stop()?;
@@ -139,21 +141,14 @@ pub fn check_free(place: &Place, name: &str) -> Result<(), Fault> {
     .hint("Drop them with fsbench.drop_data(), or give another name."))
 }
 
-/// Makes room for a copy, which takes this number of bytes while it is made. Older copies go if they have to, and that is told.
-pub fn make_room(place: &Place, bytes: u64, stays: Stays) -> Result<(), Fault> {
-    let made = place.make_room_for_copy(bytes, stays, &mut interrupts)?;
-    let dropped = made.map_err(|why| {
+/// Makes room for a copy, which takes this number of bytes while it is made.
+pub fn make_room(place: &Place, bytes: u64, yields: Yields) -> Result<(), Fault> {
+    let made = place.make_room(bytes, yields, &mut interrupts)?;
+    made.map_err(|why| {
         Fault::new(sqlstate::DISK_FULL, "there is no room for the copy")
             .detail(why)
             .hint("Raise pgfsbench.prepared_data_limit, or set pgfsbench.prepared_data_directory to a directory with more room.")
-    })?;
-    for name in dropped {
-        report::notice(
-            format!("data {} were dropped to make room for the copy", quoted(&name)),
-            Some("Of the copies that no unfinished experiment uses, the one that was not used for the longest time goes first. The room is set by pgfsbench.prepared_data_limit.".into()),
-        );
-    }
-    Ok(())
+    })
 }
 
 pub fn interrupts() -> Result<(), Fault> {
@@ -325,15 +320,17 @@ fn tidy(server: &TargetServer, user: &str, connection: &mut Connection) -> Resul
     ask("DROP EXTENSION IF EXISTS pgfsbench CASCADE").map(drop)
 }
 
-/// Makes data with a name of the copy.
+/// Makes data with a name of the copy. Beyond the limit, others go that `yields` names.
 pub fn keep(
     server: &TargetServer,
     lock: File,
     programs: &Programs,
     facts: &Facts,
     original: Original,
+    yields: Yields,
 ) -> Result<u64, Fault> {
     let place = Place::open(&mut interrupts)?;
+    let name = original.name.clone();
     if !place.with_name(&original.name)?.is_empty() {
         return Err(Fault::new(
             sqlstate::EXISTS_ALREADY,
@@ -353,7 +350,14 @@ pub fn keep(
         script: String::new(),
     };
     let data_key = DataKey::of_original(cluster, by);
-    let kept = place.keep(&server.data(), data_key, loaded, Some(original));
+    let kept = place.keep(&server.data(), data_key, loaded, Some(original))?;
     drop(lock);
-    kept
+    let yields = |note: &Note| Ok(!note.is_named(&name) && yields(note)?);
+    place.enforce_limit(&yields, &mut |dropped| {
+        report::notice(
+            format!("data {} are dropped", quoted(dropped)),
+            Some("With the new copy, they were beyond pgfsbench.prepared_data_limit, and not used for the longest time.".into()),
+        );
+    })?;
+    Ok(kept)
 }

@@ -1,5 +1,5 @@
-//! Prepared data of this server that are no longer wanted: they are removed if no database has had the extension for a day. The time of an empty
-//! file in the data directory tells since when: the last DROP EXTENSION, or the first start of the server after a database was dropped.
+//! Prepared data of this server that are no longer wanted: they are removed at a start of the server if no database has had the extension for
+//! a day. The time of an empty file in the data directory tells since when.
 
 use std::{
     fs::{self, File},
@@ -26,20 +26,7 @@ fn since_file() -> PathBuf {
     session::data_directory().join(SINCE)
 }
 
-/// The extension is dropped in a database. Where others have it, the next [`check`] finds them.
-pub fn note_drop() -> Result<(), Fault> {
-    match prepared_data::has_own()? {
-        true => note(),
-        false => Ok(()),
-    }
-}
-
-/// Whether a day has passed, so that [`check`] would remove the data if no database has the extension.
-pub fn is_due() -> bool {
-    step(false, since(), seconds(SystemTime::now())) == Step::Remove
-}
-
-/// Notes that no database has the extension, or removes the data when that was noted a day ago.
+/// At the start of the server: notes that no database has the extension, or removes the data when it was noted a day ago.
 pub fn check(somebody_has_it: bool) -> Result<(), Fault> {
     if somebody_has_it || !prepared_data::has_own()? {
         return forget();

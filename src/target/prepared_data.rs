@@ -22,14 +22,18 @@ use pgfsbench_core::{
         self, Copied, FreeSpace, MadeBy, UnderWay, is_ours, mark_of,
         places::{Directory, Identity, Role, each_once, still_remembered},
     },
+    units::format_bytes,
 };
 use rustix::fs::{FlockOperation, flock};
 
 use crate::{
     errors::{Fault, of_file, sqlstate, to_json_text},
     host::{lengths::lengths_below, location},
-    pg::{libpq::CheckInterrupts, process, session, settings},
-    target::{self, Target, server::TargetServer},
+    pg::{libpq::CheckInterrupts, process, report, session, settings},
+    target::{
+        self, Target,
+        server::{Owner, TargetServer},
+    },
 };
 
 /// End of the names of directories with data.
@@ -69,6 +73,9 @@ fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
     let file = fs::metadata(postgres).map_err(|e| of_file("look at", postgres, &e))?;
     Ok((file.len(), file.mtime()))
 }
+
+/// Whether a copy of a user's server goes for a newer one when the limit does not hold any more.
+pub type Yields<'a> = &'a dyn Fn(&Note) -> Result<bool, Fault>;
 
 /// The place of all prepared data, which is this process's alone as long as it lives.
 pub struct Place {
@@ -303,61 +310,28 @@ impl Place {
         Ok((server, file))
     }
 
-    /// Makes room for data that a run loads: removes others, but none with a name. See [`Self::make_room_among`].
+    /// Removes what was not used for the longest time and no experiment needs, until so many bytes more are within the limit and have room on the
+    /// filesystem, beyond the reserve; else says why they have not. Copies that `yields` names stay for now, and do not count for the limit.
     pub fn make_room(
         &self,
         bytes: u64,
+        yields: Yields,
         check_interrupts: CheckInterrupts,
     ) -> Result<Result<(), String>, Fault> {
-        let is_needed = |note: &Note| Ok(note.is_needed());
-        let made = self.make_room_among(bytes, &is_needed, check_interrupts)?;
-        Ok(made.map(drop))
-    }
-
-    /// Makes room for a copy of a user's server: removes other data, and last those that this server has given a name, unless `stays` says that of the
-    /// name. Gives the names of those that were removed. See [`Self::make_room_among`].
-    pub fn make_room_for_copy(
-        &self,
-        bytes: u64,
-        stays: &dyn Fn(&str) -> Result<bool, Fault>,
-        check_interrupts: CheckInterrupts,
-    ) -> Result<Result<Vec<String>, String>, Fault> {
-        let is_needed = |note: &Note| match note.name() {
-            Some(name) if is_own(self.role, note) && !note.is_needed_by_experiment() => stays(name),
-            _ => Ok(note.is_needed()),
-        };
-        let made = self.make_room_among(bytes, &is_needed, check_interrupts)?;
-        Ok(made.map(|removed| {
-            let names = removed.iter().filter_map(Note::name);
-            names.map(str::to_owned).collect()
-        }))
-    }
-
-    /// Removes what was not used for the longest time and is not needed, until so many bytes more are within the limit and have room on the
-    /// filesystem, beyond the reserve; else says why they have not. Gives what was removed.
-    fn make_room_among(
-        &self,
-        bytes: u64,
-        is_needed: &dyn Fn(&Note) -> Result<bool, Fault>,
-        check_interrupts: CheckInterrupts,
-    ) -> Result<Result<Vec<Note>, String>, Fault> {
-        let all = self.all()?;
-        let mut room = room(&self.directory, &[])?;
-        let mut removable = Vec::new();
-        for (path, note) in all {
-            room.taken += note.bytes;
-            match is_needed(&note)? {
-                true => room.needed += note.bytes,
-                false => removable.push((path, note)),
+        let mut all = self.all()?;
+        let mut room = room(&self.directory, &all)?;
+        if room.why_not(bytes, &self.directory).is_some() {
+            for (_, note) in &all {
+                room.yielding += if yields(note)? { note.bytes } else { 0 };
             }
         }
         // Nothing is removed if all of it would not be enough.
         if let Some(why) = room.why_not(bytes, &self.directory) {
             return Ok(Err(why));
         }
-        removable.sort_by_key(|(_, note)| (note.original.is_some(), note.used_at));
-        let mut removed = Vec::new();
-        for (path, note) in removable {
+        all.retain(|(_, note)| !note.is_needed());
+        all.sort_by_key(|(_, note)| note.used_at);
+        for (path, note) in all {
             room.free = free(&self.directory);
             if room.has(bytes) {
                 break;
@@ -365,9 +339,28 @@ impl Place {
             check_interrupts()?;
             remove(&path)?;
             room.taken -= note.bytes;
-            removed.push(note);
         }
-        Ok(Ok(removed))
+        Ok(Ok(()))
+    }
+
+    /// Removes copies that `yields` names, first those that were not used for the longest time, until the limit holds. Tells the name of each.
+    pub fn enforce_limit(&self, yields: Yields, tell: &mut dyn FnMut(&str)) -> Result<(), Fault> {
+        let mut all = self.all()?;
+        let mut room = room(&self.directory, &all)?;
+        all.sort_by_key(|(_, note)| note.used_at);
+        for (path, note) in all {
+            if room.is_within_limit() {
+                break;
+            }
+            if let Some(name) = note.name()
+                && yields(&note)?
+            {
+                remove(&path)?;
+                room.taken -= note.bytes;
+                tell(name);
+            }
+        }
+        Ok(())
     }
 
     /// Keeps the data directory `data` of a server that was shut down and synced; the directory above it goes with it. `loaded` is what it has loaded.
@@ -392,6 +385,10 @@ impl Place {
             bytes: bytes_of(data).map_err(|e| of_file("read", data, &e))?,
             created_at: now(),
             used_at: now(),
+            made_in: match &original {
+                Some(_) => Some(made_in(session::database())?),
+                None => None,
+            },
             original,
             needed_by: Vec::new(),
         };
@@ -423,6 +420,36 @@ impl Place {
         all.retain(|(_, note)| is_own(self.role, note));
         Ok(all)
     }
+}
+
+/// A database of this server and no other, also where that has the same system identifier, as a base backup has: stands in the notes of its copies.
+pub fn made_in(database: u32) -> Result<String, Fault> {
+    let data = session::data_directory();
+    let owner = Owner::of(&data).map_err(|e| of_file("look at", &data, &e))?;
+    to_json_text(&(owner, database))
+}
+
+/// Removes those of these copies that this database has made, and says so in the log. False if others use a place just now.
+pub fn remove_copies(directories: &[PathBuf], made_in: &str) -> Result<bool, Fault> {
+    let mut in_use = || Err(self::in_use());
+    let places = match Place::open_all(&mut in_use) {
+        Err(fault) if fault.sqlstate == sqlstate::IN_USE => return Ok(false),
+        places => places?,
+    };
+    let mut found = Vec::new();
+    for place in &places {
+        found.extend(place.all()?);
+    }
+    found.retain(|(path, note)| {
+        directories.contains(path) && note.made_in.as_deref() == Some(made_in)
+    });
+    let bytes = remove_all(found)?;
+    forget_empty(&places)?;
+    report::log(format!(
+        "copies of this server of {} are removed: the extension pgfsbench was dropped that has made them",
+        format_bytes(bytes)
+    ));
+    Ok(true)
 }
 
 /// Whether the process has ended that made a copy there.
@@ -474,6 +501,7 @@ fn without_copies(directory: &Path, all: &[(PathBuf, Note)]) -> FreeSpace {
         free: free(directory),
         taken: notes().map(|note| note.bytes).sum(),
         needed: notes().filter(|n| n.is_needed()).map(|n| n.bytes).sum(),
+        yielding: 0,
         under_way: UnderWay::default(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{QUICK, execute, owned_directory, row, run, server};
 use pgfsbench_tests::{
-    DebianCluster, LONG, OwnedDirectory, TestServer, refusal, skip, wait_until, write_as_owner,
+    DebianCluster, LONG, OwnedDirectory, TestServer, refusal, skip, write_as_owner,
 };
 use postgres::{Client, NoTls};
 use std::fs::{self, Permissions};
@@ -168,35 +168,29 @@ fn prepared_data_go_when_no_database_has_had_the_extension_for_a_day() {
     execute(&mut client, "DROP EXTENSION pgfsbench");
     drop(client);
 
-    // Another database has it, which is found out when the server starts, and a day later.
-    assert!(since(&server).exists());
+    // Another database has it: nothing is noted, however often the server starts.
     restart(&server);
     assert!(!since(&server).exists());
-    let mut other = server.connect("other");
-    execute(&mut other, "BEGIN; DROP EXTENSION pgfsbench; ROLLBACK");
-    age(&since(&server), 25);
-    wait_until("the extension is looked for", LONG, || {
-        (!since(&server).exists()).then_some(())
-    });
-    assert_eq!(prepared(&server), 1);
-    execute(&mut other, "DROP EXTENSION pgfsbench");
-    drop(other);
+    execute(&mut server.connect("other"), "DROP EXTENSION pgfsbench");
     // It is noted, and stays as it was noted.
-    age(&since(&server), 23);
     restart(&server);
     assert!(since(&server).exists());
+    age(&since(&server), 23);
+    restart(&server);
     assert_eq!(prepared(&server), 1);
     // A database has the extension again, and drops it: counted anew.
     execute(&mut server.connect("other"), "CREATE EXTENSION pgfsbench");
     assert!(!since(&server).exists());
     execute(&mut server.connect("other"), "DROP EXTENSION pgfsbench");
+    restart(&server);
     assert!(since(&server).exists());
+    assert_eq!(prepared(&server), 1);
 
     // A database that does not allow connections may have it.
+    age(&since(&server), 25);
     let mut client = server.connect("postgres");
     execute(&mut client, "ALTER DATABASE other ALLOW_CONNECTIONS false");
     drop(client);
-    age(&since(&server), 25);
     restart(&server);
     assert!(!since(&server).exists());
     assert_eq!(prepared(&server), 1);
@@ -204,19 +198,49 @@ fn prepared_data_go_when_no_database_has_had_the_extension_for_a_day() {
     execute(&mut client, "ALTER DATABASE other ALLOW_CONNECTIONS true");
     drop(client);
 
-    // A database may have been dropped with the extension: noted at a start.
     restart(&server);
     assert!(since(&server).exists());
     age(&since(&server), 25);
-    wait_until("the data are removed", LONG, || {
-        (prepared(&server) == 0).then_some(())
-    });
+    restart(&server);
+    assert_eq!(prepared(&server), 0);
     assert!(!since(&server).exists());
     let log = server.log();
     assert!(
         log.contains("no database has had the extension pgfsbench for a day"),
         "{log}"
     );
+}
+
+#[test]
+fn copies_of_the_server_go_with_the_extension_that_has_made_them() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _place = prepare_data(&mut client);
+    execute(&mut client, "CREATE DATABASE other");
+    let mut other = server.connect("other");
+    execute(&mut other, "CREATE EXTENSION pgfsbench");
+    for (client, name) in [(&mut client, "ours"), (&mut other, "theirs")] {
+        let copy = format!("SELECT fsbench.prepare_data('{name}', from_server => true)");
+        execute(client, &copy);
+    }
+    assert_eq!(prepared(&server), 3);
+    // The janitor looks when each of these is over.
+    let looked = "SELECT count(*) = 0 FROM pg_ls_dir('pgfsbench') f WHERE f LIKE 'dropped-%'";
+    let files = "SELECT count(*) > 0 FROM pg_ls_dir('pgfsbench') f WHERE f LIKE 'dropped-%'";
+    let drop = "DROP EXTENSION pgfsbench";
+    execute(&mut client, &format!("BEGIN; SAVEPOINT s; {drop}; ROLLBACK TO s"));
+    assert_eq!(row(&mut client, files), "t");
+    execute(&mut client, "COMMIT");
+    server.wait_for("postgres", looked, LONG);
+    assert_eq!(prepared(&server), 3);
+
+    let told = told_by(&server, drop);
+    assert!(told.contains("copies of this server go with the extension: \"ours\""), "{told}");
+    server.wait_for("postgres", looked, LONG);
+    let left = "SELECT string_agg(coalesce(data, 'loaded'), ' ' ORDER BY data) FROM fsbench.prepared_data";
+    assert_eq!(row(&mut other, left), "theirs loaded");
+    let log = server.log();
+    assert!(log.contains("the extension pgfsbench was dropped"), "{log}");
 }
 
 /// Names of directories with data at a place.

@@ -120,6 +120,9 @@ pub struct Note {
     /// The user's server that they are a copy of; None for data that a run has loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original: Option<Original>,
+    /// The database whose extension has made the copy, and of which server; none in notes of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_in: Option<String>,
     /// Files that stand for experiments whose runs have copied them, and are to copy the same bytes again: as long as the file is there.
     #[serde(default)]
     pub needed_by: Vec<PathBuf>,
@@ -131,14 +134,9 @@ impl Note {
         self.needed_by.iter().filter(|file| file.exists())
     }
 
-    /// Whether an experiment has copied them that is not over.
-    pub fn is_needed_by_experiment(&self) -> bool {
-        self.needed_by().next().is_some()
-    }
-
-    /// Whether they stay when room is made for data that a run loads.
+    /// Whether they stay when room is made for others.
     pub fn is_needed(&self) -> bool {
-        self.original.is_some() || self.is_needed_by_experiment()
+        self.original.is_some() || self.needed_by().next().is_some()
     }
 
     /// Name of a copy of a user's server; None for data that a run has loaded.
@@ -221,8 +219,10 @@ pub struct FreeSpace {
     pub free: u64,
     /// Bytes of the data that are there.
     pub taken: u64,
-    /// Bytes of these that stay: experiments need them, or they have a name.
+    /// Bytes of these that stay while room is made: experiments need them, or they have a name.
     pub needed: u64,
+    /// Bytes of these that go once a copy is complete, so that the limit holds again.
+    pub yielding: u64,
     /// Copies that are not among these bytes yet.
     pub under_way: UnderWay,
 }
@@ -236,12 +236,18 @@ impl FreeSpace {
             && total.saturating_add(self.under_way.to_come) <= self.free
     }
 
+    /// Whether the limit holds as it is.
+    pub fn is_within_limit(&self) -> bool {
+        self.taken.saturating_add(self.under_way.whole) <= self.limit
+    }
+
     /// Why they are or have not, even without all that is not needed; None if they would. `directory` is the place.
     pub fn why_not(&self, bytes: u64, directory: &Path) -> Option<String> {
-        let kept = self.needed.saturating_add(self.under_way.whole);
+        let staying = self.needed.saturating_sub(self.yielding);
+        let kept = staying.saturating_add(self.under_way.whole);
         if bytes.saturating_add(kept) > self.limit {
             let others = [
-                (self.needed, "of data that stay"),
+                (staying, "of experiments and of named data"),
                 (self.under_way.whole, "of copies that are being made"),
             ];
             let others = others.into_iter().filter(|(bytes, _)| *bytes > 0);
@@ -413,6 +419,7 @@ mod tests {
             free: 100 << 30,
             taken: 0,
             needed: 0,
+            yielding: 0,
             under_way: UnderWay::default(),
         };
         let copied = |keys: &[(DataKey, u64)], there: &[&DataKey]| {
@@ -462,6 +469,7 @@ mod tests {
             free: 2 << 30,
             taken: 8 << 30,
             needed: 0,
+            yielding: 0,
             under_way: UnderWay::default(),
         };
         let place = Path::new("/data");
@@ -474,13 +482,30 @@ mod tests {
         let why = of_experiments.why_not(3 << 30, place).unwrap();
         assert_eq!(
             why,
-            "The data need 3072 MB in addition to 8192 MB of data that stay, and pgfsbench.prepared_data_limit is 10 GB."
+            "The data need 3072 MB in addition to 8192 MB of experiments and of named data, and pgfsbench.prepared_data_limit is 10 GB."
         );
-        let why = of_experiments.why_not(2 << 30, place).unwrap();
-        assert!(
-            why.starts_with("The data need 3072 MB with the reserve")
-                && why.contains("\"/data\" has 2048 MB free")
-        );
+        let without_room = |why: Option<String>| {
+            let why = why.unwrap();
+            assert!(
+                why.starts_with("The data need 3072 MB with the reserve")
+                    && why.contains("\"/data\" has 2048 MB free")
+            );
+        };
+        without_room(of_experiments.why_not(2 << 30, place));
+        // A copy that goes later makes no room now.
+        let with_copies = FreeSpace {
+            limit: 8 << 30,
+            yielding: 4 << 30,
+            ..of_experiments
+        };
+        without_room(with_copies.why_not(2 << 30, place));
+        assert_eq!(with_copies.why_not(1 << 30, place), None);
+        assert!(with_copies.is_within_limit());
+        let beyond = FreeSpace {
+            taken: (8 << 30) + 1,
+            ..with_copies
+        };
+        assert!(!beyond.is_within_limit());
     }
 
     #[test]
@@ -504,6 +529,7 @@ mod tests {
             free: gigabytes(6),
             taken: gigabytes(1),
             needed: gigabytes(1),
+            yielding: 0,
             under_way,
         };
         let place = Path::new("/data");
@@ -511,7 +537,7 @@ mod tests {
         assert_eq!(room.why_not(gigabytes(2), place), None);
         assert_eq!(
             room.why_not(gigabytes(3), place).unwrap(),
-            "The data need 3072 MB in addition to 1024 MB of data that stay and 9216 MB of copies that are being made, \
+            "The data need 3072 MB in addition to 1024 MB of experiments and of named data and 9216 MB of copies that are being made, \
              and pgfsbench.prepared_data_limit is 12 GB."
         );
         let full = FreeSpace {
@@ -544,7 +570,7 @@ mod tests {
             whole in any::<u64>(), to_come in any::<u64>()) {
             let needed = (taken as f64 * share) as u64;
             let under_way = UnderWay { whole, to_come };
-            let room = FreeSpace { limit, reserved, free, taken, needed: needed.min(taken), under_way };
+            let room = FreeSpace { limit, reserved, free, taken, needed: needed.min(taken), yielding: 0, under_way };
             if room.has(bytes) {
                 prop_assert_eq!(room.why_not(bytes, Path::new("/x")), None);
             }

@@ -2,9 +2,10 @@
 
 use crate::common::{assert_refused, execute, row, set};
 use crate::directory_target;
-use pgfsbench_tests::{LONG, Leaves, TestServer, refusal, wait_until};
+use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until, write_as_owner};
 use postgres::Client;
 use std::fs;
+use std::path::Path;
 
 /// Copies that are being made.
 fn under_way(server: &TestServer) -> usize {
@@ -53,23 +54,20 @@ fn a_copy_counts_while_it_is_made_and_ends_before_it_takes_the_reserve() {
     assert_eq!(under_way(&server), 0);
 }
 
-/// The limit with which a further copy has to take the room of one.
-fn limit_for_one_less(client: &mut Client) -> String {
-    let error = refusal(
-        client,
-        "SELECT fsbench.prepare_data('x', from_server => true)",
-    );
-    let detail = error.detail().expect("a DETAIL");
-    // "The data need 580 MB, and ...": rounded.
-    let needed = detail.split(' ').nth(3).and_then(|n| n.parse::<u64>().ok());
-    let needed = needed.unwrap_or_else(|| panic!("no number in {detail}"));
-    let held = row(
-        client,
-        "SELECT sum(bytes) / 1048576 FROM fsbench.prepared_data",
-    );
-    let held: f64 = held.parse().expect("a number");
-    // A copy has more than 30 MB.
-    format!("{}MB", needed + held as u64 - 10)
+const NAMES: &str = "SELECT string_agg(data, ' ' ORDER BY data) FROM fsbench.prepared_data";
+
+fn copy(name: &str) -> String {
+    format!("SELECT fsbench.prepare_data('{name}', from_server => true)")
+}
+
+/// As if that copy had a terabyte.
+fn make_large(client: &mut Client, name: &str) {
+    let place = format!("SELECT directory FROM fsbench.prepared_data WHERE data = '{name}'");
+    let note = Path::new(&row(client, &place)).join("note.json");
+    let text = fs::read_to_string(&note).expect("the note");
+    let mut contents: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    contents["bytes"] = (1u64 << 40).into();
+    write_as_owner(&note, &contents.to_string());
 }
 
 #[test]
@@ -78,30 +76,25 @@ fn beyond_the_limit_a_copy_goes_unless_an_experiment_uses_it_or_the_role_may_not
     let server = &place.server;
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE DATABASE shop");
-    let copy = |name: &str| format!("SELECT fsbench.prepare_data('{name}', from_server => true)");
-    let names = "SELECT string_agg(data, ' ' ORDER BY data) FROM fsbench.prepared_data";
-    for name in ["a", "b", "c"] {
-        // Times of use have seconds.
-        let later = "SELECT coalesce(max(used_at) < date_trunc('second', now()), true) FROM fsbench.prepared_data";
-        server.wait_for("postgres", later, LONG);
-        execute(&mut client, &copy(name));
-    }
+    execute(&mut client, &copy("a"));
+    make_large(&mut client, "a");
     execute(
         &mut client,
         "SELECT fsbench.experiment('of a', targets => '{here}', factors => '{\"clients\": [1, 2]}', workload => 'script', scripts => 'SELECT 1;', \
          data => 'a', database => 'shop', duration => '1 s', start => false); \
          CREATE ROLE op LOGIN; SELECT fsbench.grant_operator('op'); GRANT EXECUTE ON FUNCTION fsbench.prepare_data TO op",
     );
-    set(server, &mut client, "pgfsbench.prepared_data_limit", "1MB");
-    let limit = limit_for_one_less(&mut client);
-    set(server, &mut client, "pgfsbench.prepared_data_limit", &limit);
+    set(server, &mut client, "pgfsbench.prepared_data_limit", "1TB");
+    let no_room = &["there is no room for the copy", "of named data"];
+    assert_refused(&mut client, &copy("b"), "53100", no_room);
+    execute(&mut client, "SELECT fsbench.cancel_experiment('of a')");
     assert_refused(
         &mut server.connect_as("op", "postgres"),
-        &copy("d"),
+        &copy("b"),
         "53100",
-        &["there is no room for the copy", "of data that stay"],
+        no_room,
     );
-    assert_eq!(row(&mut client, names), "a b c");
-    execute(&mut client, &copy("d"));
-    assert_eq!(row(&mut client, names), "a c d");
+    assert_eq!(row(&mut client, NAMES), "a");
+    execute(&mut client, &copy("b"));
+    assert_eq!(row(&mut client, NAMES), "b");
 }

@@ -167,7 +167,7 @@ impl Run {
         let bytes = prepared_data::bytes_to_load(&self.spec, target.cluster);
         if let Err(why) = supply
             .place()?
-            .make_room(bytes, &mut || self.check_interrupts())?
+            .make_room(bytes, &|_| Ok(false), &mut || self.check_interrupts())?
         {
             self.check_not_copied(&why)?;
             return Ok((Source::Loaded, None));
