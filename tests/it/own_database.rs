@@ -3,6 +3,7 @@
 mod backups;
 mod recorded;
 mod room;
+mod study;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows};
 use crate::directory_target::Place;
@@ -546,6 +547,7 @@ fn other_workloads_make_their_tables_in_the_copy() {
             &[words],
         );
     }
+    study::is_carried_out_in_the_copy(&mut client);
     execute(&mut client, "SELECT fsbench.drop_data('shop')");
     place.nothing_is_left("runs of tpcb on a copy");
 }
