@@ -3,6 +3,8 @@
 mod backups;
 mod recorded;
 mod room;
+mod study;
+mod values;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows};
 use crate::directory_target::Place;
@@ -458,6 +460,7 @@ fn a_copy_gives_no_role_a_right_and_no_result_a_value() {
            (SELECT problem LIKE '%another value%' FROM fsbench.recovery WHERE run_id = {id})"
     );
     assert_eq!(row(&mut client, &stored), "0|0|0|t");
+    values::are_in_no_table_export_or_page(&mut client);
     execute(&mut client, "SELECT fsbench.drop_data('shop')");
     place.nothing_is_left("failed runs on a copy");
 }
@@ -546,6 +549,7 @@ fn other_workloads_make_their_tables_in_the_copy() {
             &[words],
         );
     }
+    study::is_carried_out_in_the_copy(&mut client);
     execute(&mut client, "SELECT fsbench.drop_data('shop')");
     place.nothing_is_left("runs of tpcb on a copy");
 }

@@ -26,7 +26,7 @@ const TWENTY: &str = "\
 const NAME: &str = "new server";
 
 /// Whether there is plpython3u; the test returns where there is none.
-fn has_python(client: &mut Client, test: &str) -> bool {
+pub(crate) fn has_python(client: &mut Client, test: &str) -> bool {
     let there = row(
         client,
         "SELECT count(*) FROM pg_available_extensions WHERE name = 'plpython3u'",

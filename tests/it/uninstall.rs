@@ -228,16 +228,23 @@ fn copies_of_the_server_go_with_the_extension_that_has_made_them() {
     let looked = "SELECT count(*) = 0 FROM pg_ls_dir('pgfsbench') f WHERE f LIKE 'dropped-%'";
     let files = "SELECT count(*) > 0 FROM pg_ls_dir('pgfsbench') f WHERE f LIKE 'dropped-%'";
     let drop = "DROP EXTENSION pgfsbench";
-    execute(&mut client, &format!("BEGIN; SAVEPOINT s; {drop}; ROLLBACK TO s"));
+    execute(
+        &mut client,
+        &format!("BEGIN; SAVEPOINT s; {drop}; ROLLBACK TO s"),
+    );
     assert_eq!(row(&mut client, files), "t");
     execute(&mut client, "COMMIT");
     server.wait_for("postgres", looked, LONG);
     assert_eq!(prepared(&server), 3);
 
     let told = told_by(&server, drop);
-    assert!(told.contains("copies of this server go with the extension: \"ours\""), "{told}");
+    assert!(
+        told.contains("copies of this server go with the extension: \"ours\""),
+        "{told}"
+    );
     server.wait_for("postgres", looked, LONG);
-    let left = "SELECT string_agg(coalesce(data, 'loaded'), ' ' ORDER BY data) FROM fsbench.prepared_data";
+    let left =
+        "SELECT string_agg(coalesce(data, 'loaded'), ' ' ORDER BY data) FROM fsbench.prepared_data";
     assert_eq!(row(&mut other, left), "theirs loaded");
     let log = server.log();
     assert!(log.contains("the extension pgfsbench was dropped"), "{log}");

@@ -142,6 +142,8 @@ fn a_plan_says_what_a_job_then_does_and_changes_nothing(bench: &Bench) {
 
 fn what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job(bench: &Bench) {
     let mut client = bench.client();
+    let backups = format!("backups = [\"/backups\"]\n{}", bench.usual("postgres"));
+    bench.lab.configure(&backups);
     let assert_seen = |prepared: &str| {
         assert_columns(
             &mut bench.client(),
@@ -149,6 +151,7 @@ fn what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job(bench: 
             &[
                 ("helper_version", env!("CARGO_PKG_VERSION")),
                 ("description -> 'images' -> 0 ->> 'max_bytes'", "2147483648"),
+                ("description -> 'backups'", r#"["/backups"]"#),
                 (
                     "(SELECT string_agg(p ->> 'target', ' ') FROM jsonb_array_elements(description -> 'prepared') p)",
                     prepared,
