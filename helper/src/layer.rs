@@ -47,7 +47,7 @@ use crate::probe::arrays::Array;
 use crate::probe::device::DeviceFacts;
 use crate::probe::identity::sequence_of;
 use crate::probe::kernel::{self, Support};
-use crate::probe::{self, loops};
+use crate::probe::{self, contents, loops};
 use pgfsbench_core::helper::layout::Maker;
 use pgfsbench_core::helper::options::mkfs_arguments;
 use pgfsbench_core::helper::{Filesystem, Layout, Marks, Prepare};
@@ -209,6 +209,18 @@ pub fn array(entry: &Entry, role: Role) -> Result<Option<Array>, Refusal> {
         (None, Role::Filesystem) => lvm::array(entry)?,
         (array, _) => array,
     })
+}
+
+/// The UUID that mkfs has chosen for the filesystem on the array of an entry. When the array is gone, a copy of the superblock on a
+/// member is known by it.
+pub fn chosen_uuid(entry: &Entry) -> Result<Option<String>, Refusal> {
+    if entry.filesystem.takes_uuid() || !entry.has_array(Role::Filesystem) {
+        return Ok(None);
+    }
+    match array(entry, Role::Filesystem)? {
+        Some(array) => contents::uuid_of(&array.node, entry.filesystem.name()),
+        None => Ok(None),
+    }
 }
 
 /// The array or volume of an entry over these leaves, which has to be there.

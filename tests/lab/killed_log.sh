@@ -66,6 +66,22 @@ echo "fact: killed while it prepared a volume: $times times"
 killed_while_it_released unmount remove_volume make_blank
 echo "fact: killed while it released a volume: $times times"
 
+# While an array syncs, the helper has lent the lock.
+echo 1000 > /proc/sys/dev/raid/speed_limit_max
+/mnt/pgfsbench-helper --config /etc/pgfsbench/helper.toml prepare --target t --filesystem ext4 --layout raid1 \
+    --device "${members[0]}" --device "${members[1]}" >> /run/lab/helper.log 2>&1 &
+syncs() { compgen -G '/var/lib/pgfsbench/journal/.*.lent' && grep -x resync /sys/block/md*/md/sync_action; }
+for ((tries = 0; tries < 600; tries++)); do ! syncs || break; sleep 0.1; done &> /dev/null
+syncs > /dev/null || { echo "no array syncs"; exit 1; }
+kill -KILL "$!"
+status=0
+wait "$!" || status=$?
+[ $status = 137 ] || { echo "the helper that waited for a sync ended with $status"; exit 1; }
+grep -qx resync /sys/block/md*/md/sync_action || { echo "the sync ended with the helper"; exit 1; }
+helper cleanup || { echo "cleanup during a sync failed"; exit 1; }
+check_empty "killed while an array syncs"
+echo "fact: killed while an array syncs"
+
 # A signature that another program has written on a member while the array was stopped is left alone.
 use raid1
 mke2fs -q /run/lab/other 1M

@@ -7,7 +7,7 @@ use super::facts;
 use super::steps::Work;
 use crate::exec::Outcome;
 use crate::journal::{
-    Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
+    Entry, Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_LVM, PART_OF_MD, PART_OF_ZFS, claim_of_log,
     claim_of_member,
 };
 use crate::layer::{self, Part, PlannedLeaf, Role, Step, Tell, check_device, check_identity};
@@ -303,8 +303,13 @@ impl Work<'_> {
         }
     }
 
-    /// Runs mkfs, and claims the new filesystem by its UUID, which some mkfs choose themselves.
-    pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+    /// Runs mkfs, and claims the new filesystem by its UUID, which some mkfs choose themselves. On an array, that UUID goes into the journal.
+    pub(super) fn mkfs(
+        &mut self,
+        step: &Step,
+        entry: &mut Entry,
+        tell: Tell,
+    ) -> Result<(), Refusal> {
         let (mut members, mut log) = self.look_at_targets_of_mkfs()?;
         self.look_at_sectors();
         let argv = step.argv(&self.devices).expect("a step with a program");
@@ -323,6 +328,10 @@ impl Work<'_> {
             return Err(outcome.refusal().hint(hint));
         }
         self.geometry = geometry(self.plan.filesystem, &outcome.output);
+        if let Some(chosen) = layer::chosen_uuid(entry)? {
+            entry.uuid = chosen;
+            self.engine.journal.write(entry)?;
+        }
         if !members.is_empty() {
             let chosen = match self.plan.filesystem.takes_uuid() {
                 true => None,

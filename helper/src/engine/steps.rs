@@ -95,7 +95,7 @@ impl<'a> Work<'a> {
             Step::Wipe { part, .. } => self.wipe(step, *part, tell),
             Step::Discard { part, .. } => self.discard(step, *part, tell),
             Step::MakeJournal { .. } => self.make_journal(step, tell),
-            Step::Mkfs { .. } => self.mkfs(step, tell),
+            Step::Mkfs { .. } => self.mkfs(step, entry, tell),
             Step::Geometry { .. } => self.look_at_geometry(step, tell),
             Step::AddPartition { part, .. } => self.add_partition(step, *part, tell),
             Step::CreateArray { role, .. } => self.create_array(step, *role, entry, tell),

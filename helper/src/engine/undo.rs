@@ -38,6 +38,10 @@ impl Engine {
         }
         let was = entry.state;
         entry.state = State::Releasing;
+        // A helper that was killed after mkfs may not have noted it. Without it, a member with a copy of the superblock is left alone.
+        if let Ok(Some(uuid)) = layer::chosen_uuid(&entry) {
+            entry.uuid = uuid;
+        }
         // The entry that is there names all of it too; a full disk must not keep what would free it.
         if let Err(refusal) = self.journal.write(&entry) {
             log!(Some(&place.database); "{refusal}");

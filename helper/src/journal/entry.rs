@@ -22,6 +22,7 @@ pub struct Entry {
     /// The boot in which it was made: after another one nothing is mounted or attached any more.
     pub boot: String,
     pub filesystem: Filesystem,
+    /// The UUID that mkfs is given. On an array and for a pool, one that mkfs or zpool has chosen takes its place.
     pub uuid: String,
     /// Leaves and layers in the order in which they are made. A release undoes them from the end.
     pub layers: Vec<Layer>,

@@ -96,6 +96,16 @@ pub fn blkid(device: &Path) -> Result<(Outcome, HashMap<String, String>), Refusa
     Ok((outcome, facts))
 }
 
+/// The UUID of a device's contents, if these are of this kind.
+pub fn uuid_of(device: &Path, kind: &str) -> Result<Option<String>, Refusal> {
+    Ok(uuid_in(blkid(device)?.1, kind))
+}
+
+fn uuid_in(mut facts: HashMap<String, String>, kind: &str) -> Option<String> {
+    let is_it = facts.get("TYPE").is_some_and(|found| found == kind);
+    facts.remove("UUID").filter(|_| is_it)
+}
+
 /// All signatures that wipefs finds: type, usage and UUID.
 fn wipefs(device: &Path) -> Result<Vec<[String; 3]>, Refusal> {
     let wipefs = exec::require("wipefs", "util-linux")?;
@@ -230,6 +240,17 @@ mod tests {
             judged(Some(0), &xfs, "0x0,xfs,filesystem,1-2\n", false),
             said("xfs, label \"a\\nb\", UUID 1-2")
         );
+    }
+
+    #[test]
+    fn a_uuid_of_another_kind_does_not_count() {
+        let facts = |kind: &str| {
+            let facts = [("TYPE", kind), ("UUID", "1-2")];
+            HashMap::from(facts.map(|(key, value)| (key.to_owned(), value.to_owned())))
+        };
+        assert_eq!(uuid_in(facts("nilfs2"), "nilfs2"), Some("1-2".into()));
+        assert_eq!(uuid_in(facts("jfs"), "nilfs2"), None);
+        assert_eq!(uuid_in(HashMap::new(), "nilfs2"), None);
     }
 
     #[test]

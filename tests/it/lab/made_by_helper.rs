@@ -71,6 +71,7 @@ fn killed_at_any_step_no_array_of_a_log_is_left_in_a_guest() {
         "killed while it released: 6 times",
         "killed while it prepared a volume: 12 times",
         "killed while it released a volume: 6 times",
+        "killed while an array syncs",
         "a foreign signature that comes on a member stays",
         "a foreign signature on a device of the log is refused, and stays",
     ];
