@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use pgfsbench_core::{spec::Arguments, target::parameter::PARAMETERS};
+use pgfsbench_core::{
+    helper::Prepare, spec::Arguments, study::definition::Variant, target::parameter::PARAMETERS,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// The names of a function's arguments, by its CREATE FUNCTION.
 fn arguments(function: &str) -> Vec<String> {
@@ -73,4 +77,88 @@ fn targets_of_an_experiment_are_given_all_arguments() {
         .collect();
     assert_eq!(called.iter().collect::<Vec<_>>(), wanted);
     assert_eq!(names(types).iter().collect::<Vec<_>>(), wanted);
+}
+
+/// Parameters of targets that are no fields of a study's variant, with the reasons.
+const NOT_IN_VARIANTS: &[(&str, &[&str])] = &[
+    (
+        "they are arguments of fsbench.study()",
+        &[
+            "device",
+            "devices",
+            "image_size",
+            "image_count",
+            "log_device",
+            "power_loss_protected",
+        ],
+    ),
+    ("a variant has second_build", &["bindir"]),
+    (
+        "a variant names the target that has it",
+        &["directory", "connection"],
+    ),
+    (
+        "no study compares it",
+        &["log_devices", "ssd_state", "initial_sync", "image_sparse"],
+    ),
+];
+
+/// Parameters of targets that are no fields of the helper's request, with the reasons.
+const NOT_IN_REQUESTS: &[(&str, &[&str])] = &[
+    (
+        "the request has storage",
+        &[
+            "device",
+            "devices",
+            "image_size",
+            "image_count",
+            "image_sparse",
+        ],
+    ),
+    (
+        "the request has log",
+        &["log_device", "log_devices", "log_size"],
+    ),
+    (
+        "the helper makes nothing there",
+        &["directory", "connection"],
+    ),
+    (
+        "the run drops them by a request of its own",
+        &["drop_caches"],
+    ),
+    (
+        "the server of the run has it",
+        &["settings", "bindir", "data_checksums"],
+    ),
+    ("it is declared only", &["power_loss_protected"]),
+];
+
+/// Whether a type that refuses unknown fields has one of this name.
+fn has_field<T: DeserializeOwned>(name: &str) -> bool {
+    let read = serde_json::from_value::<T>(Value::from_iter([(name, Value::Null)]));
+    !read.is_err_and(|error| error.to_string().starts_with("unknown field"))
+}
+
+/// Each parameter is a field of `T` or one of the exceptions, not both.
+fn check_parameters_of<T: DeserializeOwned>(of: &str, exceptions: &[(&str, &[&str])]) {
+    for parameter in PARAMETERS {
+        let name = parameter.name;
+        let exception = exceptions.iter().find(|(_, names)| names.contains(&name));
+        let has_field = has_field::<T>(name);
+        assert_ne!(
+            has_field,
+            exception.is_some(),
+            "{name} in {of}: {exception:?}"
+        );
+    }
+    for name in exceptions.iter().flat_map(|(_, names)| names.iter()) {
+        assert!(PARAMETERS.iter().any(|p| p.name == *name), "{name}");
+    }
+}
+
+#[test]
+fn a_parameter_of_targets_is_known_to_studies_and_requests_or_an_exception() {
+    check_parameters_of::<Variant>("a study's variant", NOT_IN_VARIANTS);
+    check_parameters_of::<Prepare>("the helper's request", NOT_IN_REQUESTS);
 }

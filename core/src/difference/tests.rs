@@ -1,5 +1,5 @@
 use super::*;
-use crate::wording;
+use crate::{target::parameter::PARAMETERS, wording};
 use serde_json::json;
 
 /// A run on a target of image files, as it is stored.
@@ -450,6 +450,20 @@ fn each_option_of_a_workload_has_a_rule() {
         lines(&between(&tpcc, &other)),
         ["much parameters options.mix.new-order: 45 | 44"]
     );
+}
+
+#[test]
+fn each_parameter_of_a_target_has_a_rule() {
+    // Settings have the rules of the server's.
+    let with_rules = PARAMETERS.iter().filter(|p| p.name != "settings");
+    for column in with_rules.map(|p| p.column) {
+        let has_rule = |name: &str| {
+            let (_, why) = rules::weigh(Area::Target, name, None, None);
+            why != Why::NoRule
+        };
+        let member = format!("{column}.x");
+        assert!(has_rule(column) || has_rule(&member), "{column}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::variants::{self, Variant, VariedValue};
 use crate::{
     refusal::{Refusal, quoted},
     spec::DEFAULT_TARGET,
+    target::parameter,
 };
 
 /// Most targets of an experiment.
@@ -58,10 +59,15 @@ const PARAMETERS: &[&str] = &[
 const OBJECTS: &[&str] = &["settings", "options"];
 /// Parameters that say how long is measured.
 const LENGTHS: &[&str] = &["duration", "cycle"];
-/// Hint for an unknown factor.
-const KNOWN: &str = "A factor is a parameter of fsbench.run() that changes what is measured, settings.NAME, options.NAME, or a parameter of targets: \
-    mkfs_options, mount_options, pool_properties, dataset_properties, ssd_state, log_device, log_size, layout, initial_sync, bindir, image_sparse, drop_caches, data_checksums, \
-    block_settings.NAME, kernel_settings.NAME, layout_options.NAME or target_settings.NAME. Filesystems and places are compared by several targets.";
+
+/// The DETAIL for an unknown factor.
+fn known() -> String {
+    format!(
+        "A factor is a parameter of fsbench.run() that changes what is measured, settings.NAME, options.NAME, or a parameter of targets: {}. \
+         Filesystems and places are compared by several targets.",
+        parameter::factors().join(", ")
+    )
+}
 
 struct Factor {
     /// Name as it was given.
@@ -188,7 +194,7 @@ fn parse(factors: &Value) -> Result<Vec<Factor>, Refusal> {
             return Err(no_length(name));
         }
         if !is_of_run && of_target.is_none() {
-            return refusal(format!("{} cannot be a factor", quoted(name)), KNOWN);
+            return refusal(format!("{} cannot be a factor", quoted(name)), &known());
         }
         let Some(values) = values.as_array().filter(|values| values.len() >= 2) else {
             return refusal(

@@ -38,10 +38,13 @@ impl Variant {
                 }
                 // Several devices need one, so the target has a value already.
                 _ if of.contains_key(factor) && factor != "layout" => false,
+                // Without a layout, create_target decides on the devices.
+                _ if value.as_str() == Some("") => {
+                    of.remove(factor);
+                    true
+                }
                 _ => {
-                    if value.as_str() != Some("") {
-                        of.insert(factor.clone(), value.clone());
-                    }
+                    of.insert(factor.clone(), value.clone());
                     true
                 }
             };
@@ -170,6 +173,16 @@ mod tests {
         let arguments = variant(&values).arguments(of).unwrap();
         assert_eq!(arguments["layout"], "raid0");
         assert_eq!(arguments["layout_options"], json!({"chunk": "64k"}));
+    }
+
+    #[test]
+    fn a_variant_without_a_layout_does_not_keep_that_of_its_target() {
+        let of = object(json!({"filesystem": "xfs", "image_count": 4, "layout": "raid10"}));
+        let arguments = variant(&[("layout", json!(""))]).arguments(of).unwrap();
+        assert_eq!(
+            arguments,
+            object(json!({"filesystem": "xfs", "image_count": 4}))
+        );
     }
 
     #[test]

@@ -162,6 +162,13 @@ pub fn takes(factor: &str) -> Option<VariedValue> {
     }
 }
 
+/// Names of all factors that vary targets, for users.
+pub fn factors() -> Vec<String> {
+    let varied = PARAMETERS.iter().filter(|p| p.varied.is_some());
+    let members = OBJECTS.iter().map(|(object, _)| format!("{object}.NAME"));
+    varied.map(|p| p.name.to_owned()).chain(members).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,5 +191,14 @@ mod tests {
         columns.sort_unstable();
         known.sort_unstable();
         assert_eq!(columns, known);
+    }
+
+    #[test]
+    fn each_factor_that_is_named_is_taken() {
+        let named = factors();
+        assert!(named.iter().all(|name| takes(name).is_some()), "{named:?}");
+        for name in ["layout", "data_checksums", "layout_options.NAME"] {
+            assert!(named.iter().any(|known| known == name), "{name}");
+        }
     }
 }

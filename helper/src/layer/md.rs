@@ -100,6 +100,7 @@ pub fn add_geometry(
         Some(copies @ 1..) => members / copies,
         _ => layout.data_members(members),
     };
+    let width = of_array.stripe_chunks(layout, members);
     // mkfs.xfs adds up what it is given of an option, and mke2fs takes the last.
     let values = |option: &str| {
         let pairs = given.windows(2).filter(|pair| pair[0] == option);
@@ -116,7 +117,7 @@ pub fn add_geometry(
     match request.filesystem {
         Filesystem::Xfs => {
             if !names("-d", &["su", "sw", "sunit", "swidth", "noalign"]) {
-                let stripes = format!("su={chunk},sw={data}");
+                let stripes = format!("su={chunk},sw={width}");
                 options.extend(["-d".to_owned(), stripes]);
             }
             let has_log_stripe = names("-l", &["su", "sunit"]) || request.log.is_some();
@@ -133,7 +134,7 @@ pub fn add_geometry(
             if let Some(stride) = block.map(|block| chunk / block)
                 && !extended::has(options, "stride")
             {
-                let width = stride * data as u64;
+                let width = stride * width as u64;
                 extended::add(options, &format!("stride={stride},stripe_width={width}"));
             }
         }
@@ -419,6 +420,14 @@ mod tests {
             ),
             "-d agcount=8 -d su=262144,sw=1"
         );
+        for (of_layout, width) in [
+            (r#"{"chunk": "64k", "copies": "n2"}"#, 2),
+            (r#"{"chunk": "64k", "copies": "f2"}"#, 4),
+            (r#"{"chunk": "64k", "copies": "o2"}"#, 4),
+        ] {
+            let stripes = format!("-d su=65536,sw={width}");
+            assert_eq!(xfs(Layout::Raid10, of_layout, ""), stripes, "{of_layout}");
+        }
         assert_eq!(xfs(Layout::Raid1, "{}", ""), "");
         let ext4 = |layout, of_layout, mkfs| options(Filesystem::Ext4, layout, of_layout, mkfs);
         assert_eq!(
@@ -428,6 +437,10 @@ mod tests {
         assert_eq!(
             ext4(Layout::Raid5, r#"{"chunk": "64k"}"#, "-b 1024 -E nodiscard"),
             "-b 1024 -E nodiscard,stride=64,stripe_width=192"
+        );
+        assert_eq!(
+            ext4(Layout::Raid10, r#"{"copies": "f2"}"#, ""),
+            "-E stride=128,stripe_width=512"
         );
         assert_eq!(ext4(Layout::Raid0, "{}", "-E stride=1"), "-E stride=1");
         assert_eq!(options(Filesystem::Btrfs, Layout::Raid0, "{}", ""), "");

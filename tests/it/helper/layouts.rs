@@ -3,6 +3,7 @@
 use super::lab::{Lab, system};
 use super::runs::SHORT;
 use super::scene::Scene;
+use crate::common::{execute, rows};
 use pgfsbench_tests::{Leaves, assert_columns, attach};
 use serde_json::Value;
 use std::fs::File;
@@ -291,4 +292,41 @@ fn a_run_on_btrfs_over_four_images() {
         );
         assert_eq!(scene.value(&steps), times, "{step}");
     }
+    layouts_are_compared_as_a_factor(&scene);
+}
+
+/// Variants have other layouts than their target, and the advice names each layout with the failures that it survives.
+fn layouts_are_compared_as_a_factor(scene: &Scene) {
+    let mut client = scene.bench.client();
+    execute(
+        &mut client,
+        r#"SELECT fsbench.experiment('layouts', '{b4}', factors => '{"layout": ["btrfs-raid0", "btrfs-raid1"]}',
+             max_blocks => 3, scale => 1, clients => 2, transactions => 30, warmup => '0')"#,
+    );
+    execute(&mut client, "CALL fsbench.wait_experiment('layouts')");
+    scene.nothing_is_left("an experiment");
+    let made = "SELECT t.target, t.target_name, x.outcome, e.storage #>> '{result,layout}', count(*) FROM fsbench.experiment_run x \
+        JOIN fsbench.experiment_target t USING (experiment_id, target_number) LEFT JOIN fsbench.environment e USING (run_id) \
+        GROUP BY 1, 2, 3, 4 ORDER BY 1";
+    assert_eq!(
+        rows(&mut client, made),
+        [
+            "b4 layout=btrfs-raid0|layouts.b4.1|measured|btrfs-raid0|3",
+            "b4 layout=btrfs-raid1|layouts.b4.2|measured|btrfs-raid1|3"
+        ]
+    );
+    let advice = rows(
+        &mut client,
+        "SELECT says FROM fsbench.recommend('layouts') WHERE part = 'cost' AND says LIKE '% over 4 devices%' ORDER BY 1",
+    );
+    // Whether the images share a disk is a matter of the machine.
+    let survives = [
+        "b4 layout=btrfs-raid0: btrfs-raid0 over 4 devices, and the failure of any one loses the data",
+        "b4 layout=btrfs-raid1: btrfs-raid1 over 4 devices, any 1 of which may fail",
+    ];
+    let mut each = advice.iter().zip(survives);
+    assert!(
+        advice.len() == 2 && each.all(|(says, begin)| says.starts_with(begin)),
+        "{advice:?}"
+    );
 }

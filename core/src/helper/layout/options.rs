@@ -72,6 +72,24 @@ impl LayoutOptions {
         self.copies.as_deref()?.get(1..)?.parse().ok()
     }
 
+    /// The near copies of raid10: one of `f2` and `o2`, and two where `copies` is not given, as mdadm has it.
+    fn near_copies(&self) -> usize {
+        match &self.copies {
+            Some(copies) if !copies.starts_with('n') => 1,
+            _ => self.copies().unwrap_or(2),
+        }
+    }
+
+    /// Chunks in the width of a stripe over these members, as the kernel has it. For raid10, md divides the members by the near copies if that leaves
+    /// no remainder, and takes all members otherwise.
+    pub fn stripe_chunks(&self, layout: Layout, members: usize) -> usize {
+        match (layout, self.near_copies()) {
+            (Layout::Raid10, near @ 1..) if members.is_multiple_of(near) => members / near,
+            (Layout::Raid10, _) => members,
+            _ => layout.data_members(members),
+        }
+    }
+
     /// Options of `mdadm --create` for an array of this layout.
     pub fn mdadm_options(&self, layout: Layout, members: usize) -> Vec<String> {
         let mut options = vec![
@@ -254,5 +272,35 @@ mod tests {
         assert_eq!((copies("n3"), copies("f2")), (Some(3), Some(2)));
         assert_eq!((copies(""), copies("é2"), copies("nx")), (None, None, None));
         assert_eq!(LayoutOptions::default().copies(), None);
+    }
+
+    #[test]
+    fn a_stripe_of_raid10_is_as_wide_as_the_kernel_makes_it() {
+        for (copies, members, chunks) in [
+            (None, 4, 2),
+            (None, 5, 5),
+            (Some("n2"), 4, 2),
+            (Some("n2"), 5, 5),
+            (Some("n3"), 4, 4),
+            (Some("n4"), 4, 1),
+            (Some("f2"), 4, 4),
+            (Some("o2"), 4, 4),
+            (Some("n0"), 4, 4),
+        ] {
+            let options = LayoutOptions {
+                copies: copies.map(str::to_owned),
+                ..LayoutOptions::default()
+            };
+            let found = options.stripe_chunks(Layout::Raid10, members);
+            assert_eq!(found, chunks, "{copies:?} over {members}");
+        }
+        let options = LayoutOptions::default();
+        for (layout, chunks) in [
+            (Layout::Raid0, 4),
+            (Layout::Raid5, 3),
+            (Layout::LvmRaid10, 2),
+        ] {
+            assert_eq!(options.stripe_chunks(layout, 4), chunks, "{layout:?}");
+        }
     }
 }
