@@ -77,13 +77,13 @@ fn beyond_the_limit_a_copy_goes_unless_an_experiment_uses_it_or_the_role_may_not
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE DATABASE shop");
     execute(&mut client, &copy("a"));
-    make_large(&mut client, "a");
     execute(
         &mut client,
         "SELECT fsbench.experiment('of a', targets => '{here}', factors => '{\"clients\": [1, 2]}', workload => 'script', scripts => 'SELECT 1;', \
          data => 'a', database => 'shop', duration => '1 s', start => false); \
          CREATE ROLE op LOGIN; SELECT fsbench.grant_operator('op'); GRANT EXECUTE ON FUNCTION fsbench.prepare_data TO op",
     );
+    make_large(&mut client, "a");
     set(server, &mut client, "pgfsbench.prepared_data_limit", "1TB");
     let no_room = &["there is no room for the copy", "of named data"];
     assert_refused(&mut client, &copy("b"), "53100", no_room);
