@@ -246,16 +246,35 @@ impl TargetServer {
         extension: &str,
         check_interrupts: CheckInterrupts,
     ) -> Result<bool, Fault> {
+        let told = self.configured(bindir, "config", check_interrupts)?;
+        Ok(told.is_some_and(|[libraries, share]| programs::have(&libraries, &share, extension)))
+    }
+
+    /// Directory of the libraries of these programs; None where they do not tell.
+    pub fn libraries(
+        &self,
+        bindir: &Path,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Option<PathBuf>, Fault> {
+        let told = self.configured(bindir, "libraries", check_interrupts)?;
+        Ok(told.map(|[libraries, _]| libraries))
+    }
+
+    /// Directories of libraries and of shared files of these programs; None where they do not tell. `output` names the files of the answer.
+    fn configured(
+        &self,
+        bindir: &Path,
+        output: &str,
+        check_interrupts: CheckInterrupts,
+    ) -> Result<Option<[PathBuf; 2]>, Fault> {
         let argv = commands::config(bindir);
-        let mut command = self.command(Path::new(&argv[0]), "config")?;
+        let mut command = self.command(Path::new(&argv[0]), output)?;
         command.args(&argv[1..]);
         let told = self.run(command, "pg_config", check_interrupts);
         check_interrupts()?;
-        let text = fs::read_to_string(self.directory.join("config.out")).unwrap_or_default();
-        let Some([libraries, share]) = commands::configured(&text) else {
-            return Ok(false);
-        };
-        Ok(told.is_ok() && programs::have(&libraries, &share, extension))
+        let answer = self.directory.join(format!("{output}.out"));
+        let text = fs::read_to_string(answer).unwrap_or_default();
+        Ok(told.ok().and_then(|()| commands::configured(&text)))
     }
 
     /// Shared memory that it will take with its settings; None where its programs do not tell.

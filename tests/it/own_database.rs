@@ -12,7 +12,7 @@ use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, TestServer, refusal, wait_un
 use postgres::Client;
 use std::fs;
 use std::ops::Deref;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 /// A server with what a copy must not have: an archive, a slot, an open prepared transaction, a subscription, settings in files.
@@ -195,6 +195,44 @@ fn others_in_wal(server: &TestServer, from: &str) -> Vec<String> {
     records.into_iter().filter(is_of_others).collect()
 }
 
+/// A target whose programs say that they are of another major version.
+fn programs_of_another_version_are_refused(place: &Place) {
+    let programs = owned_directory("pgfsbench-programs.");
+    for name in ["initdb", "postgres"] {
+        let program = programs.path().join(name);
+        fs::write(&program, "#!/bin/sh\necho 'postgres (PostgreSQL) 14.1'\n").expect("a program");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("chmod");
+    }
+    let mut client = place.server.connect("postgres");
+    let create = format!(
+        "SELECT fsbench.create_target('old', directory => '{}', bindir => '{}')",
+        place.path().display(),
+        programs.path().display()
+    );
+    execute(&mut client, &create);
+    assert_refused(
+        &mut client,
+        &run(TAKE, "").replace("'here'", "'old'"),
+        "55000",
+        &[
+            "data \"shop\" are of another major version",
+            "are PostgreSQL 14",
+            "bindir",
+        ],
+    );
+    assert!(place.is_empty(), "something was copied");
+}
+
+/// Adds to the note of the copy a library that does not exist, as if it had been removed since.
+fn a_library_goes(client: &mut Client) {
+    let directory = row(client, "SELECT directory FROM fsbench.prepared_data");
+    let note = Path::new(&directory).join("note.json");
+    let before = fs::read_to_string(&note).expect("a note");
+    let after = before.replace(r#""libraries":["#, r#""libraries":["gone","#);
+    assert_ne!(before, after);
+    fs::write(&note, after).expect("it can be written");
+}
+
 #[test]
 fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
     let place = shop();
@@ -227,6 +265,8 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
     );
     let known = "SELECT data, contents FROM fsbench.prepared_data";
     assert_eq!(rows(&mut client, known), ["shop|own"]);
+    programs_of_another_version_are_refused(&place);
+    a_library_goes(&mut client);
     // A restart of the same run begins with the same rows.
     for settings in [
         "",
@@ -237,6 +277,10 @@ fn scripts_run_on_a_copy_of_the_server_and_change_nothing_in_the_original() {
             "SELECT status, transactions_total, failed FROM fsbench.result WHERE run_id = {id}"
         );
         assert_eq!(row(&mut client, &result), "done|40|0");
+        let not_loaded = format!(
+            "SELECT storage -> 'libraries_not_loaded' FROM fsbench.environment WHERE run_id = {id}"
+        );
+        assert_eq!(row(&mut client, &not_loaded), r#"["gone"]"#);
         let checks = format!(
             "SELECT count(*), count(*) FILTER (WHERE moment = 'load') FROM fsbench.verification WHERE run_id = {id} AND passed"
         );

@@ -40,10 +40,15 @@ pub fn describe(bindir: &Path) -> Vec<String> {
     vec![text(&bindir.join("postgres")), "--describe-config".into()]
 }
 
-/// Asks which extensions the programs come with.
+/// Asks for the directories of libraries and of shared files of the programs.
 pub fn config(bindir: &Path) -> Vec<String> {
     let pg_config = text(&bindir.join("pg_config"));
     vec![pg_config, "--pkglibdir".into(), "--sharedir".into()]
+}
+
+/// Asks for the version of the programs.
+pub fn version(bindir: &Path) -> Vec<String> {
+    vec![text(&bindir.join("postgres")), "--version".into()]
 }
 
 /// The setting that tells how much shared memory a server will take.
@@ -65,6 +70,13 @@ pub fn described(answer: &str) -> Vec<String> {
 pub fn configured(answer: &str) -> Option<[PathBuf; 2]> {
     let directories: Vec<PathBuf> = answer.lines().map(PathBuf::from).collect();
     directories.try_into().ok()
+}
+
+/// The major version, by the answer to [`version`].
+pub fn major(answer: &str) -> Option<u32> {
+    let (_, version) = answer.split_once(") ")?;
+    let digits = version.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
 }
 
 /// Bytes, by the value of [`MEMORY`].
@@ -106,6 +118,14 @@ mod tests {
             Some(["/lib".into(), "/share".into()])
         );
         assert_eq!(configured("/lib\n"), None);
+        for (answer, expected) in [
+            ("postgres (PostgreSQL) 17.2 (Debian 17.2-1)\n", Some(17)),
+            ("postgres (PostgreSQL) 18beta1\n", Some(18)),
+            ("postgres (EnterpriseDB) 16.4.0\n", Some(16)),
+            ("postgres", None),
+        ] {
+            assert_eq!(major(answer), expected);
+        }
         assert_eq!(memory_bytes("143\n"), Some(143 << 20));
         assert_eq!(memory_bytes(""), None);
         assert!(is_shut_down(

@@ -214,6 +214,12 @@ fn base_name(library: &str) -> &str {
     file.trim_end_matches(".so")
 }
 
+/// Files that a library of shared_preload_libraries may be, as a server looks for it. `installed` is the directory of its programs' libraries.
+fn files_of(library: &str, installed: &Path) -> [PathBuf; 2] {
+    let name = library.strip_prefix("$libdir/").unwrap_or(library);
+    [name.to_owned(), format!("{name}.so")].map(|name| installed.join(name))
+}
+
 impl Original {
     /// Refuses a role that is no superuser on data of another server: a role there with its number and name is another one.
     pub fn check_role(&self, role: &str, this_server: u64) -> Result<(), Refusal> {
@@ -229,6 +235,20 @@ impl Original {
             quoted(role)
         ))
         .hint("Start the run as a superuser: its statements have the rights of the role \"fsbench_script\"."))
+    }
+
+    /// Leaves out the libraries that the programs of a server do not have, and returns them. `installed` is the directory of the programs' libraries.
+    pub fn leave_out_libraries(
+        &mut self,
+        installed: &Path,
+        exists: impl Fn(&Path) -> bool,
+    ) -> Vec<String> {
+        let is_there =
+            |library: &String| files_of(library, installed).iter().any(|file| exists(file));
+        let libraries = std::mem::take(&mut self.libraries).into_iter();
+        let (kept, left_out) = libraries.partition(is_there);
+        self.libraries = kept;
+        left_out
     }
 
     /// The value of shared_preload_libraries of a server on a copy. `libraries` are those that the server needs in addition.
@@ -345,6 +365,39 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
             "A name has 1 to {LONGEST_NAME} lower-case letters, digits, hyphens, dots and underscores, and begins with a letter."
         ))
         .hint("Give the name of the application, such as 'shop'."))
+}
+
+/// Refuses data that programs of another major version cannot read. `version` is the data's file PG_VERSION. `major` is the version of the programs,
+/// None where it is not known. `bindir` is the programs' directory, None for those of this server.
+pub fn check_version(
+    data: &str,
+    version: &str,
+    major: Option<u32>,
+    bindir: Option<&Path>,
+) -> Result<(), Refusal> {
+    let version = version.trim();
+    let Some(major) = major.filter(|major| version.parse() != Ok(*major)) else {
+        return Ok(());
+    };
+    let (programs, hint) = match bindir {
+        None => (
+            "this server is".to_owned(),
+            "Drop them with fsbench.drop_data(), and make them again with fsbench.prepare_data()."
+                .to_owned(),
+        ),
+        Some(bindir) => (
+            format!("the programs in {} are", quoted(&text(bindir))),
+            format!("Use a target whose bindir has the programs of PostgreSQL {version}."),
+        ),
+    };
+    Err(Refusal::new(
+        Kind::NotInThisState,
+        format!("data {} are of another major version", quoted(data)),
+    )
+    .detail(format!(
+        "They are of PostgreSQL {version}, and {programs} PostgreSQL {major}."
+    ))
+    .hint(hint))
 }
 
 /// Refuses a rate that pg_basebackup does not take: 32 kB to 1 GB a second.
@@ -485,6 +538,62 @@ mod tests {
         };
         assert!(by_path.libraries().0.is_empty());
         assert!(NOT_LOADED.is_sorted());
+    }
+
+    #[test]
+    fn libraries_that_the_programs_lack_are_left_out() {
+        let mut original = Original {
+            name: "shop".into(),
+            libraries: [
+                "auto_explain",
+                "$libdir/plugins/a",
+                "/opt/b.so",
+                "/opt/c",
+                "lib-1.2",
+                "gone",
+                "$libdir/gone",
+                "/opt/gone.so",
+            ]
+            .map(Into::into)
+            .into(),
+            settings: BTreeMap::new(),
+            system_identifier: None,
+            databases: None,
+        };
+        let there = [
+            "/lib/auto_explain.so",
+            "/lib/plugins/a.so",
+            "/opt/b.so",
+            "/opt/c.so",
+            "/lib/lib-1.2.so",
+        ];
+        let exists = |file: &Path| there.iter().any(|path| file == Path::new(path));
+        let left_out = original.leave_out_libraries(Path::new("/lib"), exists);
+        assert_eq!(left_out, ["gone", "$libdir/gone", "/opt/gone.so"]);
+        assert_eq!(original.libraries.len(), there.len());
+        let again = original.leave_out_libraries(Path::new("/lib"), exists);
+        assert!(again.is_empty(), "{again:?}");
+    }
+
+    #[test]
+    fn data_of_another_major_version_are_refused_with_the_programs_that_cannot_read_them() {
+        let bindir = Path::new("/pg15/bin");
+        for major in [Some(17), None] {
+            check_version("shop", "17\n", major, Some(bindir)).expect("the version of the data");
+        }
+        for (bindir, detail, hint) in [
+            (None, "this server is PostgreSQL 15.", "drop_data"),
+            (
+                Some(bindir),
+                "the programs in \"/pg15/bin\" are PostgreSQL 15.",
+                "programs of PostgreSQL 17.",
+            ),
+        ] {
+            let refusal = check_version("shop", "17\n", Some(15), bindir).expect_err(detail);
+            check::style(&refusal);
+            assert!(refusal.detail.is_some_and(|text| text.ends_with(detail)));
+            assert!(refusal.hint.is_some_and(|text| text.contains(hint)));
+        }
     }
 
     #[test]

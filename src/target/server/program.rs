@@ -40,21 +40,11 @@ impl TargetServer {
                 .open(&path)
                 .map_err(|e| of_file("create", &path, &e))
         };
-        let mut command = Command::new(program);
+        let mut command = in_own_environment(program);
         command
             .current_dir(&self.directory)
-            .env_clear()
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null())
             .stdout(output("out")?)
             .stderr(output("err")?);
-        // This process's environment is that of the postmaster: a worker runs nothing of a session.
-        for (name, value) in std::env::vars_os() {
-            if let Some(value) = handed_on(&name, &value) {
-                command.env(name, value);
-            }
-        }
         Ok(command)
     }
 
@@ -99,6 +89,23 @@ impl TargetServer {
             )),
         )
     }
+}
+
+/// A program of a target in its environment, without input.
+pub(super) fn in_own_environment(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null());
+    // This process's environment is that of the postmaster: a worker runs nothing of a session.
+    for (name, value) in std::env::vars_os() {
+        if let Some(value) = handed_on(&name, &value) {
+            command.env(name, value);
+        }
+    }
+    command
 }
 
 /// The error of a program that was not started: this machine lacks something, whatever is on the target.

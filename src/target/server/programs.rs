@@ -1,10 +1,17 @@
 //! Which programs and which operating system user servers on targets have.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
+use pgfsbench_core::target::commands;
+use rustix::process::Signal;
+
+use super::program::{in_own_environment, not_run};
 use crate::{
-    errors::{Fault, sqlstate},
-    pg::{passwd, sql},
+    errors::{Fault, of_file, sqlstate},
+    pg::{passwd, process, sql},
     target::Target,
 };
 
@@ -28,26 +35,46 @@ impl Programs {
             user: operating_system_user()?,
         })
     }
+
+    /// The major version of the programs; None where they do not tell.
+    pub fn major(&self) -> Result<Option<u32>, Fault> {
+        let argv = commands::version(&self.bindir);
+        let program = Path::new(&argv[0]);
+        let mut command = in_own_environment(program);
+        command.args(&argv[1..]);
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let child =
+            process::spawn_bound(&mut command, Signal::KILL).map_err(|e| not_run(program, &e))?;
+        let output = child
+            .wait_with_output()
+            .map_err(|e| of_file("wait for", program, &e))?;
+        Ok(commands::major(&String::from_utf8_lossy(&output.stdout)))
+    }
 }
 
 /// Directory of this server's programs.
 pub fn server_bindir() -> Result<PathBuf, Fault> {
-    let text = sql::read("SELECT setting FROM pg_config() WHERE name = 'BINDIR'", &[])?;
-    Ok(Path::new(&text.unwrap_or_default()).to_path_buf())
+    own_directory("BINDIR")
+}
+
+/// Directory of the libraries of this server's programs. In a transaction.
+pub fn own_libraries() -> Result<PathBuf, Fault> {
+    own_directory("PKGLIBDIR")
+}
+
+fn own_directory(name: &str) -> Result<PathBuf, Fault> {
+    let text = sql::read(
+        "SELECT setting FROM pg_config() WHERE name = $1",
+        &[Some(name)],
+    )?;
+    Ok(PathBuf::from(text.unwrap_or_default()))
 }
 
 /// Whether this server's programs come with an extension that is also a library to be preloaded. In a transaction.
 pub fn own_have(extension: &str) -> Result<bool, Fault> {
-    let directory = |name| {
-        let text = sql::read(
-            "SELECT setting FROM pg_config() WHERE name = $1",
-            &[Some(name)],
-        )?;
-        Ok::<_, Fault>(PathBuf::from(text.unwrap_or_default()))
-    };
     Ok(have(
-        &directory("PKGLIBDIR")?,
-        &directory("SHAREDIR")?,
+        &own_libraries()?,
+        &own_directory("SHAREDIR")?,
         extension,
     ))
 }

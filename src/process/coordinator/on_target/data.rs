@@ -13,6 +13,7 @@ use pgfsbench_core::{
         remote_request::Executor,
     },
     spec::{Cache, Data, OwnDatabase, RoleOfOriginal, Stage},
+    target::original,
 };
 
 use super::TargetRunProgress;
@@ -85,7 +86,6 @@ impl DataSource {
         place: Place,
         own: &OwnDatabase,
         role: Option<RoleOfOriginal>,
-        is_by_own_programs: bool,
         request: &Request,
     ) -> Result<Self, Fault> {
         let experiment = request.of_experiment.load(Acquire);
@@ -101,14 +101,6 @@ impl DataSource {
         if let (Some(role), Some(original)) = (&role, &note.original) {
             original.check_role(&role.name, session::system_identifier())?;
         }
-        if is_by_own_programs {
-            // The server may have been upgraded since.
-            let path = data.join("PG_VERSION");
-            let version = fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
-            if version.trim().parse() != Ok(MAJOR) {
-                return Err(of_another_version(&own.data, version.trim()));
-            }
-        }
         Ok(Self {
             place: Some(place),
             data_key: note.data_key,
@@ -123,6 +115,19 @@ impl DataSource {
                 original: note.original,
             }),
         })
+    }
+
+    /// Refuses the copy of a user's server if the programs of the target cannot read it.
+    fn check_version(&self, data: &str, target: &Target, programs: &Programs) -> Result<(), Fault> {
+        let path = self.prepared()?.data.join("PG_VERSION");
+        let version = fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
+        let major = match target.bindir {
+            // This server may have been upgraded since.
+            None => Some(MAJOR),
+            Some(_) => programs.major()?,
+        };
+        original::check_version(data, &version, major, target.bindir.as_deref())?;
+        Ok(())
     }
 
     /// The data, which are there.
@@ -142,8 +147,8 @@ impl Run {
         if let Some(own) = self.spec.own_database.clone() {
             let role = xact::transaction(|| self.asking_role())?;
             let place = Place::open(&mut || self.check_interrupts())?;
-            let is_by_own = target.bindir.is_none();
-            let supply = DataSource::find_own(place, &own, role, is_by_own, self.request)?;
+            let supply = DataSource::find_own(place, &own, role, self.request)?;
+            supply.check_version(&own.data, target, programs)?;
             return Ok((Source::Copied, Some(supply)));
         }
         if source(&self.spec, true, true) == Source::Loaded {
@@ -296,17 +301,6 @@ impl Run {
         supply.place = None;
         Ok(())
     }
-}
-
-fn of_another_version(data: &str, version: &str) -> Fault {
-    Fault::new(
-        sqlstate::NOT_IN_THIS_STATE,
-        format!("data {} are of another major version", quoted(data)),
-    )
-    .detail(format!(
-        "They are of PostgreSQL {version}, and this server is PostgreSQL {MAJOR}."
-    ))
-    .hint("Drop them with fsbench.drop_data(), and make them again with fsbench.prepare_data().")
 }
 
 fn not_cloned(fault: Fault) -> Fault {

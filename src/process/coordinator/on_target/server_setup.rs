@@ -1,14 +1,18 @@
 //! A server that is put somewhere: on a target, for a run, or in the place for prepared data, to load them.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use pgfsbench_core::{io_rings::Rings, run::preflight::HugePages, spec::Act};
+use pgfsbench_core::{io_rings::Rings, refusal::quoted, run::preflight::HugePages, spec::Act};
 use pgrx::pg_sys;
+use serde_json::json;
 
 use crate::{
     bench::Run,
     errors::{Fault, sqlstate},
-    pg::{libpq::Connection, xact},
+    pg::{libpq::Connection, report, xact},
     random,
     run::{plan, preflight},
     target::{
@@ -16,7 +20,7 @@ use crate::{
         prepared_data::Original,
         server::{
             TargetServer,
-            programs::Programs,
+            programs::{self, Programs},
             settings::{self, Settings},
         },
     },
@@ -163,7 +167,10 @@ impl Run {
                 setup.records_statements =
                     server.offers(bindir, statements::EXTENSION, &mut check_interrupts)?;
             }
-            Act::WriteSettings => self.write_settings(setup)?,
+            Act::WriteSettings => {
+                self.leave_out_libraries(setup)?;
+                self.write_settings(setup)?;
+            }
             Act::AskForMemory => self.check_memory(setup, servers)?,
             Act::StartServer => {
                 let server = setup.server()?;
@@ -201,6 +208,37 @@ impl Run {
                 ..pages
             })?;
         }
+        Ok(())
+    }
+
+    /// Leaves out libraries of the copied server that the programs of the target do not have, and tells which.
+    fn leave_out_libraries(&mut self, setup: &mut ServerSetup) -> Result<(), Fault> {
+        if setup.original.is_none() {
+            return Ok(());
+        }
+        let installed = match setup.known {
+            // The programs are those of this server.
+            None => Some(xact::transaction(programs::own_libraries)?),
+            Some(_) => setup
+                .server()?
+                .libraries(&setup.programs.bindir, &mut || self.check_interrupts())?,
+        };
+        let left_out = match (&mut setup.original, installed) {
+            (Some(original), Some(installed)) => {
+                original.leave_out_libraries(&installed, Path::is_file)
+            }
+            _ => Vec::new(),
+        };
+        if left_out.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<String> = left_out.iter().map(|library| quoted(library)).collect();
+        report::log(format!(
+            "libraries that target {} lacks are not loaded there: {}",
+            quoted(&setup.target.name),
+            names.join(", ")
+        ));
+        self.note("libraries_not_loaded", json!(left_out));
         Ok(())
     }
 
