@@ -97,6 +97,28 @@ pub fn settings_of_all_databases(settings: &mut Value) {
     }
 }
 
+/// Devices of a filesystem that pgfsbench-helper has made and that its server cannot see: those of zfs, and those of an external log. Each list
+/// has the name under which their layers are noted.
+pub fn unseen_devices(made: &Value) -> [(&'static str, Vec<&str>); 2] {
+    let is_zfs = made["filesystem"] == "zfs";
+    let of_data = match is_zfs {
+        true => paths_of(made, is_zfs),
+        false => Vec::new(),
+    };
+    [
+        ("layers", of_data),
+        ("log_layers", paths_of(&made["log"], is_zfs)),
+    ]
+}
+
+/// A pool joins its devices itself. Others are on one device, which may be an array.
+fn paths_of(made: &Value, is_zfs: bool) -> Vec<&str> {
+    let members = made["members"].as_array().filter(|_| is_zfs);
+    let devices = members.map_or(std::slice::from_ref(made), Vec::as_slice);
+    let paths = devices.iter().filter_map(|of| of["device"].as_str());
+    paths.collect()
+}
+
 impl Row for Environment {
     const TABLE: &'static str = "environment";
 }
@@ -174,6 +196,42 @@ mod tests {
         let mut settings = at_home.clone();
         settings_of_all_databases(&mut settings);
         assert_eq!(settings, json!({"work_mem": at_home["work_mem"]}));
+    }
+
+    #[test]
+    fn devices_are_noted_that_a_server_cannot_see() {
+        let device = |path: &str| json!({"device": path});
+        let of_two = |path: &str| {
+            let members = [device("/dev/sda1"), device("/dev/sdb1")];
+            json!({"device": path, "members": members})
+        };
+        let made = |filesystem: &str, data: Value, log: Value| {
+            let mut made = data;
+            made["filesystem"] = json!(filesystem);
+            made["log"] = log;
+            unseen_devices(&made).map(|(name, paths)| format!("{name} {}", paths.join(" ")))
+        };
+        for (found, noted) in [
+            (
+                made("zfs", device("/dev/sdc1"), Value::Null),
+                ["layers /dev/sdc1", "log_layers "],
+            ),
+            (
+                made("zfs", of_two("/dev/sda1"), device("/dev/sdd1")),
+                ["layers /dev/sda1 /dev/sdb1", "log_layers /dev/sdd1"],
+            ),
+            (
+                made("zfs", device("/dev/sdc1"), of_two("")),
+                ["layers /dev/sdc1", "log_layers /dev/sda1 /dev/sdb1"],
+            ),
+            // A server sees the array below the filesystem. It sees the log of some filesystems only.
+            (
+                made("xfs", of_two("/dev/md0"), of_two("/dev/md1")),
+                ["layers ", "log_layers /dev/md1"],
+            ),
+        ] {
+            assert_eq!(found, noted);
+        }
     }
 
     #[test]

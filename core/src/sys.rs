@@ -22,7 +22,9 @@ pub use container::container;
 pub use huge_pages::{HugePool, huge_pool};
 pub use identity::{identity, physical_disks};
 pub use journal::journal_mode;
-pub use layers::{FilesystemDevices, Layer, LayerKind, layers, layers_below, queue, rotates};
+pub use layers::{
+    FilesystemDevices, Layer, LayerKind, layers, layers_below, layers_of_devices, queue, rotates,
+};
 pub use machine::{Machine, command_line, machine};
 
 /// Files by their paths, and what a file of a filesystem lies on.

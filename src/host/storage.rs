@@ -73,10 +73,9 @@ pub fn others(data: Option<&Location>, wal: Option<&Location>) -> Vec<StorageFac
     locations.into_iter().map(facts).collect()
 }
 
-/// The layers of a block device, itself included; none where they cannot be seen.
-pub fn layers_of_device(path: &Path) -> Vec<Layer> {
-    let number = location::block_device(path).map(location::shown_number);
-    number.map_or_else(Vec::new, |number| sys::layers(&ThisMachine, &number))
+/// The layers of block devices, themselves included.
+pub fn layers_of_devices(paths: &[&str]) -> Vec<Layer> {
+    sys::layers_of_devices(&ThisMachine, paths)
 }
 
 /// The write cache of the device that a directory is on, as the kernel sees it.

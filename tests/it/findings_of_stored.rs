@@ -384,6 +384,13 @@ fn seen() -> Vec<(&'static str, String)> {
             )),
         ),
         (
+            "stripe_mismatch warning",
+            environment(
+                r#"storage = jsonb_set(storage, '{result}', storage -> 'result' || '{"layout": "lvm-stripe", "layout_options": {"chunk": "256k"}}'),
+                geometry = '{"stripe_unit_bytes": 65536}'"#,
+            ),
+        ),
+        (
             "misaligned warning",
             environment(&format!(
                 "layers = jsonb_set('{NVME}', '{{0,alignment_offset}}', '512')"

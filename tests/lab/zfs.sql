@@ -14,6 +14,9 @@ FROM unnest('{plain,zfs-stripe,zfs-mirror,zfs-raidz,logged}'::text[]) AS name \g
 DO $$ BEGIN WHILE EXISTS (SELECT FROM fsbench.progress) LOOP PERFORM pg_sleep(0.1); END LOOP; END $$;
 SELECT format('fact: %s %s on %s, recordsize %s, %s', r.target, r.status, e.filesystem, e.storage #>> '{result,properties,recordsize}', e.durability)
 FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id) ORDER BY r.run_id;
+SELECT format('fact: below %s: %s', r.target, string_agg(layer ->> 'kind', ' ' ORDER BY place))
+FROM fsbench.run_log r JOIN fsbench.environment e USING (run_id), jsonb_array_elements(e.layers) WITH ORDINALITY AS l (layer, place)
+GROUP BY run_id, r.target ORDER BY run_id;
 SELECT regexp_replace(command, '^\S*zpool create .* pgfsbench-\S+ ', 'fact: pool of ')
 FROM fsbench.helper_log WHERE action = 'prepare' AND step = 'create_pool' ORDER BY job_id;
 SELECT 'fact: ' || count(*) || ' pools destroyed' FROM fsbench.helper_job, jsonb_array_elements(steps) AS step

@@ -76,8 +76,13 @@ fn marks_of(run: &Value) -> Option<BTreeSet<String>> {
         })
         .collect();
     let mut marks = marks.filter(|marks| !marks.is_empty())?;
-    let uppermost = layers.iter().find(|layer| layer["kind"] != "filesystem");
-    marks.insert(place_on_disks(uppermost?));
+    let uppermost = layers.iter().find(|layer| layer["kind"] != "filesystem")?;
+    // Each run gives the volume of a layout another name, and a pool is no layer.
+    let has_layout = !run["definition"]["layout"].is_null();
+    marks.insert(match has_layout {
+        true => place_on_disks(&Value::Null),
+        false => place_on_disks(uppermost),
+    });
     Some(marks)
 }
 
@@ -189,6 +194,24 @@ mod tests {
         assert!(are_runs_apart(&before, &other));
         let twice = run("/dev/sda1", "sda1", &[disk("sda", "S1"), disk("sdc", "S1")]);
         assert!(!are_runs_apart(&before, &twice));
+    }
+
+    #[test]
+    fn layouts_over_the_same_disks_are_on_the_same_devices() {
+        let over = |uppermost: Value, second: &str| {
+            let layers = [uppermost, disk("sda", "S1"), disk("sdb", second)];
+            json!({"definition": {"kind": "device", "layout": "any"}, "environment": {"layers": layers}})
+        };
+        let named = |kind: &str, name: &str| json!({"depth": 0, "kind": kind, "name": name});
+        let array = over(named("md", "md127"), "S2");
+        for made in [
+            named("lvm", "pgfsbench_1-data"),
+            named("lvm", "pgfsbench_2-data"),
+            named("partition", "sda1"),
+        ] {
+            assert!(!are_runs_apart(&array, &over(made.clone(), "S2")), "{made}");
+            assert!(are_runs_apart(&array, &over(made, "S3")));
+        }
     }
 
     #[test]

@@ -48,7 +48,11 @@ fn is_declared(d: &Difference, a: ComparedRun<'_>, b: ComparedRun<'_>) -> bool {
             } else {
                 name
             };
-            has_member(definitions, "block_settings", name) || (is_other_filesystem && is_unknown)
+            // Below zfs are partitions of images, and no array.
+            let is_on_zfs = |definition: &&Value| definition["filesystem"] == "zfs";
+            let is_by_zfs = name == "layers" && definitions.iter().any(is_on_zfs);
+            has_member(definitions, "block_settings", name)
+                || (is_other_filesystem && (is_unknown || is_by_zfs))
         }
         Area::Settings => {
             let is_of_target = has_member(definitions, "settings", name)
@@ -168,6 +172,24 @@ mod tests {
             ),
             ["kernel"]
         );
+    }
+
+    #[test]
+    fn zfs_has_other_layers_below_it() {
+        let on = |filesystem: &str, kinds: &[&str]| {
+            let layers = kinds.iter().enumerate();
+            let layers = layers.map(|(depth, kind)| json!({"depth": depth, "kind": kind}));
+            document(filesystem, json!({"layers": layers.collect::<Vec<_>>()}))
+        };
+        let none = || json!({});
+        let of_image = ["loop", "filesystem", "disk"];
+        let ext4 = on("ext4", &of_image);
+        let zfs = on("zfs", &["partition", "loop", "filesystem", "disk"]);
+        assert_eq!(names((&ext4, none()), (&zfs, none())), [""; 0]);
+        let other = on("zfs", &of_image);
+        assert_eq!(names((&zfs, none()), (&other, none())), ["layers"]);
+        let crypt = on("xfs", &["loop", "filesystem", "crypt", "disk"]);
+        assert_eq!(names((&ext4, none()), (&crypt, none())), ["layers"]);
     }
 
     /// Two builds are compared in what they are: their versions, and settings that only one of them has, or has otherwise by itself.

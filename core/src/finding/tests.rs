@@ -55,6 +55,7 @@ fn storage() -> StorageFacts {
         discard_max_bytes: Some(2 << 40),
         layers: Some(recorded("trees/loop_on_nvme.txt", "259:2")),
         layout: None,
+        layout_chunk: None,
         made: Some(false),
         device_write_bytes: Some(3 * GB),
         server_write_bytes: Some(2 * GB),

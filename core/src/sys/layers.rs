@@ -181,6 +181,22 @@ pub fn layers_below(tree: &dyn Tree, filesystem: &FilesystemDevices) -> Vec<Laye
     layers
 }
 
+/// The layers below devices that a filesystem joins itself, from above to below: each device is the uppermost of its own layers. A device that
+/// this process cannot see is an unknown layer.
+pub fn layers_of_devices(tree: &dyn Tree, paths: &[&str]) -> Vec<Layer> {
+    let mut layers = Vec::new();
+    for path in paths {
+        let before = layers.len();
+        if let Some(number) = number_of(tree, path) {
+            walk(tree, &number, 0, &mut layers);
+        }
+        if layers.len() == before {
+            layers.push(unknown("a device of the target", 0));
+        }
+    }
+    layers
+}
+
 /// The queue that the filesystem's requests go to, the uppermost; None where there is none.
 pub fn queue(layers: &[Layer]) -> Option<&Queue> {
     layers.iter().find_map(|layer| layer.queue.as_ref())

@@ -287,6 +287,31 @@ fn btrfs_over_several_devices_and_one_of_them() {
     );
 }
 
+#[test]
+fn each_device_of_a_pool_has_its_own_layers() {
+    let tree = Recorded::of(LVM_ON_RAID)
+        .but("/sys/class/block/sda1/dev", Some("8:1"))
+        .but("/sys/class/block/sdb1/dev", Some("8:17"))
+        .but("/sys/class/block/sda2/dev", Some("8:2"))
+        .but("/sys/dev/block/8:2/partition", Some("2"))
+        .but("/sys/dev/block/8:2/uevent", Some("DEVNAME=sda2"))
+        .but("/sys/dev/block/8:2/../dev", Some("8:0"));
+    let found = layers_of_devices(&tree, &["/dev/sda1", "/dev/sdb1", "/dev/sda2", "/dev/sdz1"]);
+    assert_eq!(
+        outline(&found),
+        [
+            (0, Partition, "sda1"),
+            (1, Disk, "sda"),
+            (0, Partition, "sdb1"),
+            (1, Disk, "sdb"),
+            (0, Partition, "sda2"),
+            (0, Unknown, "a device of the target"),
+        ]
+    );
+    let shared: Vec<bool> = found.iter().map(|layer| layer.shares_devices).collect();
+    assert_eq!(shared, [false, false, false, false, true, false]);
+}
+
 fn on(filesystem: &str, device: &str) -> FilesystemDevices {
     FilesystemDevices {
         filesystem: filesystem.into(),

@@ -41,10 +41,12 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.filesystem_size_bytes,
          'free_bytes', e.filesystem_free_bytes, 'on_device', e.storage #> '{request,storage}' ? 'device',
          'ssd_state', e.storage #>> '{result,ssd_state}', 'power_loss_protected', e.storage->'power_loss_protected',
-         'made', coalesce(e.storage ? 'request', false), 'layout', e.storage #>> '{result,layout}', 'device_write_bytes', r.device_write_bytes, 'device_read_bytes', r.device_read_bytes,
+         'made', coalesce(e.storage ? 'request', false), 'layout', e.storage #>> '{result,layout}',
+         'layout_chunk', e.storage #>> '{result,layout_options,chunk}', 'device_write_bytes', r.device_write_bytes, 'device_read_bytes', r.device_read_bytes,
          'server_read_bytes', coalesce(r.io_read_bytes, r.client_blocks_read * 8192),
          'server_write_bytes', r.server_write_bytes + CASE WHEN r.changed_bytes > 0 THEN r.transactions_total * 8192 ELSE 0 END,
          'write_cache', e.write_cache, 'rotational', e.rotational, 'discard_max_bytes', e.discard_max_bytes,
+         -- Runs of version 1.0.0 on zfs have them in storage.
          'layers', coalesce(e.layers, e.storage -> 'layers')),
       'wal_sync', jsonb_build_object('servers', n.servers, 'syncs', r.client_wal_syncs, 'sync_ms', r.client_wal_sync_ms, 'window_ms', r.measured_ms, 'wal_bytes', r.wal_bytes,
          -- Settings that are not stored have their default.

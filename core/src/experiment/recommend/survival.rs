@@ -1,5 +1,7 @@
 //! Failures of devices that a target's layout survives: by its definition, and by the layers below its filesystem where these were seen.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use super::{Facts, layout_options_of};
@@ -96,31 +98,25 @@ fn most_on_one(layout: Layout, members: usize, layers: &[Layer]) -> Option<usize
             (array.depth.saturating_add(2), below)
         }
         Some((array, below)) => (array.depth.saturating_add(1), below),
-        None if layout.maker() == Maker::Zfs => return most_on_one_of_pool(members, layers),
+        // A pool is no layer.
+        None if layout.maker() == Maker::Zfs => (0, layers),
         None => return None,
     };
     // A member shares a device if it or a layer below it lies on one that stands below an earlier layer.
     let mut shares: Vec<bool> = Vec::new();
+    let mut listed = BTreeSet::new();
     for layer in below.iter().filter(|layer| layer.depth >= first) {
         if layer.depth == first {
             shares.push(false);
         }
+        // Version 1.0.0 lists a device below each member of a pool.
+        let device = layer.device.as_deref();
+        let is_again = device.is_some_and(|device| !listed.insert(device));
         let member = shares.last_mut()?;
-        *member |= layer.shares_devices;
+        *member |= layer.shares_devices || is_again;
     }
     let is_seen = shares.len() == members && below.iter().all(is_seen);
     is_seen.then(|| 1 + shares.iter().filter(|shares| **shares).count())
-}
-
-/// Most members of a pool on one device: the layers of each member begin with the member itself.
-fn most_on_one_of_pool(members: usize, layers: &[Layer]) -> Option<usize> {
-    let uppermost = layers.iter().filter(|layer| layer.depth == 0).count();
-    if uppermost != members || !layers.iter().all(is_seen) {
-        return None;
-    }
-    let devices = || layers.iter().filter_map(|layer| layer.device.as_deref());
-    let times = |device: &str| devices().filter(|other| *other == device).count();
-    devices().map(times).max()
 }
 
 fn is_seen(layer: &Layer) -> bool {
@@ -312,25 +308,30 @@ mod tests {
 
     #[test]
     fn members_of_a_pool_are_listed_each_with_its_own_layers() {
-        let says = |disk: &str| {
-            let layers = json!([
+        let says = |second: Value, more: Vec<Value>| {
+            let mut layers = vec![
                 layer(0, "partition", "8:1"),
                 layer(1, "disk", "8:0"),
-                layer(0, "partition", "8:2"),
-                layer(1, "disk", disk),
-            ]);
+                second,
+            ];
+            layers.extend(more);
             let fields = json!({"filesystem": "zfs", "layers": layers, "has_log_device": true});
             says(Layout::ZfsMirror, 2, fields)
         };
         const BEGIN: &str = "zfs-mirror over 2 devices, any 1 of which may fail";
         const LOG: &str = "; the failure of its log's device and a crash together lose commits";
-        assert_eq!(says("8:16"), format!("{BEGIN}{LOG}"));
-        assert_eq!(
-            says("8:0"),
-            format!(
-                "{BEGIN}; some are on one disk or array, whose failure takes up to 2 of them{LOG}"
-            )
+        let second = || layer(0, "partition", "8:2");
+        let on = |disk: &str| vec![layer(1, "disk", disk)];
+        assert_eq!(says(second(), on("8:16")), format!("{BEGIN}{LOG}"));
+        let shared = format!(
+            "{BEGIN}; some are on one disk or array, whose failure takes up to 2 of them{LOG}"
         );
+        assert_eq!(says(sharing(second()), vec![]), shared);
+        // Version 1.0.0.
+        assert_eq!(says(second(), on("8:0")), shared);
+        let hidden = json!({"depth": 0, "kind": "unknown", "name": "a device of the target"});
+        let not_known = format!("{BEGIN} if they share no disk{LOG}");
+        assert_eq!(says(hidden, vec![]), not_known);
         assert_eq!(
             self::says(Layout::ZfsMirror, 2, json!({"filesystem": "zfs"})),
             format!("{BEGIN} if they share no disk")

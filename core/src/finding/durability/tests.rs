@@ -540,6 +540,20 @@ fn zfs_is_as_its_properties_and_its_module_are() {
         said(&run(protected)),
         "durable by the declared power-loss protection: zfs does not flush its devices"
     );
+    // Devices that the helper names.
+    let pool = |devices: &[&str]| StorageFacts {
+        layers: Some(sys::layers_of_devices(&Recorded::of(MACHINE), devices)),
+        ..zfs("standard", Some(true))
+    };
+    assert_eq!(said(&run(pool(&["/dev/sda"]))), BY_SETTINGS);
+    assert_eq!(
+        said(&run(pool(&["/dev/sda", "/dev/zram0"]))),
+        "not durable: zram0 is in memory"
+    );
+    assert_eq!(
+        said(&run(pool(&["/dev/sda", "/dev/sdz"]))),
+        "not known: a device of the target cannot be seen"
+    );
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sys::{self, Layer};
+use crate::{
+    helper::{Layout, LayoutOptions, layout::Maker},
+    sys::{self, Layer},
+};
 
 /// A filesystem and the storage below it. None: not known. Of the filesystem of WAL only the facts on which commits depend are known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -64,6 +67,8 @@ pub struct StorageFacts {
     pub log_layers: Option<Vec<Layer>>,
     /// The layout that the helper has made.
     pub layout: Option<String>,
+    /// The chunk that its options name.
+    pub layout_chunk: Option<String>,
     /// True if its filesystem was made for the run.
     pub made: Option<bool>,
     /// Bytes that the device below wrote in the measured window, for any process.
@@ -89,6 +94,17 @@ impl StorageFacts {
     pub fn parity_of_lvm(&self) -> Option<&str> {
         let layout = self.layout.as_deref();
         layout.filter(|name| ["lvm-raid5", "lvm-raid6"].contains(name))
+    }
+
+    /// The layout, if it is one of LVM with stripes, and the bytes of its chunk: sysfs does not tell these either.
+    pub fn stripes_of_lvm(&self) -> Option<(Layout, u64)> {
+        let layout = Layout::of_name(self.layout.as_deref()?).ok()?;
+        let options = LayoutOptions {
+            chunk: self.layout_chunk.clone(),
+            ..LayoutOptions::default()
+        };
+        let chunk = options.chunk_bytes(layout)?;
+        (layout.maker() == Maker::Lvm).then_some((layout, chunk))
     }
 
     /// Fills in, from the queues of its layers, what is not known otherwise.

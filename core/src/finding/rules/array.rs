@@ -1,6 +1,6 @@
 //! Arrays below the data or WAL: missing members, work of their own, and facts that make them unlike other arrays.
 
-use super::super::{Finding, RunFacts, Severity};
+use super::super::{Finding, RunFacts, Severity, StorageFacts};
 use crate::{
     sys::{Layer, LayerKind, has_parity, is_redundant},
     texts::finding::array as text,
@@ -71,21 +71,42 @@ pub fn raid_without_bitmap(facts: &RunFacts) -> Option<Finding> {
     ))
 }
 
+/// An array below the data, and what is known of its stripes.
+struct Striped {
+    name: String,
+    has_parity: bool,
+    chunk_bytes: Option<u64>,
+}
+
+/// A volume that the helper has made lies on the arrays of md.
+fn striped(storage: &StorageFacts) -> impl Iterator<Item = Striped> {
+    let volume = storage.stripes_of_lvm().map(|(layout, chunk)| Striped {
+        name: layout.name().to_owned(),
+        has_parity: storage.parity_of_lvm().is_some(),
+        chunk_bytes: Some(chunk),
+    });
+    let of_md = storage.layers_of(LayerKind::Md).map(|layer| Striped {
+        name: text::with_level(layer),
+        has_parity: layer.level.as_deref().is_some_and(has_parity),
+        chunk_bytes: layer.chunk_bytes,
+    });
+    volume.into_iter().chain(of_md)
+}
+
 /// Writes of less than a stripe have the array read first.
 pub fn stripe_unknown(facts: &RunFacts) -> Option<Finding> {
     let unit = facts.storage.stripe_unit_bytes?;
-    let mut arrays = facts.storage.layers_of(LayerKind::Md);
-    let layer = arrays.find(|layer| layer.level.as_deref().is_some_and(has_parity))?;
-    (unit == 0).then(|| Finding::new(Severity::Warning, text::stripe_unknown(layer)))
+    let array = striped(&facts.storage).find(|array| array.has_parity)?;
+    (unit == 0).then(|| Finding::new(Severity::Warning, text::stripe_unknown(&array.name)))
 }
 
 /// The filesystem places its files by stripes that the array does not have.
 pub fn stripe_mismatch(facts: &RunFacts) -> Option<Finding> {
     let unit = facts.storage.stripe_unit_bytes.filter(|unit| *unit > 0)?;
-    let mut arrays = facts.storage.layers_of(LayerKind::Md);
-    let (layer, chunk) = arrays.find_map(|layer| Some((layer, layer.chunk_bytes?)))?;
+    let mut arrays = striped(&facts.storage);
+    let (name, chunk) = arrays.find_map(|array| Some((array.name, array.chunk_bytes?)))?;
     (unit != chunk).then(|| {
-        let text = text::stripe_mismatch(layer, unit, chunk);
+        let text = text::stripe_mismatch(&name, unit, chunk);
         Finding::new(Severity::Warning, text)
     })
 }

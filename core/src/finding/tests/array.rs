@@ -196,3 +196,39 @@ fn stripes_and_begins_that_do_not_fit() {
     let message = "md0 does not begin at a physical block (alignment_offset -1)";
     assert_eq!(offset(-1), one("misaligned", Warning, message));
 }
+
+#[test]
+fn stripes_of_a_volume_are_those_of_its_layout() {
+    let on = |layout: &'static str, chunk: Option<&'static str>, unit| {
+        found(move |storage, _| {
+            storage.layers = Some(recorded("trees/loop_on_nvme.txt", "259:2"));
+            storage.layout = Some(layout.into());
+            storage.layout_chunk = chunk.map(str::to_owned);
+            storage.stripe_unit_bytes = Some(unit);
+        })
+    };
+    assert_eq!(
+        on("lvm-stripe", Some("128k"), 64 << 10),
+        one(
+            "stripe_mismatch",
+            Severity::Warning,
+            "the filesystem has a stripe unit of 64 kB, and lvm-stripe chunks of 128 kB"
+        )
+    );
+    for (layout, unit) in [
+        ("lvm-stripe", 64 << 10),
+        ("lvm-stripe", 0),
+        ("lvm-raid1", 4096),
+        ("raid5", 4096),
+    ] {
+        assert_eq!(on(layout, None, unit), [], "{layout} {unit}");
+    }
+    let found = on("lvm-raid6", None, 0).into_iter();
+    let mut messages: Vec<String> = found.map(|(_, _, message)| message).collect();
+    messages.sort();
+    assert_eq!(messages.len(), 2);
+    assert_eq!(
+        messages[1],
+        "the filesystem does not know the stripes of lvm-raid6"
+    );
+}

@@ -63,21 +63,18 @@ pub fn raid_at_rest(layer: &Layer, delay_ms: u64, rate: f64) -> Text {
     Text::new("raid_at_rest", message, hint)
 }
 
-pub fn stripe_unknown(layer: &Layer) -> Text {
-    let message = format!(
-        "the filesystem does not know the stripes of {}",
-        with_level(layer)
-    );
+/// The name of the array, with its level.
+pub fn stripe_unknown(array: &str) -> Text {
+    let message = format!("the filesystem does not know the stripes of {array}");
     let hint = "Let mkfs take them from the device, or give su and sw, or stride and stripe_width, for all targets alike. mkfs.xfs drops the device's stripes below about 1 GiB.";
     Text::new("stripe_unknown", message, hint)
 }
 
-/// Stripe unit of the filesystem, and chunk of the array, in bytes.
-pub fn stripe_mismatch(layer: &Layer, unit: u64, chunk: u64) -> Text {
+/// Stripe unit of the filesystem, and chunk of the array of this name and level, in bytes.
+pub fn stripe_mismatch(array: &str, unit: u64, chunk: u64) -> Text {
     let message = format!(
-        "the filesystem has a stripe unit of {}, and {} chunks of {}",
+        "the filesystem has a stripe unit of {}, and {array} chunks of {}",
         format_bytes(unit),
-        with_level(layer),
         format_bytes(chunk)
     );
     let hint = "Give mkfs.xfs su, or mkfs.ext4 stride (in blocks), by the chunk of the array, for all targets alike.";

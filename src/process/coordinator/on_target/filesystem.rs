@@ -6,7 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::{Actor, Cache, HelperTask};
+use pgfsbench_core::{
+    environment::unseen_devices,
+    spec::{Actor, Cache, HelperTask},
+};
 use serde_json::{Value, json};
 
 use super::power_cut;
@@ -61,19 +64,10 @@ impl Run {
 
     /// Notes the layers that the server there cannot see: those below zfs, and those of an external log.
     fn note_layers(&mut self, made: &Value) {
-        let is_zfs = made["filesystem"] == json!("zfs");
-        let unseen = [
-            ("layers", Some(made).filter(|_| is_zfs)),
-            ("log_layers", made.get("log")),
-        ];
-        for (name, made) in unseen {
-            let Some(made) = made else { continue };
-            // A pool joins its devices itself: each is the uppermost of its own layers.
-            let members = made["members"].as_array().filter(|_| is_zfs);
-            let devices = members.map_or(std::slice::from_ref(made), Vec::as_slice);
-            let paths = devices.iter().filter_map(|of| of["device"].as_str());
-            let layers = paths.flat_map(|path| storage::layers_of_device(Path::new(path)));
-            self.note(name, json!(layers.collect::<Vec<_>>()));
+        for (name, paths) in unseen_devices(made) {
+            if !paths.is_empty() {
+                self.note(name, json!(storage::layers_of_devices(&paths)));
+            }
         }
     }
 
