@@ -111,7 +111,10 @@ fn what_an_array_lacks() {
     };
     let message = "md0 (raid5) has a write hole: a power cut and then a lost disk lose data that were not being written";
     assert_eq!(found(hole), one("raid_write_hole", Warning, message));
-    let volume = |storage: &mut StorageFacts, _| storage.layout = Some("lvm-raid5".into());
+    let volume = |storage: &mut StorageFacts, _| {
+        storage.layout = Some("lvm-raid5".into());
+        storage.stripe_unit_bytes = Some(64 << 10);
+    };
     let message = "lvm-raid5 has a write hole: a power cut and then a lost disk lose data that were not being written";
     assert_eq!(found(volume), one("raid_write_hole", Warning, message));
     let mirror = |bitmap: &'static str, policy: &'static str| {
