@@ -209,8 +209,8 @@ fn fsbench_drop_data(data: Text) -> Result<i64, ErrorReport> {
     }
 }
 
-/// Whether a copy goes when a newer one is made, beyond the limit: it is of this database, nothing uses it or may be about to, and the current role may
-/// drop it. Keeps no locks: a server may be copied for hours.
+/// Whether a copy goes when a newer one is made, beyond the limit: this database has made it, no run is on or queued, no experiment uses it, and the
+/// current role may drop it. Keeps no locks: a server may be copied for hours.
 fn yields(ready: &Ready, note: &Note) -> Result<bool, Fault> {
     let Some(name) = note.name() else {
         return Ok(false);
@@ -229,11 +229,13 @@ fn yields(ready: &Ready, note: &Note) -> Result<bool, Fault> {
 
 /// The experiment that is not over and uses the data of this name, in words; its first run may not have copied them yet.
 fn user_of(ready: &Ready, data: &str) -> Result<Option<String>, Fault> {
+    // One that commits meanwhile is found by its row.
+    let databases = marker::databases_using(data, session::database())?;
     let experiment = session::with_rights_of(ready.owner, || store::using_data(data))?;
     if let Some(experiment) = experiment {
         return Ok(Some(format!("Experiment {}", quoted(&experiment))));
     }
-    for database in marker::databases_using(data)? {
+    for database in databases {
         if let Some(name) = database_name(database)? {
             return Ok(Some(of_database(&name)));
         }
@@ -278,7 +280,7 @@ fn still_needed(whose: &str) -> Fault {
 }
 
 fn database_name(oid: u32) -> Result<Option<String>, Fault> {
-    sql::read(
+    sql::read_latest(
         "SELECT datname FROM pg_catalog.pg_database WHERE oid = $1::oid",
         &[Some(&oid.to_string())],
     )

@@ -8,7 +8,9 @@ use std::{
     },
 };
 
-use pgrx::{PgLogLevel, PgTryBuilder, pg_guard, pg_sys, pg_sys::panic::ErrorReport};
+use pgrx::{
+    PgLogLevel, PgTryBuilder, direct_function_call, pg_guard, pg_sys, pg_sys::panic::ErrorReport,
+};
 
 use crate::errors::{self, Fault, sqlstate};
 
@@ -123,8 +125,9 @@ pub enum State {
     /// Also after PREPARE TRANSACTION.
     InProgress,
     Committed,
-    /// Also if the server does not know any more.
     RolledBack,
+    /// It is so long ago that the server does not know any more.
+    Unknown,
 }
 
 /// The transaction that is on, or its part since the last savepoint. It gets an id if it has none.
@@ -133,26 +136,32 @@ pub fn current_id() -> u64 {
     unsafe { pg_sys::GetCurrentFullTransactionId() }.value
 }
 
-/// How a transaction of this server stands that [`current_id`] has named. Needs no database.
+/// How a transaction of this server stands that [`current_id`] has named. In a transaction; needs no database.
 pub fn state_of(id: u64) -> State {
-    // The log of commits is kept for so many transactions at least.
-    const KNOWN: u64 = 1 << 30;
     // SAFETY: reads shared memory.
     let next = unsafe { pg_sys::ReadNextFullTransactionId() }.value;
-    if id >= next || next - id > KNOWN {
+    // After a crash the id may not have been given yet, which is an error there.
+    if id >= next {
         return State::RolledBack;
     }
-    let id = pg_sys::TransactionId::from(id as u32);
-    // SAFETY: the id is one of the last ones that were given. One that is in progress is looked for first, or it might commit between.
-    unsafe {
-        if pg_sys::TransactionIdIsInProgress(id) {
-            State::InProgress
-        } else if pg_sys::TransactionIdDidCommit(id) {
-            State::Committed
-        } else {
-            State::RolledBack
-        }
+    // It knows how far back the log of commits goes, which TransactionIdDidCommit does not.
+    // SAFETY: the function of that name, with its one argument.
+    let status: Option<&str> = unsafe {
+        let id = Some(pg_sys::Datum::from(id));
+        direct_function_call(pg_sys::pg_xact_status, &[id])
+    };
+    match status {
+        Some("in progress") => State::InProgress,
+        Some("committed") => State::Committed,
+        Some(_) => State::RolledBack,
+        None => State::Unknown,
     }
+}
+
+/// Has what this transaction has written so far survive a crash of the server: no other transaction gets its id after that.
+pub fn flush_wal() {
+    // SAFETY: in a transaction of this backend, whose last record ends there.
+    unsafe { pg_sys::XLogFlush(pg_sys::XactLastRecEnd) }
 }
 
 /// Whether the session's transaction keeps one snapshot (REPEATABLE READ or SERIALIZABLE).

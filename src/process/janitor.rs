@@ -106,7 +106,10 @@ pub fn main(_argument: i32, _serial: u32) {
     loop {
         let patrolled = report::or_log("error in the janitor", || {
             janitor.check_all();
-            dropped_copies::remove_those_committed()
+            match board.requests.iter().any(Request::is_open) {
+                true => Ok(()),
+                false => dropped_copies::remove_those_committed(),
+            }
         });
         failures = rest_after(patrolled, failures);
         // An error of its own: whatever interrupts the wait does not end the janitor either.

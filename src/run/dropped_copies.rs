@@ -6,16 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use pgfsbench_core::units::format_bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{journal, marker};
 use crate::{
-    errors::{Fault, of_file},
+    errors::{Fault, of_file, sqlstate},
     pg::{
-        session,
+        report, session,
         xact::{self, State},
     },
-    target::prepared_data::{self, Note},
+    target::prepared_data::{self, Note, Place},
 };
 
 /// Begin of the names of the files.
@@ -26,61 +27,97 @@ const DROPPED: &str = "dropped-";
 struct Dropped {
     /// The transaction, or the part of one since a savepoint.
     transaction: u64,
-    /// As it stands in the notes of the copies.
-    made_in: String,
+    database: u32,
     directories: Vec<PathBuf>,
 }
 
-/// The copies that this database has made and that no experiment of another one uses, by their directories.
+/// The copies that this database has made and that no experiment of another one uses, by their directories. In a transaction.
 pub fn of_this_database() -> Result<Vec<(PathBuf, Note)>, Fault> {
     let this = session::database();
-    let made_in = prepared_data::made_in(this)?;
-    let mut found = prepared_data::list()?;
-    found.retain(|(_, note)| {
-        let is_of_another =
-            |mark: &PathBuf| marker::of_path(mark).is_none_or(|(database, _)| database != this);
-        note.made_in.as_ref() == Some(&made_in) && !note.needed_by().any(is_of_another)
-    });
     let mut unused = Vec::new();
-    for (path, note) in found {
-        let users = marker::databases_using(note.name().unwrap_or_default())?;
-        if users.iter().all(|database| *database == this) {
+    for (path, note) in prepared_data::list()? {
+        if goes_with(this, &note)? {
             unused.push((path, note));
         }
     }
     Ok(unused)
 }
 
+/// Whether data are a copy that a database has made and that no experiment of another one uses. In a transaction.
+fn goes_with(database: u32, note: &Note) -> Result<bool, Fault> {
+    let Some(name) = note.name() else {
+        return Ok(false);
+    };
+    let is_of_another =
+        |mark: &PathBuf| marker::of_path(mark).is_none_or(|(other, _)| other != database);
+    if note.made_in != Some(prepared_data::made_in(database)?)
+        || note.needed_by().any(is_of_another)
+    {
+        return Ok(false);
+    }
+    let users = marker::databases_using(name, database)?;
+    Ok(users.iter().all(|user| *user == database))
+}
+
 /// Has the janitor remove copies of this database if the transaction that is on commits. After DROP EXTENSION.
 pub fn remove_on_commit(directories: Vec<PathBuf>) -> Result<(), Fault> {
     let transaction = xact::current_id();
+    // The file is not to outlive the id.
+    xact::flush_wal();
     let dropped = Dropped {
         transaction,
-        made_in: prepared_data::made_in(session::database())?,
+        database: session::database(),
         directories,
     };
     let path = journal::directory().join(format!("{DROPPED}{transaction}.json"));
     journal::write_file(&path, &dropped).map_err(|e| of_file("write", &path, &e))
 }
 
-/// Removes the copies whose transaction has committed. What cannot be removed stays, and is logged once.
+/// Removes the copies whose transaction has committed, if nothing has begun to use them. What cannot be removed stays, and is logged once. While no run is
+/// on or queued.
 pub fn remove_those_committed() -> Result<(), Fault> {
     for path in files()? {
         let Some(dropped) = read(&path) else { continue };
-        let is_done = match xact::state_of(dropped.transaction) {
-            State::InProgress => false,
-            State::RolledBack => true,
-            // Otherwise the next look tries again.
-            State::Committed => {
-                prepared_data::remove_copies(&dropped.directories, &dropped.made_in)
-                    .inspect_err(|_| drop(fs::remove_file(&path)))?
-            }
-        };
-        if is_done {
-            fs::remove_file(&path).map_err(|e| of_file("remove", &path, &e))?;
+        let removed = xact::transaction(|| match xact::state_of(dropped.transaction) {
+            State::InProgress => Ok(false),
+            State::RolledBack | State::Unknown => Ok(true),
+            State::Committed => remove(&dropped),
+        });
+        // The next look tries again.
+        if let Ok(false) = removed {
+            continue;
         }
+        fs::remove_file(&path).map_err(|e| of_file("remove", &path, &e))?;
+        removed?;
     }
     Ok(())
+}
+
+/// False if others use a place just now.
+fn remove(dropped: &Dropped) -> Result<bool, Fault> {
+    let mut in_use = || Err(prepared_data::in_use());
+    let places = match Place::open_all(&mut in_use) {
+        Err(fault) if fault.sqlstate == sqlstate::IN_USE => return Ok(false),
+        places => places?,
+    };
+    let mut found = Vec::new();
+    for place in &places {
+        for (path, note) in place.all()? {
+            if dropped.directories.contains(&path) && goes_with(dropped.database, &note)? {
+                found.push((path, note));
+            }
+        }
+    }
+    if found.is_empty() {
+        return Ok(true);
+    }
+    let bytes = prepared_data::remove_all(found)?;
+    prepared_data::forget_empty(&places)?;
+    report::log(format!(
+        "copies of this server of {} are removed: the extension pgfsbench was dropped that has made them",
+        format_bytes(bytes)
+    ));
+    Ok(true)
 }
 
 fn files() -> Result<Vec<PathBuf>, Fault> {

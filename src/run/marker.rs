@@ -15,7 +15,10 @@ use serde::{Deserialize, Serialize};
 use super::journal;
 use crate::{
     errors::{Fault, of_file},
-    pg::{session, sql, xact},
+    pg::{
+        session, sql,
+        xact::{self, State},
+    },
     store::experiment::{ExperimentControl, is_no_more},
     target::server::Owner,
 };
@@ -156,20 +159,17 @@ pub fn role_that_asked(found: &ExperimentControl, extension: u32) -> Result<Opti
     Ok((ownership != Ownership::OfAnotherRole).then_some(role))
 }
 
-/// The databases that have an experiment with runs that copy the data of this name. This one counts for experiments alone that no other session sees
-/// yet: the others have rows.
-pub fn databases_using(data: &str) -> Result<Vec<u32>, Fault> {
-    const STATUS: &str = "SELECT pg_catalog.pg_xact_status($1::xid8)";
-    let here = session::database();
+/// The databases that have an experiment with runs that copy the data of this name. The one with the oid `here` counts only for experiments that no
+/// other session sees yet: the others have rows. In a transaction; needs no database.
+pub fn databases_using(data: &str, here: u32) -> Result<Vec<u32>, Fault> {
     let mut databases = Vec::new();
     for (path, database, _) in all()? {
         let marker = read(&path).filter(|marker| marker.data.as_deref() == Some(data));
         let Some(marker) = marker else { continue };
-        let status = sql::read(STATUS, &[Some(&marker.transaction.to_string())])?;
-        let counts = match status.as_deref() {
-            Some("aborted") => false,
-            Some("in progress") => true,
-            _ => database != here,
+        let counts = match xact::state_of(marker.transaction) {
+            State::InProgress => true,
+            State::Committed | State::Unknown => database != here,
+            State::RolledBack => false,
         };
         if counts {
             databases.push(database);

@@ -147,7 +147,7 @@ pub fn make_room(place: &Place, bytes: u64, yields: Yields) -> Result<(), Fault>
     made.map_err(|why| {
         Fault::new(sqlstate::DISK_FULL, "there is no room for the copy")
             .detail(why)
-            .hint("Raise pgfsbench.prepared_data_limit, or set pgfsbench.prepared_data_directory to a directory with more room.")
+            .hint("Raise pgfsbench.prepared_data_limit, or set pgfsbench.prepared_data_directory to a directory with more room. Older copies make room only while no run is on or queued.")
     })
 }
 
@@ -353,11 +353,14 @@ pub fn keep(
     let kept = place.keep(&server.data(), data_key, loaded, Some(original))?;
     drop(lock);
     let yields = |note: &Note| Ok(!note.is_named(&name) && yields(note)?);
-    place.enforce_limit(&yields, &mut |dropped| {
+    let enforced = place.enforce_limit(&yields, &mut |dropped| {
         report::notice(
             format!("data {} are dropped", quoted(dropped)),
             Some("With the new copy, they were beyond pgfsbench.prepared_data_limit, and not used for the longest time.".into()),
         );
-    })?;
+    });
+    if let Err(fault) = enforced {
+        report::log_warning(&fault.context("the copy is complete, and older ones stay"));
+    }
     Ok(kept)
 }

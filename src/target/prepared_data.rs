@@ -22,14 +22,13 @@ use pgfsbench_core::{
         self, Copied, FreeSpace, MadeBy, UnderWay, is_ours, mark_of,
         places::{Directory, Identity, Role, each_once, still_remembered},
     },
-    units::format_bytes,
 };
 use rustix::fs::{FlockOperation, flock};
 
 use crate::{
     errors::{Fault, of_file, sqlstate, to_json_text},
     host::{lengths::lengths_below, location},
-    pg::{libpq::CheckInterrupts, process, report, session, settings},
+    pg::{libpq::CheckInterrupts, process, session, settings},
     target::{
         self, Target,
         server::{Owner, TargetServer},
@@ -329,6 +328,7 @@ impl Place {
         if let Some(why) = room.why_not(bytes, &self.directory) {
             return Ok(Err(why));
         }
+        room.taken -= room.yielding;
         all.retain(|(_, note)| !note.is_needed());
         all.sort_by_key(|(_, note)| note.used_at);
         for (path, note) in all {
@@ -422,34 +422,13 @@ impl Place {
     }
 }
 
-/// A database of this server and no other, also where that has the same system identifier, as a base backup has: stands in the notes of its copies.
+/// A database of this server: stands in the notes of its copies. A base backup, which has the same system identifier, is another server, and so is a
+/// snapshot of the data directory in another place.
 pub fn made_in(database: u32) -> Result<String, Fault> {
     let data = session::data_directory();
-    let owner = Owner::of(&data).map_err(|e| of_file("look at", &data, &e))?;
-    to_json_text(&(owner, database))
-}
-
-/// Removes those of these copies that this database has made, and says so in the log. False if others use a place just now.
-pub fn remove_copies(directories: &[PathBuf], made_in: &str) -> Result<bool, Fault> {
-    let mut in_use = || Err(self::in_use());
-    let places = match Place::open_all(&mut in_use) {
-        Err(fault) if fault.sqlstate == sqlstate::IN_USE => return Ok(false),
-        places => places?,
-    };
-    let mut found = Vec::new();
-    for place in &places {
-        found.extend(place.all()?);
-    }
-    found.retain(|(path, note)| {
-        directories.contains(path) && note.made_in.as_deref() == Some(made_in)
-    });
-    let bytes = remove_all(found)?;
-    forget_empty(&places)?;
-    report::log(format!(
-        "copies of this server of {} are removed: the extension pgfsbench was dropped that has made them",
-        format_bytes(bytes)
-    ));
-    Ok(true)
+    let look = || -> io::Result<_> { Ok((Owner::of(&data)?, fs::canonicalize(&data)?)) };
+    let (owner, path) = look().map_err(|e| of_file("look at", &data, &e))?;
+    to_json_text(&(owner, path, database))
 }
 
 /// Whether the process has ended that made a copy there.

@@ -68,7 +68,10 @@ fn marks_of(run: &Value) -> Option<BTreeSet<String>> {
         return None;
     }
     let layers = run["environment"]["layers"].as_array()?;
-    let disks = layers.iter().filter(|layer| layer["kind"] == "disk");
+    // A pool's log has no layer of its own among these.
+    let log = run["environment"]["storage"]["log_layers"].as_array();
+    let disks = layers.iter().chain(log.into_iter().flatten());
+    let disks = disks.filter(|layer| layer["kind"] == "disk");
     let marks: Option<BTreeSet<String>> = disks
         .map(|disk| {
             let marks = ["wwn", "serial"].map(|name| disk[name].as_str().unwrap_or_default());

@@ -236,9 +236,9 @@ impl FreeSpace {
             && total.saturating_add(self.under_way.to_come) <= self.free
     }
 
-    /// Whether the limit holds as it is.
+    /// Whether the limit holds as it is, without copies that may still fail.
     pub fn is_within_limit(&self) -> bool {
-        self.taken.saturating_add(self.under_way.whole) <= self.limit
+        self.taken <= self.limit
     }
 
     /// Why they are or have not, even without all that is not needed; None if they would. `directory` is the place.
