@@ -35,9 +35,10 @@ pub fn root() -> PathBuf {
 pub const WITH_QEMU: &str = "a_run_on_reiserfs_in_a_guest";
 /// The tests whose guests are QEMU's wherever QEMU and a kernel for it are: ext4, so that such a guest is known to work before it is needed; and zfs,
 /// which User-Mode Linux lacks.
-pub const ALWAYS_QEMU: [&str; 2] = [
+pub const ALWAYS_QEMU: [&str; 3] = [
     "a_run_on_ext4_in_a_guest_of_qemu",
     "pools_by_the_helper_in_a_guest",
+    "killed_at_any_step_no_pool_is_left_in_a_guest",
 ];
 
 pub fn boot_command() -> Command {

@@ -75,11 +75,23 @@ fn killed_at_any_step_no_array_of_a_log_is_left_in_a_guest() {
         "a foreign signature that comes on a member stays",
         "a foreign signature on a device of the log is refused, and stays",
     ];
-    let guest = GuestScript("ext4+disks4", 1800, "tests/lab/killed_log.sh");
+    let guest = GuestScript("ext4+disks4", 1800, "tests/lab/killed.sh");
     guest.tells(
         "killed_at_any_step_no_array_of_a_log_is_left_in_a_guest",
         &expected,
     );
+}
+
+/// The helper is killed while it makes and removes a pool with a mirrored log.
+#[test]
+#[ignore = "`make soak` has it"]
+fn killed_at_any_step_no_pool_is_left_in_a_guest() {
+    let expected = [
+        "killed while it prepared: 12 times",
+        "killed while it released: 4 times",
+    ];
+    let guest = GuestScript("zfs+disks4", 1800, "tests/lab/killed.sh");
+    guest.tells("killed_at_any_step_no_pool_is_left_in_a_guest", &expected);
 }
 
 /// Pools that the helper makes of one disk, of two or three, and of one with a mirrored log.

@@ -1,14 +1,16 @@
 # In a guest of four disks: the helper is killed at each step of a target whose filesystem and log are arrays of two disks each, then of one with a volume
-# of LVM in place of the first, and clears up. Sourced by tools/lab.d/guest. Lines begin with "fact:".
+# of LVM in place of the first, and clears up; of zfs, of a pool with a mirrored log. Sourced by tools/lab.d/guest. Lines begin with "fact:".
 : > /run/lab/server.log
 : > /run/lab/helper.log
-modprobe md_mod
+[ "$fs" = zfs ] || modprobe md_mod
+# Partitions, which a pool wants.
+[ "$fs" != zfs ] || assemble
 for directory in /etc/pgfsbench /var/lib/pgfsbench; do
     mkdir -p $directory
     mount -t tmpfs -o mode=755 tmpfs $directory
 done
 {
-    echo 'filesystems = ["ext4"]'
+    echo 'filesystems = ["ext4", "zfs"]'
     printf '[[database]]\nname = "bench"\nconnection = "dbname=bench"\n'
     printf '[[device]]\npath = "%s"\n' "${members[@]}"
 } > /etc/pgfsbench/helper.toml
@@ -20,9 +22,14 @@ use() { # use LAYOUT
         --log-device "${members[2]}" --log-device "${members[3]}")
 }
 
-# All disks are empty, no array and no volume is there, and nothing is mounted.
+# All disks are empty, no array and no volume is there, and nothing is mounted. Signatures of a pool stay, and are known as the helper's.
 check_empty() { # check_empty WHEN
     local disk
+    if [ "$fs" = zfs ]; then
+        [ -z "$(zpool list -H)" ] || { echo "$1: this pool is left: $(zpool list -H)"; exit 1; }
+        ! grep zfs /proc/mounts || { echo "$1: this is mounted"; exit 1; }
+        return
+    fi
     ! ls -d /sys/block/dm-* 2> /dev/null || { echo "$1: this volume is left"; exit 1; }
     ! grep '^md' /proc/mdstat || { echo "$1: this array is left"; exit 1; }
     ! grep ' /run/pgfsbench/mnt/' /proc/mounts || { echo "$1: this is mounted"; exit 1; }
@@ -55,6 +62,16 @@ killed_while_it_released() { # killed_while_it_released STEP...
         done
     done
 }
+if [ "$fs" = zfs ]; then
+    prepare=(prepare --target t --filesystem zfs --layout zfs-stripe --device "${members[0]}" --device "${members[1]}"
+        --log-device "${members[2]}" --log-device "${members[3]}")
+    killed_while_it_prepared check_device create_pool create_dataset properties mount verify
+    echo "fact: killed while it prepared: $times times"
+    killed_while_it_released unmount destroy_pool
+    echo "fact: killed while it released: $times times"
+    exit
+fi
+
 use raid1
 killed_while_it_prepared check_device wipe create_array wipe_array await_sync make_journal mkfs mount verify
 echo "fact: killed while it prepared: $times times"
