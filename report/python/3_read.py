@@ -68,7 +68,7 @@ def answer_of_experiment(e, verdicts, advice):
     elif e['status'] not in ('done', 'cancelled'):
         sure = 'It is as of the last look, after %s' % count(blocks, 'block')
     left = ['What is open: %s' % '; '.join(said['open'])] if said['open'] else []
-    left += ['To go on: %s' % line for line in said['next']]
+    left += ['To go on: %s' % (line[3:] if line.startswith('-- ') else line) for line in said['next']]
     return ['; '.join(said['choice']) or 'no choice'] + left + ['%s. Not tested: %s' % (sure, '; '.join(untested) or 'nothing is known of that')]
 
 

@@ -12,7 +12,11 @@ done
 {
     echo 'filesystems = ["ext4", "zfs"]'
     printf '[[database]]\nname = "bench"\nconnection = "dbname=bench"\n'
-    printf '[[device]]\npath = "%s"\n' "${members[@]}"
+    for member in "${members[@]}"; do
+        printf '[[device]]\npath = "%s"\n' "$member"
+        # A partition is known by its own mark.
+        [ "$fs" != zfs ] || printf 'partition_uuid = "%s"\n' "$(blkid -p -o value -s PART_ENTRY_UUID "$member")"
+    done
 } > /etc/pgfsbench/helper.toml
 chmod 600 /etc/pgfsbench/helper.toml
 helper() { /mnt/pgfsbench-helper --config /etc/pgfsbench/helper.toml "$@" >> /run/lab/helper.log 2>&1; }

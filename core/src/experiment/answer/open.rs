@@ -112,18 +112,27 @@ pub struct Open {
 }
 
 impl Open {
-    /// The statement that extends the experiment of this name; or, where more blocks would not decide it, a comment on what would.
+    /// The statement that extends the experiment of this name, or repeats it where others disturbed it too much; or, where neither would decide it, a
+    /// comment on what would.
     pub fn advice(&self, experiment: &str) -> Option<String> {
         if let Some(blocks) = self.next_blocks {
             return Some(text::extend(experiment, blocks));
+        }
+        let is_noise = |why: &OpenReason| {
+            matches!(
+                why,
+                OpenReason::TooManyBlocks { .. } | OpenReason::GivenUp { .. }
+            )
+        };
+        let is_busy = |why: &OpenReason| matches!(why, OpenReason::BusyMachine(_));
+        if self.reasons.iter().any(is_noise) && self.reasons.iter().any(is_busy) {
+            return Some(text::in_a_quieter_hour(experiment));
         }
         let comment = |why: &OpenReason| match why {
             OpenReason::WindowsTooShort { .. } => Some(text::WINDOWS_OF_TWO_CYCLES),
             OpenReason::NoReference { why: Some(_) } => Some(text::MEND_TARGETS),
             OpenReason::NoReference { why: None } => Some(text::LOWER_RATE),
-            OpenReason::TooManyBlocks { .. } | OpenReason::GivenUp { .. } => {
-                Some(text::LONGER_WINDOWS)
-            }
+            why if is_noise(why) => Some(text::LONGER_WINDOWS),
             _ => None,
         };
         self.reasons.iter().find_map(comment).map(str::to_owned)

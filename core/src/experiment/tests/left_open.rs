@@ -217,6 +217,27 @@ fn more_blocks_than_there_can_be_are_no_next_step() {
 }
 
 #[test]
+fn a_machine_that_is_too_busy_has_a_quieter_hour() {
+    let mut state = state(2, Goal::Baseline);
+    (state.experiment.max_blocks, state.experiment.looks) = (3, plan::looks(3));
+    state.experiment.neighbours = Neighbours::Expected;
+    let noisy =
+        |place: Place| [100.0, 150.0, 70.0, 100.0][(place.block as usize + 2 * place.number) % 4];
+    live(&mut state, &|place| disturbed_by(place, noisy(place), 0.3));
+    state.experiment.status = "done".into();
+    let open = open_of(&state);
+    assert!(
+        matches!(
+            open.reasons[..],
+            [OpenReason::BusyMachine(_), OpenReason::TooManyBlocks { .. }]
+        ),
+        "{open:?}"
+    );
+    let advice = open.advice("e").unwrap();
+    assert!(advice.starts_with("SELECT fsbench.confirm_experiment('e'); -- in a quieter hour"));
+}
+
+#[test]
 fn an_end_that_moved_has_a_reason() {
     let mut state = ended(3, &noisy);
     assert_eq!(steps::why_moved(&state), "other work came between two runs");

@@ -24,6 +24,14 @@ pub fn extend(experiment: &str, blocks: u32) -> String {
     format!("SELECT fsbench.extend_experiment({name}, {blocks});")
 }
 
+/// The way on where neighbours made the noise.
+pub fn in_a_quieter_hour(experiment: &str) -> String {
+    let name = sql_literal(experiment);
+    format!(
+        "SELECT fsbench.confirm_experiment({name}); -- in a quieter hour; or a new experiment with a longer cycle or duration"
+    )
+}
+
 /// Runs that neighbours disturbed, of all, where the machine was taken as it is.
 pub fn busy_machine(disturbed: u64, runs: u64, is_expected: bool) -> String {
     let expected = if is_expected { ", as expected" } else { "" };
