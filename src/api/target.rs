@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pgfsbench_core::{refusal::quoted, target::defining};
+use pgfsbench_core::{helper::layout::check_members, refusal::quoted, target::defining};
 use pgrx::{
     pg_extern,
     pg_sys::{FunctionCallInfo, panic::ErrorReport},
@@ -88,6 +88,8 @@ impl Given {
         };
         let members = |paths: &Option<Vec<String>>| -> Result<GivenMembers, Fault> {
             let Some(paths) = paths else { return Ok(None) };
+            // Each takes a query.
+            check_members(paths.len())?;
             let members = paths.iter().map(|path| devices::describe(path));
             members.collect::<Result<_, _>>().map(Some)
         };

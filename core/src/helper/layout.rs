@@ -287,6 +287,16 @@ pub enum InitialSync {
     Skip,
 }
 
+/// Refuses more devices, or images, than a target can have.
+pub fn check_members(members: usize) -> Result<(), Refusal> {
+    if members <= MOST_MEMBERS {
+        return Ok(());
+    }
+    Err(Refusal::argument("a target has too many devices")
+        .detail(format!("There are {members}; {MOST_MEMBERS} are accepted."))
+        .hint("Give fewer devices, or a smaller image_count."))
+}
+
 /// The layout that a request or a target asks for, with its options.
 pub struct LayoutRequest<'a> {
     pub layout: Option<Layout>,
@@ -302,14 +312,7 @@ pub struct LayoutRequest<'a> {
 impl LayoutRequest<'_> {
     /// Refuses what does not go together.
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.members > MOST_MEMBERS {
-            return Err(Refusal::argument("a target has too many devices")
-                .detail(format!(
-                    "There are {}; {MOST_MEMBERS} are accepted.",
-                    self.members
-                ))
-                .hint("Give fewer devices, or a smaller image_count."));
-        }
+        check_members(self.members)?;
         match self.layout {
             None => self.check_without_layout(),
             Some(layout) => {
