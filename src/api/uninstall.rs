@@ -42,7 +42,7 @@ fn what_is_left() -> Option<Leftovers> {
     let mut left = Leftovers::default();
     session::with_rights_of(owner, || left.prepared_targets()).ok()?;
     left.work_databases().ok()?;
-    // What cannot be read stays, and has no line.
+    // Copies that cannot be read stay, and have no line.
     let _ = left.copies();
     left.prepared_data();
     left.library();
