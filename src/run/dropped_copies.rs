@@ -2,7 +2,7 @@
 //! EXTENSION: when that has committed, the janitor removes them.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -76,9 +76,10 @@ pub fn remove_on_commit(directories: Vec<PathBuf>) -> Result<(), Fault> {
 /// Removes the copies whose transaction has committed, if nothing has begun to use them. What cannot be removed stays, and is logged once. While no run is
 /// on or queued.
 pub fn remove_those_committed() -> Result<(), Fault> {
-    for path in files()? {
+    for path in journal::files()?.into_iter().filter(|path| is_one(path)) {
         let Some(dropped) = read(&path) else { continue };
-        let removed = xact::transaction(|| match xact::state_of(dropped.transaction) {
+        let state = xact::transaction(|| Ok(xact::state_of(dropped.transaction)));
+        let removed = state.and_then(|state| match state {
             State::InProgress => Ok(false),
             State::RolledBack | State::Unknown => Ok(true),
             State::Committed => remove(&dropped),
@@ -93,7 +94,7 @@ pub fn remove_those_committed() -> Result<(), Fault> {
     Ok(())
 }
 
-/// False if others use a place just now.
+/// False if others use a place just now. Outside of a transaction: a large copy takes a while.
 fn remove(dropped: &Dropped) -> Result<bool, Fault> {
     let mut in_use = || Err(prepared_data::in_use());
     let places = match Place::open_all(&mut in_use) {
@@ -103,7 +104,8 @@ fn remove(dropped: &Dropped) -> Result<bool, Fault> {
     let mut found = Vec::new();
     for place in &places {
         for (path, note) in place.all()? {
-            if dropped.directories.contains(&path) && goes_with(dropped.database, &note)? {
+            let goes = || xact::transaction(|| goes_with(dropped.database, &note));
+            if dropped.directories.contains(&path) && goes()? {
                 found.push((path, note));
             }
         }
@@ -120,23 +122,9 @@ fn remove(dropped: &Dropped) -> Result<bool, Fault> {
     Ok(true)
 }
 
-fn files() -> Result<Vec<PathBuf>, Fault> {
-    let directory = journal::directory();
-    let unreadable = |e: io::Error| of_file("read directory", &directory, &e);
-    let entries = match fs::read_dir(&directory) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(unreadable)?,
-    };
-    let is_one = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.starts_with(DROPPED) && name.ends_with(".json"))
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        found.push(entry.map_err(unreadable)?.path());
-    }
-    found.retain(is_one);
-    Ok(found)
+fn is_one(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with(DROPPED) && name.ends_with(".json"))
 }
 
 fn read(path: &Path) -> Option<Dropped> {

@@ -150,14 +150,8 @@ pub fn remove(extension_database: u32, run_id: i64) -> Result<(), Fault> {
 /// All entries. What cannot be read as one is left alone: it is not ours, or a half-written temporary file, which speaks of
 /// nothing that was made.
 pub fn entries() -> Result<Vec<Entry>, Fault> {
-    let files = match fs::read_dir(directory()) {
-        Ok(files) => files,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(fault("read", &error)),
-    };
     let mut entries = Vec::new();
-    for file in files {
-        let path = file.map_err(|error| fault("read", &error))?.path();
+    for path in files()? {
         if path.extension().is_some_and(|e| e == "tmp") {
             // Never renamed, so nothing was made after it.
             let _ = fs::remove_file(&path);
@@ -168,4 +162,15 @@ pub fn entries() -> Result<Vec<Entry>, Fault> {
         }
     }
     Ok(entries)
+}
+
+/// All files of the journal's directory: entries, and what others have put there.
+pub fn files() -> Result<Vec<PathBuf>, Fault> {
+    let entries = match fs::read_dir(directory()) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(fault("read", &error)),
+    };
+    let paths = entries.map(|entry| Ok(entry.map_err(|error| fault("read", &error))?.path()));
+    paths.collect()
 }

@@ -70,20 +70,11 @@ pub fn of_path(path: &Path) -> Option<(u32, i64)> {
 
 /// All marks of this server: place, database and experiment.
 fn all() -> Result<Vec<(PathBuf, u32, i64)>, Fault> {
-    let directory = journal::directory();
-    let unreadable = |e: io::Error| of_file("read directory", &directory, &e);
-    let entries = match fs::read_dir(&directory) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other.map_err(unreadable)?,
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(unreadable)?.path();
-        if let Some((database, experiment_id)) = of_path(&path) {
-            found.push((path, database, experiment_id));
-        }
-    }
-    Ok(found)
+    let marks = journal::files()?.into_iter().filter_map(|path| {
+        let (database, experiment_id) = of_path(&path)?;
+        Some((path, database, experiment_id))
+    });
+    Ok(marks.collect())
 }
 
 fn read(path: &Path) -> Option<Marker> {
